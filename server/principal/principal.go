@@ -1,0 +1,121 @@
+// Package principal says who is calling: the organization, the user, and what the credential may do. It does no I/O.
+package principal
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// OrgID names an organization, `org_…`. Every organization-scoped read or write takes one, right after the context.
+type OrgID string
+
+// UserID names a user, `user_…`.
+type UserID string
+
+// Kind is the sort of credential that a request carried.
+type Kind string
+
+// Kinds of credential.
+const (
+	KindAPIKey  Kind = "api_key"
+	KindMCPKey  Kind = "mcp_key"
+	KindSession Kind = "session"
+	KindOAuth   Kind = "oauth"
+)
+
+// Role is what a caller may administer in the organization.
+type Role string
+
+// Roles. Root is what API keys act as, within their scopes (product-facts.md 0.5).
+const (
+	RoleRoot   Role = "root"
+	RoleAdmin  Role = "org:admin"
+	RoleMember Role = "org:member"
+)
+
+// Principal is an authenticated caller.
+type Principal struct {
+	Org  OrgID
+	User UserID
+	// Email is the user's address, empty when unknown.
+	Email string
+	Kind  Kind
+	// CredentialID names the credential, for limits and audit: `key_…` for API keys. Never a secret.
+	CredentialID string
+	Role         Role
+	// Scopes is nil for full access.
+	Scopes []string
+}
+
+// IsAdmin reports whether the caller administers the organization.
+func (p *Principal) IsAdmin() bool { return p.Role == RoleAdmin || p.Role == RoleRoot }
+
+// Allows reports whether the scopes cover reading, or writing, a family. Write implies read, and `*` covers all
+// (public-api.md "Authentication", rule 2).
+func (p *Principal) Allows(family string, write bool) bool {
+	if p.Scopes == nil || p.Kind == KindSession {
+		return true
+	}
+	for _, s := range p.Scopes {
+		f, access, _ := strings.Cut(s, ":")
+		if s == "*" || f == family && (access == "write" || access == "read" && !write) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasScope reports whether the exact scope was granted by name.
+func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
+
+// Door is the way by which a call came in.
+type Door string
+
+// Doors. A call that REST or MCP passes on over the loopback keeps its own door.
+const (
+	DoorConnect Door = "connect"
+	DoorREST    Door = "rest"
+	DoorMCP     Door = "mcp"
+)
+
+// Result is what authentication found: exactly one of Principal and Err is set.
+type Result struct {
+	Principal *Principal
+	Err       error
+}
+
+type (
+	resultKey struct{}
+	doorKey   struct{}
+)
+
+// WithResult attaches the outcome of authentication.
+func WithResult(ctx context.Context, r Result) context.Context {
+	return context.WithValue(ctx, resultKey{}, r)
+}
+
+// ResultFrom returns the outcome of authentication; ok is false when none was attempted.
+func ResultFrom(ctx context.Context) (r Result, ok bool) {
+	r, ok = ctx.Value(resultKey{}).(Result)
+	return r, ok
+}
+
+// From returns the caller. Services may rely on it: the rpc chain lets no anonymous call through to a method that is not public.
+func From(ctx context.Context) (*Principal, bool) {
+	r, ok := ResultFrom(ctx)
+	return r.Principal, ok && r.Principal != nil
+}
+
+// WithDoor marks the way by which a call came in.
+func WithDoor(ctx context.Context, d Door) context.Context {
+	return context.WithValue(ctx, doorKey{}, d)
+}
+
+// DoorFrom returns the way by which the call came in, DoorConnect when none was marked.
+func DoorFrom(ctx context.Context) Door {
+	if d, ok := ctx.Value(doorKey{}).(Door); ok {
+		return d
+	}
+	return DoorConnect
+}
