@@ -1,0 +1,363 @@
+package chdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Engine is the one ClickHouse engine of this process. Open it once; after Close the library cannot be used again.
+type Engine struct {
+	lib      *library
+	cfg      EngineConfig
+	anchor   *connection // keeps the engine alive: it stops with its last connection
+	settings map[string]bool
+	args     []string
+
+	slots chan struct{}
+	tags  atomic.Uint64
+	mu    sync.Mutex
+	idle  []*connection // oldest first
+}
+
+const maxIdleConnections = 32
+
+// Summary counts what a statement read and wrote.
+type Summary struct {
+	ReadRows, ReadBytes, WrittenRows, WrittenBytes uint64
+}
+
+// Statement is one statement with everything that decides its result.
+type Statement struct {
+	SQL string
+	// Format is the output format where the statement names none, and the format of an insert's body.
+	Format   string
+	Database string
+	// Settings are ClickHouse query settings by name.
+	Settings map[string]string
+	// Params are values for {name:Type} places, TSV-escaped as over HTTP.
+	Params map[string]string
+}
+
+// OpenEngine boots the engine on its data folder.
+func OpenEngine(cfg EngineConfig) (*Engine, error) {
+	cfg = cfg.withDefaults()
+	if cfg.DataDir == "" {
+		return nil, errors.New("the engine needs a data folder")
+	}
+	dir, err := filepath.Abs(cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	cfg.DataDir = dir
+	for _, d := range []string{dir, filepath.Join(dir, "tmp"), filepath.Join(dir, "user_files"), filepath.Join(dir, "backups")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, fmt.Errorf("cannot make the warehouse folder: %w", err)
+		}
+	}
+	configFile, err := cfg.writeConfig()
+	if err != nil {
+		return nil, err
+	}
+	path, err := Locate(cfg.LibraryPath)
+	if err != nil {
+		return nil, err
+	}
+	lib, err := loadLibrary(path)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{lib: lib, cfg: cfg, slots: make(chan struct{}, cfg.MaxConnections)}
+	e.args = []string{
+		"svc",
+		"--path=" + dir,
+		"--config-file=" + configFile,
+		"--max_server_memory_usage=" + strconv.FormatUint(cfg.MaxServerMemory, 10),
+		"--mark_cache_size=" + strconv.FormatUint(cfg.MarkCache, 10),
+		"--index_mark_cache_size=" + strconv.FormatUint(cfg.IndexMarkCache, 10),
+		"--backups.allowed_path=" + filepath.Join(dir, "backups"),
+	}
+	output, err := captureStderr(func() error {
+		var err error
+		e.anchor, err = connect(lib, e.args)
+		return err
+	})
+	if err != nil {
+		return nil, bootError(dir, output, err)
+	}
+	if err := e.prepare(); err != nil {
+		e.anchor.close()
+		return nil, fmt.Errorf("cannot prepare the warehouse in %s: %w", dir, err)
+	}
+	return e, nil
+}
+
+// ErrLocked says that another process uses the data folder.
+var ErrLocked = errors.New("locked by another process")
+
+// ErrCannotOpen says that the engine refuses the data folder.
+var ErrCannotOpen = errors.New("the engine cannot open its data folder")
+
+var logPrefix = regexp.MustCompile(`(?m)^.*?(Code: \d+\.)`)
+
+func bootError(dir, output string, err error) error {
+	output = strings.TrimSpace(output)
+	if strings.Contains(output, "Another server instance") || strings.Contains(output, "Cannot lock file") {
+		return fmt.Errorf("the warehouse folder %s is %w: another svc runs on this data folder", dir, ErrLocked)
+	}
+	if output == "" {
+		output = err.Error()
+	}
+	first, _, _ := strings.Cut(logPrefix.ReplaceAllString(output, "$1"), "\n")
+	return fmt.Errorf("%w %s: %s", ErrCannotOpen, dir, first)
+}
+
+func (e *Engine) prepare() error {
+	if _, _, err := e.anchor.exec("CREATE DATABASE IF NOT EXISTS "+quoteName(e.cfg.Database), "TSV", params{}); err != nil {
+		return err
+	}
+	_, out, err := e.anchor.exec("SELECT name FROM system.settings", "TSV", params{})
+	if err != nil {
+		return err
+	}
+	e.settings = map[string]bool{}
+	for name := range strings.Lines(string(out)) {
+		e.settings[strings.TrimSpace(name)] = true
+	}
+	return nil
+}
+
+// Close ends the engine. Every statement must have ended.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	idle := e.idle
+	e.idle = nil
+	e.mu.Unlock()
+	for _, c := range idle {
+		c.close()
+	}
+	e.anchor.close()
+	if e.lib.shutdown() != 0 {
+		return errors.New("the engine did not stop all of its threads")
+	}
+	return nil
+}
+
+// acquire returns a connection on the statement's database with its settings, waiting for a place among the running ones.
+func (e *Engine) acquire(ctx context.Context, st Statement) (*connection, error) {
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	c, err := e.connection(st)
+	if err != nil {
+		<-e.slots
+	}
+	return c, err
+}
+
+func (e *Engine) connection(st Statement) (*connection, error) {
+	database := st.Database
+	if database == "" {
+		database = e.cfg.Database
+	}
+	names := slices.Sorted(maps.Keys(st.Settings))
+	var key strings.Builder
+	key.WriteString(database)
+	for _, name := range names {
+		fmt.Fprintf(&key, "\x00%s=%s", name, st.Settings[name])
+	}
+	e.mu.Lock()
+	for i := len(e.idle) - 1; i >= 0; i-- {
+		if c := e.idle[i]; c.key == key.String() {
+			e.idle = slices.Delete(e.idle, i, i+1)
+			e.mu.Unlock()
+			return c, nil
+		}
+	}
+	e.mu.Unlock()
+
+	for _, name := range names {
+		if !e.settings[name] && !strings.HasPrefix(name, "merge_tree_") {
+			return nil, exceptionf(115, "Unknown setting '%s'. (UNKNOWN_SETTING)", name)
+		}
+	}
+	c, err := connect(e.lib, e.args)
+	if err != nil {
+		return nil, exceptionf(codeTooManyConnections, "%s", err)
+	}
+	c.key = key.String()
+	c.tag = fmt.Sprintf("svc-%d-%d", os.Getpid(), e.tags.Add(1))
+	if _, _, err := c.exec("USE "+quoteName(database), "TSV", params{}); err != nil {
+		c.close()
+		return nil, err
+	}
+	// The settings come as one SET: unlike connect arguments it names a wrong value, and readonly takes effect after it.
+	set := "SET log_comment = " + quoteString(c.tag)
+	for _, name := range names {
+		if name != "log_comment" {
+			set += ", " + name + " = " + quoteString(st.Settings[name])
+		}
+	}
+	if _, _, err := c.exec(set, "TSV", params{}); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// release gives a connection back. Only one whose statement left no trace in the session is kept.
+func (e *Engine) release(c *connection, reusable bool) {
+	defer func() { <-e.slots }()
+	if c.broken || !reusable {
+		c.close()
+		return
+	}
+	e.mu.Lock()
+	e.idle = append(e.idle, c)
+	var oldest *connection
+	if len(e.idle) > maxIdleConnections {
+		oldest = e.idle[0]
+		e.idle = slices.Delete(e.idle, 0, 1)
+	}
+	e.mu.Unlock()
+	if oldest != nil {
+		oldest.close()
+	}
+}
+
+// guard kills the connection's statement when ctx ends. The returned function must be called when the statement is over,
+// before the connection is released: it reports whether the statement was killed.
+func (e *Engine) guard(ctx context.Context, c *connection) func() bool {
+	over, finished := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(finished)
+		// The statement may not be registered yet, or may have just ended: ask again until the caller says that it is over.
+		for delay := time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
+			e.kill(c.tag)
+			select {
+			case <-over:
+				return
+			case <-time.After(delay):
+			}
+		}
+	})
+	return func() bool {
+		close(over)
+		if stop() {
+			return false
+		}
+		<-finished
+		c.broken = true
+		return true
+	}
+}
+
+func (e *Engine) kill(tag string) {
+	killer, err := connect(e.lib, e.args)
+	if err != nil {
+		return // asked again by the caller
+	}
+	defer killer.close()
+	_, _, _ = killer.exec("KILL QUERY WHERE Settings['log_comment'] = "+quoteString(tag)+" ASYNC", "TSV", params{})
+}
+
+func (st Statement) params() params {
+	var p params
+	for _, name := range slices.Sorted(maps.Keys(st.Params)) {
+		p.names, p.values = append(p.names, name), append(p.values, st.Params[name])
+	}
+	return p
+}
+
+// Run executes a statement that carries no data of its own and passes its output, as it comes, to write. When write fails,
+// or ctx ends, the statement is killed.
+func (e *Engine) Run(ctx context.Context, st Statement, write func([]byte) error) (Summary, error) {
+	c, err := e.acquire(ctx, st)
+	if err != nil {
+		return Summary{}, err
+	}
+	reusable := false
+	defer func() { e.release(c, reusable) }()
+	class, statements, err := c.classify(st.SQL)
+	if err != nil {
+		return Summary{}, err
+	}
+	if statements > 1 {
+		return Summary{}, exceptionf(codeSyntaxError, "Syntax error (Multi-statements are not allowed). (SYNTAX_ERROR)")
+	}
+	guard := e.guard(ctx, c)
+	var s Summary
+	if class == ClassReadOnly && streamable(st.SQL) {
+		s, err = c.copyStream(st, write)
+		reusable = err == nil
+	} else {
+		var out []byte
+		s, out, err = c.exec(st.SQL, st.Format, st.params())
+		if err == nil && len(out) > 0 {
+			err = write(out)
+		}
+	}
+	if guard() && err != nil {
+		return s, errors.Join(context.Cause(ctx), err)
+	}
+	return s, err
+}
+
+// streamable tells SELECT from the other reading statements (SHOW, DESCRIBE, EXPLAIN, …), which the engine does not stream.
+func streamable(sql string) bool {
+	switch firstWord(sql) {
+	case "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "EXISTS", "CHECK":
+		return false
+	}
+	return true
+}
+
+func (c *connection) copyStream(st Statement, write func([]byte) error) (Summary, error) {
+	s, err := c.stream(st.SQL, st.Format, st.params())
+	if err != nil {
+		return Summary{}, err
+	}
+	defer s.close()
+	for {
+		part, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return s.read, nil
+		}
+		if err != nil {
+			return Summary{}, err
+		}
+		if err := write(part); err != nil {
+			return Summary{}, err
+		}
+	}
+}
+
+// Insert runs an INSERT statement (without FORMAT and data) whose rows are body, in the statement's format.
+func (e *Engine) Insert(ctx context.Context, st Statement, body io.Reader, buf []byte) (Summary, error) {
+	c, err := e.acquire(ctx, st)
+	if err != nil {
+		return Summary{}, err
+	}
+	// A connection with an insert's deduplication token serves that one insert.
+	reusable := st.Settings["insert_deduplication_token"] == ""
+	defer func() { e.release(c, reusable) }()
+	guard := e.guard(ctx, c)
+	s, err := c.insert(st.SQL, st.Format, body, buf)
+	if guard() && err != nil {
+		return s, errors.Join(context.Cause(ctx), err)
+	}
+	return s, err
+}

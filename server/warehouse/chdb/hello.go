@@ -1,0 +1,43 @@
+package chdb
+
+import (
+	"strings"
+
+	"github.com/ClickHouse/ch-go/proto"
+)
+
+// helloQuery is what clickhouse-go asks first on a connection.
+const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
+
+// First protocol revisions in which a Native block has its info and each column a mark for its serialization.
+const customSerializationRevision = 54454
+
+// helloBlock answers the hello query. It says revision 0, in which libchdb writes everything that follows whatever the
+// client asks for, and is itself encoded at the revision the client asked for.
+func helloBlock(version string, clientRevision int) []byte {
+	var b proto.Buffer
+	if clientRevision > 0 {
+		b.PutUVarInt(1)
+		b.PutBool(false)
+		b.PutUVarInt(2)
+		b.PutInt32(-1)
+		b.PutUVarInt(0)
+	}
+	column := func(name, kind string, put func()) {
+		b.PutString(name)
+		b.PutString(kind)
+		if clientRevision >= customSerializationRevision {
+			b.PutBool(false)
+		}
+		put()
+	}
+	b.PutUVarInt(4)
+	b.PutUVarInt(1)
+	column("displayName()", "String", func() { b.PutString("svc") })
+	column("version()", "String", func() { b.PutString(version) })
+	column("revision()", "UInt32", func() { b.PutUInt32(0) })
+	column("timezone()", "String", func() { b.PutString("UTC") })
+	return b.Buf
+}
+
+func isHello(sql string) bool { return strings.TrimSpace(sql) == helloQuery }

@@ -1,0 +1,343 @@
+package chdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// SupervisorConfig says how to run the warehouse process.
+type SupervisorConfig struct {
+	// Command is the program and its arguments; it must call Serve with Parent set to its standard input, in the process
+	// that is started and not in one behind it. Empty means this binary with `warehouse --data-dir DIR --socket PATH`.
+	Command []string
+	// Env is added to this process's environment.
+	Env []string
+	// DataDir and Socket are what Command serves.
+	DataDir, Socket string
+	Logger          *slog.Logger
+}
+
+const (
+	firstBackoff = 100 * time.Millisecond
+	maxBackoff   = 5 * time.Second
+	// A run at least this long ends a series of failures.
+	healthyRun = 10 * time.Second
+	// How long the start waits for the lock of a process that is just ending, such as the child of a killed parent.
+	lockPatience = 5 * time.Second
+	pollInterval = 3 * time.Millisecond
+)
+
+// Supervisor keeps one warehouse process running.
+type Supervisor struct {
+	cfg    SupervisorConfig
+	log    *slog.Logger
+	client *http.Client
+	stop   chan struct{}
+	done   chan struct{}
+	once   sync.Once
+
+	mu       sync.Mutex
+	child    *child
+	ready    bool
+	changed  chan struct{} // closed and replaced when ready changes
+	restarts int
+}
+
+// child is one run of the process.
+type child struct {
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	stderr *tailWriter
+	exited chan struct{}
+	err    error // valid once exited is closed
+	start  time.Time
+}
+
+// Start runs the process and returns when it answers. It fails when the process ends before that, with what it said.
+func Start(ctx context.Context, cfg SupervisorConfig) (*Supervisor, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if len(cfg.Command) == 0 {
+		exe, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("cannot find this program to run the warehouse process: %w", err)
+		}
+		cfg.Command = []string{exe, "warehouse", "--data-dir", cfg.DataDir, "--socket", cfg.Socket}
+	}
+	s := &Supervisor{
+		cfg: cfg, log: cfg.Logger, stop: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}),
+		client: &http.Client{Timeout: time.Second, Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return DialUnix(ctx, cfg.Socket)
+			},
+		}},
+	}
+	deadline := time.Now().Add(lockPatience)
+	for {
+		c, err := s.spawn()
+		if err != nil {
+			return nil, err
+		}
+		err = s.await(ctx, c)
+		if err == nil {
+			s.setReady(c, true)
+			go s.supervise(c)
+			return s, nil
+		}
+		c.kill()
+		if !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(firstBackoff):
+		}
+	}
+}
+
+func (s *Supervisor) spawn() (*child, error) {
+	c := &child{
+		cmd:    exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...),
+		stderr: &tailWriter{log: s.log}, exited: make(chan struct{}), start: time.Now(),
+	}
+	c.cmd.Env = append(os.Environ(), s.cfg.Env...)
+	c.cmd.Stderr = c.stderr
+	c.cmd.WaitDelay = time.Second
+	// The child reads its standard input and ends with it: it closes when this process dies in whatever way.
+	stdin, err := c.cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the warehouse process: %w", err)
+	}
+	c.stdin = stdin
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start the warehouse process: %w", err)
+	}
+	go func() {
+		c.err = c.cmd.Wait()
+		close(c.exited)
+	}()
+	return c, nil
+}
+
+func (c *child) kill() {
+	_ = c.cmd.Process.Kill() // fails only when it has ended
+	<-c.exited
+}
+
+func (c *child) failure() error {
+	said := strings.TrimSpace(c.stderr.tail())
+	if said == "" {
+		said = "it said nothing"
+	}
+	err := fmt.Errorf("the warehouse process ended before it answered (%v): %s", c.cmd.ProcessState, said)
+	if strings.Contains(said, ErrLocked.Error()) {
+		return fmt.Errorf("%w (%w)", err, ErrLocked)
+	}
+	return err
+}
+
+// await returns nil when the child itself answers.
+func (s *Supervisor) await(ctx context.Context, c *child) error {
+	pid := strconv.Itoa(c.cmd.Process.Pid)
+	for {
+		if s.ping(ctx) == pid {
+			return nil
+		}
+		select {
+		case <-c.exited:
+			return c.failure()
+		case <-ctx.Done():
+			return fmt.Errorf("the warehouse process did not answer in time: %w", context.Cause(ctx))
+		case <-s.stop:
+			return errors.New("the warehouse process is being stopped")
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+func (s *Supervisor) ping(ctx context.Context) (pid string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://warehouse/ping", nil)
+	if err != nil {
+		return ""
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = res.Body.Close() }()
+	return res.Header.Get(pidHeader)
+}
+
+// supervise waits for the child's end and starts the next one, at once after a long run.
+func (s *Supervisor) supervise(c *child) {
+	defer close(s.done)
+	backoff := time.Duration(0)
+	for {
+		if c != nil {
+			select {
+			case <-c.exited:
+			case <-s.stop:
+				s.setReady(c, false)
+				return
+			}
+			s.setReady(nil, false)
+			s.log.Error("warehouse_process_ended", "state", c.cmd.ProcessState.String(), "said", strings.TrimSpace(c.stderr.tail()))
+			if time.Since(c.start) >= healthyRun {
+				backoff = 0
+			}
+		}
+		select {
+		case <-time.After(backoff):
+		case <-s.stop:
+			return
+		}
+		backoff = min(max(2*backoff, firstBackoff), maxBackoff)
+		c = s.restart()
+	}
+}
+
+// restart returns the new child once it answers or has ended, nil when none could be started.
+func (s *Supervisor) restart() *child {
+	start := time.Now()
+	c, err := s.spawn()
+	if err != nil {
+		s.log.Error("warehouse_start_failed", "error", err)
+		return nil
+	}
+	s.mu.Lock()
+	s.child = c
+	s.restarts++
+	s.mu.Unlock()
+	if err := s.await(context.Background(), c); err != nil {
+		return c // ended or stopped: the caller sees which
+	}
+	s.setReady(c, true)
+	s.log.Info("warehouse_restarted", "duration", time.Since(start).String(), "pid", c.cmd.Process.Pid)
+	return c
+}
+
+func (s *Supervisor) setReady(c *child, ready bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.child, s.ready = c, ready
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Ready reports whether the process answers.
+func (s *Supervisor) Ready() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ready
+}
+
+// WaitReady returns when the process answers.
+func (s *Supervisor) WaitReady(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		ready, changed := s.ready, s.changed
+		s.mu.Unlock()
+		if ready {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-s.done:
+			return errors.New("the warehouse process is stopped")
+		case <-ctx.Done():
+			return fmt.Errorf("the warehouse process does not answer: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// Pid is the running process's id, 0 while there is none.
+func (s *Supervisor) Pid() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.child == nil {
+		return 0
+	}
+	return s.child.cmd.Process.Pid
+}
+
+// Restarts counts how often the process was started again.
+func (s *Supervisor) Restarts() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.restarts
+}
+
+// Stop ends the process gracefully, and by force when ctx ends first. Nothing starts it again.
+func (s *Supervisor) Stop(ctx context.Context) error {
+	s.once.Do(func() { close(s.stop) })
+	<-s.done
+	s.mu.Lock()
+	c := s.child
+	s.child, s.ready = nil, false
+	s.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // fails only when it has ended
+	select {
+	case <-c.exited:
+	case <-ctx.Done():
+		c.kill()
+		return fmt.Errorf("the warehouse process did not stop in time and was killed: %w", context.Cause(ctx))
+	}
+	if c.err != nil {
+		return fmt.Errorf("the warehouse process stopped with an error: %w: %s", c.err, strings.TrimSpace(c.stderr.tail()))
+	}
+	return nil
+}
+
+// tailWriter keeps the end of what the process says and passes its lines to the log.
+type tailWriter struct {
+	log  *slog.Logger
+	mu   sync.Mutex
+	text []byte
+	line []byte
+}
+
+const tailBytes = 8 << 10
+
+func (t *tailWriter) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if excess := len(t.text) - tailBytes; excess > 0 {
+		t.text = t.text[excess:]
+	}
+	t.line = append(t.line, p...)
+	for {
+		line, rest, found := strings.Cut(string(t.line), "\n")
+		if !found && len(line) < tailBytes {
+			return len(p), nil
+		}
+		t.line = []byte(rest)
+		if line != "" {
+			t.log.Warn("warehouse_process_said", "line", line)
+		}
+	}
+}
+
+func (t *tailWriter) tail() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}
