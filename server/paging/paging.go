@@ -1,0 +1,85 @@
+// Package paging reads page sizes and cursors and writes cursors, in the forms of rest-wire.md 1.2. A broken one gives an
+// *apierr.Error that names the parameter.
+package paging
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+// Page sizes of every list.
+const (
+	DefaultLimit = 20
+	MaxLimit     = 100
+)
+
+// maxCursorLength bounds what a cursor may cost to read; a service name is its longest part.
+const maxCursorLength = 4096
+
+// Limit is the page size that the caller asked for, DefaultLimit when none was given. It is never clamped.
+func Limit(limit *int32) (int, error) {
+	if limit == nil {
+		return DefaultLimit, nil
+	}
+	if *limit < 1 || *limit > MaxLimit {
+		return 0, apierr.New(apierr.ParameterInvalid, fmt.Sprintf("limit must be a whole number from 1 to %d, not %d.", MaxLimit, *limit),
+			apierr.Param("limit"))
+	}
+	return int(*limit), nil
+}
+
+const offsetPrefix = "off_"
+
+// FormatOffset writes the cursor of a list that is paged by position.
+func FormatOffset(offset int) string {
+	return offsetPrefix + strconv.FormatInt(int64(offset), 36)
+}
+
+// ParseOffset reads what FormatOffset wrote; no cursor means the first page.
+func ParseOffset(cursor *string) (int, error) {
+	if cursor == nil {
+		return 0, nil
+	}
+	digits, ok := strings.CutPrefix(*cursor, offsetPrefix)
+	n, err := strconv.ParseInt(digits, 36, 32)
+	// The second half refuses other spellings of the same number, such as a sign or leading zeros.
+	if !ok || err != nil || FormatOffset(int(n)) != *cursor || n < 0 {
+		return 0, apierr.New(apierr.ParameterInvalid, "cursor is not one that this list gave out. Pass next_cursor of the previous page, or leave it out.",
+			apierr.Param("cursor"))
+	}
+	return int(n), nil
+}
+
+func formatKey(prefix string, parts ...string) string {
+	text, err := json.Marshal(parts)
+	if err != nil {
+		panic(err) // a list of strings always marshals
+	}
+	return prefix + base64.RawURLEncoding.EncodeToString(text)
+}
+
+func parseKey(prefix, cursor string, parts int) ([]string, error) {
+	body, ok := strings.CutPrefix(cursor, prefix)
+	if !ok || len(cursor) > maxCursorLength {
+		return nil, errKeyset()
+	}
+	text, err := base64.RawURLEncoding.Strict().DecodeString(body)
+	if err != nil {
+		return nil, errKeyset()
+	}
+	var key []string
+	if json.Unmarshal(text, &key) != nil || len(key) != parts {
+		return nil, errKeyset()
+	}
+	return key, nil
+}
+
+func errKeyset() *apierr.Error {
+	return apierr.New(apierr.CursorInvalid, "cursor is not one that this search gave out. Pass next_cursor of the previous page, or leave it out.",
+		apierr.Param("cursor"))
+}

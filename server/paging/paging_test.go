@@ -1,0 +1,124 @@
+package paging
+
+import (
+	"encoding/base64"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func wantError(t *testing.T, err error, tag apierr.Tag, param string) {
+	t.Helper()
+	var e *apierr.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("error = %v, want an *apierr.Error", err)
+	}
+	if e.Tag != tag || e.Param != param {
+		t.Errorf("error = %v with param %q, want %v with param %q", e.Tag, e.Param, tag, param)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	for _, tc := range []struct {
+		in   *int32
+		want int
+	}{{nil, 20}, {ptr[int32](1), 1}, {ptr[int32](100), 100}} {
+		if got, err := Limit(tc.in); got != tc.want || err != nil {
+			t.Errorf("Limit = %d, %v; want %d", got, err, tc.want)
+		}
+	}
+	for _, bad := range []int32{0, -1, 101} {
+		_, err := Limit(&bad)
+		wantError(t, err, apierr.ParameterInvalid, "limit")
+	}
+}
+
+func TestOffset(t *testing.T) {
+	if got, err := ParseOffset(nil); got != 0 || err != nil {
+		t.Errorf("no cursor = %d, %v", got, err)
+	}
+	for _, n := range []int{0, 1, 20, 35, 36, 1 << 30} {
+		if got, err := ParseOffset(ptr(FormatOffset(n))); got != n || err != nil {
+			t.Errorf("%d came back as %d, %v", n, got, err)
+		}
+	}
+	if got := FormatOffset(40); got != "off_14" {
+		t.Errorf("FormatOffset(40) = %q", got)
+	}
+	for _, bad := range []string{"", "off_", "off_-1", "off_+1", "off_01", "off_1A", "off_ 1", "1", "trc_1", "off_zzzzzzzzzz", "off_!"} {
+		_, err := ParseOffset(&bad)
+		wantError(t, err, apierr.ParameterInvalid, "cursor")
+	}
+}
+
+func TestTraceKey(t *testing.T) {
+	key := TraceKey{Start: time.Unix(1_700_000_000, 123_456_789).UTC(), TraceID: "0123456789abcdef0123456789abcdef"}
+	got, err := ParseTrace(ptr(FormatTrace(key)))
+	if err != nil || !cmp.Equal(*got, key) {
+		t.Errorf("came back as %v, %v", got, err)
+	}
+	if none, err := ParseTrace(nil); none != nil || err != nil {
+		t.Errorf("no cursor = %v, %v", none, err)
+	}
+	encode := func(text string) string { return "trc_" + base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	for _, bad := range []string{
+		"", "trc_", "trc_!!", "log_" + FormatTrace(key)[4:], encode(`["2023-11-14T22:13:20Z"]`), encode(`{"a":1}`), encode(`[1,2]`),
+		encode(`["yesterday","0123456789abcdef0123456789abcdef"]`), encode(`["2023-11-14T22:13:20Z","xyz"]`),
+		encode(`["3023-11-14T22:13:20Z","0123456789abcdef0123456789abcdef"]`), encode(`["2023-11-14T22:13:20Z","0123456789ABCDEF0123456789abcdef"]`),
+	} {
+		_, err := ParseTrace(&bad)
+		wantError(t, err, apierr.CursorInvalid, "cursor")
+	}
+}
+
+func TestLogKey(t *testing.T) {
+	for _, key := range []LogKey{
+		{
+			Timestamp: time.Unix(1_700_000_000, 1).UTC(), Service: `a "quoted" ü`, TraceID: "0123456789abcdef0123456789abcdef", SpanID: "0123456789abcdef",
+			Record: "00112233445566778899aabbccddeeff", Copy: 3,
+		},
+		{Timestamp: time.Unix(1_700_000_000, 0).UTC(), Record: "00112233445566778899aabbccddeeff", Copy: 1},
+	} {
+		got, err := ParseLog(ptr(FormatLog(key)))
+		if err != nil || !cmp.Equal(*got, key) {
+			t.Errorf("came back as %v, %v", got, err)
+		}
+	}
+	encode := func(text string) string { return "log_" + base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	for _, bad := range []string{
+		"", "log_", encode(`["2023-11-14T22:13:20Z","s","","","00112233445566778899aabbccddeeff"]`),
+		encode(`["2023-11-14T22:13:20Z","s","","","00112233445566778899aabbccddeeff.0"]`),
+		encode(`["2023-11-14T22:13:20Z","s","xx","","00112233445566778899aabbccddeeff.1"]`),
+		encode(`["2023-11-14T22:13:20Z","s","","xx","00112233445566778899aabbccddeeff.1"]`),
+	} {
+		_, err := ParseLog(&bad)
+		wantError(t, err, apierr.CursorInvalid, "cursor")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("off_14")
+	f.Add(FormatTrace(TraceKey{Start: time.Unix(1, 2), TraceID: "0123456789abcdef0123456789abcdef"}))
+	f.Add(FormatLog(LogKey{Timestamp: time.Unix(1, 2), Record: "00112233445566778899aabbccddeeff", Copy: 1}))
+	f.Fuzz(func(t *testing.T, s string) {
+		if n, err := ParseOffset(&s); err == nil && FormatOffset(n) != s {
+			t.Errorf("offset %q is %d", s, n)
+		}
+		if k, err := ParseTrace(&s); err == nil {
+			if again, err := ParseTrace(ptr(FormatTrace(*k))); err != nil || !cmp.Equal(k, again) {
+				t.Errorf("trace key %v came back as %v, %v", k, again, err)
+			}
+		}
+		if k, err := ParseLog(&s); err == nil {
+			if again, err := ParseLog(ptr(FormatLog(*k))); err != nil || !cmp.Equal(k, again) {
+				t.Errorf("log key %v came back as %v, %v", k, again, err)
+			}
+		}
+	})
+}
