@@ -1,0 +1,213 @@
+package native
+
+// Map is a column of Map(LowCardinality(String), String), the form that attributes have. An entry is Key and then one append
+// to Values; EndRow closes the row. A key given twice in a row keeps its last entry.
+type Map struct {
+	Values String
+
+	keys LowCardinality
+	ends []uint64
+
+	// tags holds the tag of each entry of the open row, and of the row closed last.
+	tags []uint8
+	// guess is, by position in the row, the key that was there in the row before: rows of one sender tend to be alike.
+	guess []uint32
+	// seen is, by key, the row number + 1 in which it was last appended.
+	seen  []uint64
+	row   uint64
+	twice bool
+
+	rowKeys, rowBytes int
+}
+
+// NewMap returns an empty column.
+func NewMap() *Map { return &Map{} }
+
+// Key begins an entry and returns the number of its key. The tag is the caller's own, for RowTags.
+func (c *Map) Key(key []byte, tag uint8) uint32 {
+	at := len(c.tags)
+	if at < len(c.guess) {
+		if id := c.guess[at]; string(c.keys.dict.key(id)) == string(key) {
+			c.entry(id, tag)
+			return id
+		}
+	}
+	id := c.keys.dict.intern(key)
+	for int(id) >= len(c.seen) {
+		c.seen = append(c.seen, 0)
+	}
+	switch {
+	case at < len(c.guess):
+		c.guess[at] = id
+	case at == len(c.guess) && at < maxGuess:
+		c.guess = append(c.guess, id)
+	}
+	c.entry(id, tag)
+	return id
+}
+
+const maxGuess = 128
+
+// Guess begins an entry when the key is the one that stood in this place in the row before, which needs no look at anything but
+// those bytes. Otherwise it does nothing and reports false.
+func (c *Map) Guess(key []byte, tag uint8) (uint32, bool) {
+	if at := len(c.tags); at < len(c.guess) {
+		if id := c.guess[at]; string(c.keys.dict.key(id)) == string(key) {
+			c.entry(id, tag)
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+func (c *Map) entry(id uint32, tag uint8) {
+	if c.seen[id] == c.row+1 {
+		c.twice = true
+	}
+	c.seen[id] = c.row + 1
+	c.keys.ids = append(c.keys.ids, id)
+	c.tags = append(c.tags, tag)
+}
+
+// BeginRow forgets the tags of the row before. It must be called before the first entry of a row.
+func (c *Map) BeginRow() {
+	c.tags = c.tags[:0]
+	c.row++
+	c.rowKeys, c.rowBytes = len(c.keys.ids), len(c.Values.buf)
+}
+
+// EndRow closes the row.
+func (c *Map) EndRow() {
+	if c.twice {
+		c.dropRepeated()
+	}
+	c.ends = append(c.ends, uint64(len(c.keys.ids)))
+}
+
+// dropRepeated keeps the last entry of each key in the open row.
+func (c *Map) dropRepeated() {
+	c.twice = false
+	ids := c.keys.ids[c.rowKeys:]
+	// From the back, the first sight of a key is its last entry. A new row number makes all of them unseen.
+	c.row++
+	keep := make([]bool, len(ids))
+	for i := len(ids) - 1; i >= 0; i-- {
+		if c.seen[ids[i]] != c.row+1 {
+			c.seen[ids[i]] = c.row + 1
+			keep[i] = true
+		}
+	}
+	n, from, to := 0, c.rowBytes, c.rowBytes
+	for i, id := range ids {
+		size := skipStrings(c.Values.buf[from:], 1)
+		if keep[i] {
+			ids[n], c.tags[n] = id, c.tags[i]
+			n++
+			to += copy(c.Values.buf[to:], c.Values.buf[from:from+size])
+		}
+		from += size
+	}
+	c.Values.buf = c.Values.buf[:to]
+	c.Values.rows -= len(ids) - n
+	c.keys.ids = c.keys.ids[:c.rowKeys+n]
+	c.tags = c.tags[:n]
+}
+
+// RowKeys and RowTags are the keys and tags of the row closed last, valid until the next BeginRow.
+func (c *Map) RowKeys() []uint32 { return c.keys.ids[len(c.keys.ids)-len(c.tags):] }
+
+// RowTags is described with RowKeys.
+func (c *Map) RowTags() []uint8 { return c.tags }
+
+// KeyName is the key with the given number, valid until the next entry.
+func (c *Map) KeyName(id uint32) []byte { return c.keys.dict.key(id) }
+
+// KeyCount is the number of distinct keys.
+func (c *Map) KeyCount() int { return c.keys.dict.len() }
+
+// Span names a closed row for Repeat. It holds until rows before it are truncated or the column is reset.
+type Span struct{ keyFrom, keyTo, byteFrom, byteTo int }
+
+// LastRow is the row closed last.
+func (c *Map) LastRow() Span {
+	return Span{c.rowKeys, len(c.keys.ids), c.rowBytes, len(c.Values.buf)}
+}
+
+// Size is the memory that repeating the row takes.
+func (s Span) Size() int { return s.byteTo - s.byteFrom + 4*(s.keyTo-s.keyFrom) + 8 }
+
+// Repeat appends a copy of a row.
+func (c *Map) Repeat(s Span) {
+	c.keys.ids = append(c.keys.ids, c.keys.ids[s.keyFrom:s.keyTo]...)
+	c.Values.buf = append(c.Values.buf, c.Values.buf[s.byteFrom:s.byteTo]...)
+	c.Values.rows += s.keyTo - s.keyFrom
+	c.ends = append(c.ends, uint64(len(c.keys.ids)))
+}
+
+// Mark is a position to go back to in constant time.
+type Mark struct{ rows, keys, values, bytes int }
+
+// Mark returns the present position.
+func (c *Map) Mark() Mark {
+	return Mark{len(c.ends), len(c.keys.ids), c.Values.rows, len(c.Values.buf)}
+}
+
+// Rollback drops what was appended since the mark. Keys stay in the dictionary.
+func (c *Map) Rollback(m Mark) {
+	c.ends, c.keys.ids = c.ends[:m.rows], c.keys.ids[:m.keys]
+	c.Values.buf, c.Values.rows = c.Values.buf[:m.bytes], m.values
+	c.twice = false
+}
+
+// Type implements Column.
+func (c *Map) Type() string { return "Map(LowCardinality(String), String)" }
+
+// Len implements Column.
+func (c *Map) Len() int { return len(c.ends) }
+
+// Bytes implements Column.
+func (c *Map) Bytes() int { return 8*len(c.ends) + c.keys.Bytes() + c.Values.Bytes() }
+
+// Truncate implements Column; entries of an open row go too.
+func (c *Map) Truncate(n int) {
+	c.ends = c.ends[:min(n, len(c.ends))]
+	entries := 0
+	if len(c.ends) > 0 {
+		entries = int(c.ends[len(c.ends)-1])
+	}
+	c.keys.Truncate(entries)
+	c.Values.Truncate(entries)
+	c.twice = false
+}
+
+// Reset implements Column.
+func (c *Map) Reset() {
+	c.ends, c.tags, c.guess = c.ends[:0], c.tags[:0], c.guess[:0]
+	c.keys.Reset()
+	c.Values.Reset()
+	if cap(c.seen) > keepSlots {
+		c.seen = nil
+	}
+	c.seen, c.row, c.twice = c.seen[:0], 0, false
+	c.rowKeys, c.rowBytes = 0, 0
+}
+
+// AppendFrom implements Column. Both columns must have no open row.
+func (c *Map) AppendFrom(other Column) {
+	o := other.(*Map)
+	c.ends = appendShifted(c.ends, o.ends, uint64(len(c.keys.ids)))
+	c.keys.AppendFrom(&o.keys)
+	c.Values.AppendFrom(&o.Values)
+	for len(c.seen) < c.keys.dict.len() {
+		c.seen = append(c.seen, 0)
+	}
+	c.tags = c.tags[:0]
+}
+
+func (c *Map) writePrefix(w *Writer) { c.keys.writePrefix(w) }
+
+func (c *Map) writeData(w *Writer) {
+	writeNumbers(w, c.ends)
+	c.keys.writeData(w)
+	c.Values.writeData(w)
+}
