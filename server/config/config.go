@@ -1,0 +1,84 @@
+// Package config holds the settings of svc: one table of keys, read from defaults, a YAML file, the environment and flags,
+// in this order, so that a flag beats the environment, which beats the file.
+//
+// Every key has one name: `data-dir` in the file is `--data-dir` on the command line and `SVC_DATA_DIR` in the environment.
+// Nothing is ignored silently: an unknown key or variable, or a value that is not allowed, is an *Error that says where it
+// came from, and the process exits with code 2. Variables that begin with SVC_TEST_ belong to the test suite, and the ones
+// of ClientVariables to the commands that talk to a server; both are left alone.
+package config
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Config is the whole configuration, validated. Load makes it; the zero value is not usable.
+type Config struct {
+	DataDir       string // folder of everything that svc stores
+	APIAddr       string // REST, Connect, gRPC, gRPC-Web, MCP, health
+	IngestAddr    string // OTLP over HTTP
+	OTLPGRPCAddr  string // OTLP over gRPC
+	Region        string
+	BootstrapFile string // empty: none is written
+	WarehouseURL  DSN    // empty: the embedded engine
+	DatabaseURL   DSN    // empty: SQLite in the data folder
+
+	PublicURL       string // as clients reach the API, without a trailing slash; empty: from the address
+	IngestPublicURL string // as exporters reach ingest, without a trailing slash; empty: from the address
+
+	Roles           Roles
+	ChdbLib         string // path of libchdb.so; empty: searched
+	LogLevel        slog.Level
+	LogFormat       string // "text" or "json"
+	SecretKey       Secret // key of all keyed hashes; empty: DataDir/secrets/pepper, made at the first start
+	ShutdownTimeout time.Duration
+
+	Limits Limits
+
+	resolved map[string]resolved
+}
+
+// Limits bounds what one process takes in and holds.
+type Limits struct {
+	QueueMaxBytes              Size
+	QueueSegmentBytes          Size
+	IngestMaxBodyBytes         Size // as received
+	IngestMaxDecompressedBytes Size
+	BatchMaxRows               int
+	BatchMaxAge                time.Duration
+	WarehouseMaxMemoryBytes    Size // 0: half of this machine's memory
+	RESTMaxBodyBytes           Size
+	GRPCMaxMessageBytes        Size
+	IngestNodes                int // shared rate limits are divided by it
+}
+
+// Sources is where Load reads from.
+type Sources struct {
+	Environ []string       // as os.Environ
+	Flags   *pflag.FlagSet // flags that AddFlags registered; nil: none
+	File    string         // the --config flag; empty: $SVC_CONFIG, else no file
+}
+
+// Load reads, merges and validates the configuration. Its error joins one *Error per problem, so that one run names them all.
+func Load(src Sources) (Config, error) {
+	merged, err := merge(src)
+	if err != nil {
+		return Config{}, err
+	}
+	cfg := Config{resolved: merged}
+	if err := cfg.assign(); err != nil {
+		return Config{}, err
+	}
+	return cfg, cfg.validate()
+}
+
+// Default is the configuration of a start without any setting.
+func Default() Config {
+	cfg, err := Load(Sources{})
+	if err != nil {
+		panic("config: the default configuration is invalid: " + err.Error()) // a test loads it: only a broken table gets here
+	}
+	return cfg
+}

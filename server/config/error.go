@@ -1,0 +1,104 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Source says where a value came from.
+type Source string
+
+// sourceDefault is the source of a value that nobody set.
+const sourceDefault Source = "default"
+
+func fromFlag(k Key) Source { return Source("flag " + k.Flag()) }
+
+func fromEnv(variable string) Source { return Source("environment variable " + variable) }
+
+func fromFile(path string) Source { return Source("file " + path) }
+
+// Error is one thing that is wrong with the configuration.
+type Error struct {
+	Key    string // as written by the user when it is unknown, else the key's name; empty: the file itself is bad
+	Source Source
+	Reason string // what is wrong, and what is allowed
+}
+
+func (e *Error) Error() string {
+	if e.Key == "" {
+		return fmt.Sprintf("configuration: %s: %s", e.Source, e.Reason)
+	}
+	return fmt.Sprintf("configuration: %s (%s): %s", e.Key, e.Source, e.Reason)
+}
+
+// badValue names the value unless it is a secret.
+func badValue(k Key, r resolved, why string) *Error {
+	value := fmt.Sprintf("%q is not allowed: ", r.text)
+	if k.Secret() {
+		value = "the value is not allowed: "
+	}
+	return &Error{Key: k.Name, Source: r.source, Reason: value + why + "; allowed: " + k.Allowed()}
+}
+
+// Allowed describes the values of the key.
+func (k Key) Allowed() string {
+	optional := ""
+	if k.Default == "" {
+		optional = ", or nothing"
+	}
+	switch k.Kind {
+	case KindAddress:
+		return "host:port with a port from 0 to 65535, such as 127.0.0.1:8080" + optional
+	case KindURL:
+		return "a URL such as https://svc.example.com" + optional
+	case KindDSN:
+		return "a URL such as scheme://user:password@host:port/database" + optional
+	case KindName:
+		return "up to 32 lower-case letters, digits and dashes, beginning with a letter"
+	case KindRoles:
+		return "a comma-separated list of " + strings.Join(k.Choices, ", ")
+	case KindChoice:
+		return strings.Join(k.Choices, ", ")
+	case KindSecret:
+		return "32 characters or more" + optional
+	case KindDuration:
+		return "a duration above zero such as 500ms, 30s or 2m"
+	case KindSize:
+		return fmt.Sprintf("bytes, at least %s, as 64MiB, 20MB or 1048576", Size(k.Min))
+	case KindCount:
+		return fmt.Sprintf("a whole number, at least %d", k.Min)
+	}
+	return "a path" + optional
+}
+
+// unknown suggests the candidate with the smallest edit distance.
+func unknown(name string, source Source, candidates []string) *Error {
+	best, distance := "", len(name)+1
+	for _, c := range candidates {
+		if d := editDistance(name, c); d < distance {
+			best, distance = c, d
+		}
+	}
+	return &Error{Key: name, Source: source, Reason: fmt.Sprintf("there is no such setting; the nearest is %s (all of them: svc config print)", best)}
+}
+
+// editDistance is Levenshtein's, over bytes: names are ASCII.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitute := diagonal
+			if a[i] != b[j] {
+				substitute++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,218 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Kind says what values a key takes.
+type Kind string
+
+// Kinds of keys.
+const (
+	KindPath     Kind = "path"
+	KindAddress  Kind = "address"
+	KindURL      Kind = "URL"
+	KindDSN      Kind = "URL with password"
+	KindName     Kind = "name"
+	KindRoles    Kind = "list"
+	KindChoice   Kind = "choice"
+	KindSecret   Kind = "secret"
+	KindDuration Kind = "duration"
+	KindSize     Kind = "size"
+	KindCount    Kind = "number"
+)
+
+// Key is one setting.
+type Key struct {
+	Name    string // in the file; with two dashes, the flag
+	Kind    Kind
+	Default string // in the words a person would write
+	Help    string // one sentence without a full stop
+	Choices []string
+	Min     int64 // of sizes and counts
+
+	assign func(c *Config, text string) error
+}
+
+// Env is the environment variable of the key.
+func (k Key) Env() string { return envPrefix + strings.ToUpper(strings.ReplaceAll(k.Name, "-", "_")) }
+
+// Flag is the command line flag of the key, with its dashes.
+func (k Key) Flag() string { return "--" + k.Name }
+
+// Secret says whether the value must not be printed. Such a key also has a variable that ends in _FILE and names a file
+// whose first line is the value.
+func (k Key) Secret() bool { return k.Kind == KindSecret || k.Kind == KindDSN }
+
+const (
+	envPrefix     = "SVC_"
+	envTestPrefix = "SVC_TEST_"
+	envConfigFile = "SVC_CONFIG"
+	envFileSuffix = "_FILE"
+)
+
+// ClientVariables are read by commands that call a running server (`svc send-test`), not by the server.
+func ClientVariables() []string {
+	return []string{"SVC_API_KEY", "SVC_INGEST_KEY"}
+}
+
+// Keys returns the table that flags, variables, file keys and the documentation are made of.
+func Keys() []Key {
+	return []Key{
+		{
+			Name: "data-dir", Kind: KindPath, Default: "./data",
+			Help:   "folder of everything svc stores; one running server per folder",
+			assign: text(func(c *Config) *string { return &c.DataDir }),
+		},
+		{
+			Name: "api-addr", Kind: KindAddress, Default: "127.0.0.1:8080",
+			Help:   "address of the API: REST, Connect, gRPC, gRPC-Web, MCP, health; port 0 picks a free port",
+			assign: text(func(c *Config) *string { return &c.APIAddr }),
+		},
+		{
+			Name: "ingest-addr", Kind: KindAddress, Default: "127.0.0.1:4318",
+			Help:   "address of OTLP over HTTP",
+			assign: text(func(c *Config) *string { return &c.IngestAddr }),
+		},
+		{
+			Name: "otlp-grpc-addr", Kind: KindAddress, Default: "127.0.0.1:4317",
+			Help:   "address of OTLP over gRPC",
+			assign: text(func(c *Config) *string { return &c.OTLPGRPCAddr }),
+		},
+		{
+			Name: "region", Kind: KindName, Default: "us",
+			Help:   "region of this installation; keys of another region are refused",
+			assign: text(func(c *Config) *string { return &c.Region }),
+		},
+		{
+			Name: "bootstrap-file", Kind: KindPath,
+			Help:   "file that gets the addresses, and at the first start the keys, as JSON (mode 0600)",
+			assign: text(func(c *Config) *string { return &c.BootstrapFile }),
+		},
+		{
+			Name: "warehouse-url", Kind: KindDSN,
+			Help:   "ClickHouse server (`clickhouse://`, `http://` or `https://`); empty: the embedded engine",
+			assign: dsn(func(c *Config) *DSN { return &c.WarehouseURL }, "clickhouse", "http", "https"),
+		},
+		{
+			Name: "database-url", Kind: KindDSN,
+			Help:   "PostgreSQL server (`postgres://`); empty: SQLite in the data folder",
+			assign: dsn(func(c *Config) *DSN { return &c.DatabaseURL }, "postgres", "postgresql"),
+		},
+		{
+			Name: "public-url", Kind: KindURL,
+			Help:   "URL under which clients reach the API, when a proxy stands before it; empty: from `api-addr`",
+			assign: link(func(c *Config) *string { return &c.PublicURL }),
+		},
+		{
+			Name: "ingest-public-url", Kind: KindURL,
+			Help:   "URL under which exporters reach OTLP over HTTP; empty: from `ingest-addr`",
+			assign: link(func(c *Config) *string { return &c.IngestPublicURL }),
+		},
+		{
+			Name: "roles", Kind: KindRoles, Default: "api,ingest,worker", Choices: allRoles(),
+			Help:   "what this process does",
+			assign: func(c *Config, s string) (err error) { c.Roles, err = parseRoles(s); return err },
+		},
+		{
+			Name: "chdb-lib", Kind: KindPath,
+			Help:   "path of `libchdb.so`; empty: beside the binary, then the caches, then the system's folders",
+			assign: text(func(c *Config) *string { return &c.ChdbLib }),
+		},
+		{
+			Name: "log-level", Kind: KindChoice, Default: "info", Choices: []string{"debug", "info", "warn", "error"},
+			Help:   "least level that is logged",
+			assign: func(c *Config, s string) error { return c.LogLevel.UnmarshalText([]byte(s)) },
+		},
+		{
+			Name: "log-format", Kind: KindChoice, Default: "text", Choices: []string{"text", "json"},
+			Help:   "form of the log on stderr",
+			assign: text(func(c *Config) *string { return &c.LogFormat }),
+		},
+		{
+			Name: "secret-key", Kind: KindSecret,
+			Help:   "key of all keyed hashes, 32 characters or more, the same on every node; empty: made at the first start in the data folder",
+			assign: func(c *Config, s string) (err error) { c.SecretKey, err = parseSecretKey(s); return err },
+		},
+		{
+			Name: "shutdown-timeout", Kind: KindDuration, Default: "30s",
+			Help:   "time that a stop waits for requests under way",
+			assign: duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
+		},
+		{
+			Name: "queue-max-bytes", Kind: KindSize, Default: "16GiB", Min: 1 << 20,
+			Help:   "size of the durable queue, above which exporters are told to retry later",
+			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytes }),
+		},
+		{
+			Name: "queue-segment-bytes", Kind: KindSize, Default: "64MiB", Min: 64 << 10,
+			Help:   "size of one file of the durable queue",
+			assign: size(func(c *Config) *Size { return &c.Limits.QueueSegmentBytes }),
+		},
+		{
+			Name: "ingest-max-body-bytes", Kind: KindSize, Default: "20MiB", Min: 1 << 10,
+			Help:   "largest OTLP request as received",
+			assign: size(func(c *Config) *Size { return &c.Limits.IngestMaxBodyBytes }),
+		},
+		{
+			Name: "ingest-max-decompressed-bytes", Kind: KindSize, Default: "128MiB", Min: 1 << 10,
+			Help:   "largest OTLP request after decompression",
+			assign: size(func(c *Config) *Size { return &c.Limits.IngestMaxDecompressedBytes }),
+		},
+		{
+			Name: "batch-max-rows", Kind: KindCount, Default: "100000", Min: 1,
+			Help:   "rows after which a block is written to the warehouse",
+			assign: count(func(c *Config) *int { return &c.Limits.BatchMaxRows }),
+		},
+		{
+			Name: "batch-max-age", Kind: KindDuration, Default: "1s",
+			Help:   "age at which a block is written to the warehouse",
+			assign: duration(func(c *Config) *time.Duration { return &c.Limits.BatchMaxAge }),
+		},
+		{
+			Name: "warehouse-max-memory-bytes", Kind: KindSize, Default: "0",
+			Help:   "memory of the embedded engine; 0: half of this machine's",
+			assign: size(func(c *Config) *Size { return &c.Limits.WarehouseMaxMemoryBytes }),
+		},
+		{
+			Name: "rest-max-body-bytes", Kind: KindSize, Default: "4MiB", Min: 1 << 10,
+			Help:   "largest body of a REST or MCP request",
+			assign: size(func(c *Config) *Size { return &c.Limits.RESTMaxBodyBytes }),
+		},
+		{
+			Name: "grpc-max-message-bytes", Kind: KindSize, Default: "64MiB", Min: 1 << 10,
+			Help:   "largest message over gRPC, OTLP and API",
+			assign: size(func(c *Config) *Size { return &c.Limits.GRPCMaxMessageBytes }),
+		},
+		{
+			Name: "ingest-nodes", Kind: KindCount, Default: "1", Min: 1,
+			Help:   "number of processes with the `ingest` role that share the rate limits",
+			assign: count(func(c *Config) *int { return &c.Limits.IngestNodes }),
+		},
+	}
+}
+
+// AddFlags registers the flags of the named keys, of all keys when none is named. Values stay text here: Load checks them,
+// so that a bad flag gets the same answer as a bad variable.
+func AddFlags(fs *pflag.FlagSet, names ...string) {
+	for _, key := range Keys() {
+		if len(names) > 0 && !slices.Contains(names, key.Name) {
+			continue
+		}
+		fs.Var(&flagValue{kind: key.Kind, text: key.Default}, key.Name, key.Help+" ("+key.Env()+")")
+	}
+}
+
+// flagValue shows the kind of its key in the help text.
+type flagValue struct {
+	kind Kind
+	text string
+}
+
+func (v *flagValue) String() string     { return v.text }
+func (v *flagValue) Set(s string) error { v.text = s; return nil }
+func (v *flagValue) Type() string       { return strings.ReplaceAll(string(v.kind), " with password", "") }

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+)
+
+// assign parses every key into its field and checks it on its own.
+func (c *Config) assign() error {
+	var problems []error
+	for _, key := range Keys() {
+		r := c.resolved[key.Name]
+		if why := key.check(c, r.text); why != nil {
+			problems = append(problems, badValue(key, r, why.Error()))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (k Key) check(c *Config, text string) error {
+	if text == "" && k.Default != "" {
+		return errors.New("it is empty")
+	}
+	switch k.Kind {
+	case KindAddress:
+		if err := checkAddress(text); err != nil {
+			return err
+		}
+	case KindName:
+		if !regionPattern.MatchString(text) {
+			return errors.New("not a name")
+		}
+	case KindChoice:
+		if !slices.Contains(k.Choices, text) {
+			return errors.New("not a choice")
+		}
+	case KindSize, KindCount:
+		return k.checkNumber(c, text)
+	}
+	return k.assign(c, text)
+}
+
+func (k Key) checkNumber(c *Config, text string) error {
+	if err := k.assign(c, text); err != nil {
+		return err
+	}
+	n, err := ParseSize(text) // reads counts too
+	if err != nil {
+		return err
+	}
+	if int64(n) < k.Min {
+		return errors.New("too small")
+	}
+	return nil
+}
+
+// validate checks the keys against each other.
+func (c *Config) validate() error {
+	var problems []error
+	addresses := []struct{ name, value string }{
+		{"api-addr", c.APIAddr}, {"ingest-addr", c.IngestAddr}, {"otlp-grpc-addr", c.OTLPGRPCAddr},
+	}
+	for i, a := range addresses {
+		for _, b := range addresses[:i] {
+			if _, port, _ := net.SplitHostPort(a.value); a.value == b.value && port != "0" {
+				problems = append(problems, c.conflict(a.name, fmt.Sprintf("%q is also the value of %s; every listener needs its own address", a.value, b.name)))
+			}
+		}
+	}
+	l := c.Limits
+	if l.QueueSegmentBytes > l.QueueMaxBytes {
+		problems = append(problems, c.conflict("queue-segment-bytes", fmt.Sprintf("%s is more than queue-max-bytes (%s)", l.QueueSegmentBytes, l.QueueMaxBytes)))
+	}
+	if l.IngestMaxBodyBytes > l.IngestMaxDecompressedBytes {
+		problems = append(problems, c.conflict("ingest-max-body-bytes", fmt.Sprintf("%s is more than ingest-max-decompressed-bytes (%s)", l.IngestMaxBodyBytes, l.IngestMaxDecompressedBytes)))
+	}
+	return errors.Join(problems...)
+}
+
+func (c *Config) conflict(name, reason string) *Error {
+	return &Error{Key: name, Source: c.resolved[name].source, Reason: reason}
+}
