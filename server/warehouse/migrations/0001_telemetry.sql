@@ -1,7 +1,10 @@
 -- Telemetry tables, rollups and the views that feed them. One statement ends at a line that holds only a semicolon.
--- {{engine "X"}} is the table engine: MergeTree family in one place, Replicated… on a cluster. OrgId is first in every sort key.
+-- In one place the placeholders give plain tables; on a cluster {{create}} and {{local}} name the shard's own table t_local, {{engine}} is
+-- Replicated…, and {{distributed}} adds the table t over all shards. Its key decides a row's shard and must depend on the row alone:
+-- a repeated insert has to send the same rows to the same shard for its token to be recognised.
+-- OrgId is first in every sort key. Statements are idempotent: two processes may run them at once.
 
-CREATE TABLE IF NOT EXISTS spans
+CREATE TABLE IF NOT EXISTS {{create "spans"}}
 (
     OrgId LowCardinality(String),
     Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
@@ -44,10 +47,13 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, ServiceName, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
-CREATE TABLE IF NOT EXISTS logs
+{{distributed "spans" "cityHash64(OrgId, TraceId)"}}
+;
+
+CREATE TABLE IF NOT EXISTS {{create "logs"}}
 (
     OrgId LowCardinality(String),
     Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
@@ -76,10 +82,13 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, ServiceName, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
-CREATE TABLE IF NOT EXISTS metrics_gauge
+{{distributed "logs" "cityHash64(OrgId, ServiceName, Timestamp)"}}
+;
+
+CREATE TABLE IF NOT EXISTS {{create "metrics_gauge"}}
 (
     OrgId LowCardinality(String),
     MetricName LowCardinality(String) CODEC(ZSTD(1)),
@@ -108,10 +117,13 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
-CREATE TABLE IF NOT EXISTS metrics_sum
+{{distributed "metrics_gauge" "cityHash64(OrgId, SeriesHash)"}}
+;
+
+CREATE TABLE IF NOT EXISTS {{create "metrics_sum"}}
 (
     OrgId LowCardinality(String),
     MetricName LowCardinality(String) CODEC(ZSTD(1)),
@@ -142,10 +154,13 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
-CREATE TABLE IF NOT EXISTS metrics_histogram
+{{distributed "metrics_sum" "cityHash64(OrgId, SeriesHash)"}}
+;
+
+CREATE TABLE IF NOT EXISTS {{create "metrics_histogram"}}
 (
     OrgId LowCardinality(String),
     MetricName LowCardinality(String) CODEC(ZSTD(1)),
@@ -180,10 +195,13 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
-CREATE TABLE IF NOT EXISTS metrics_exponential_histogram
+{{distributed "metrics_histogram" "cityHash64(OrgId, SeriesHash)"}}
+;
+
+CREATE TABLE IF NOT EXISTS {{create "metrics_exponential_histogram"}}
 (
     OrgId LowCardinality(String),
     MetricName LowCardinality(String) CODEC(ZSTD(1)),
@@ -223,10 +241,13 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
-CREATE TABLE IF NOT EXISTS metrics_summary
+{{distributed "metrics_exponential_histogram" "cityHash64(OrgId, SeriesHash)"}}
+;
+
+CREATE TABLE IF NOT EXISTS {{create "metrics_summary"}}
 (
     OrgId LowCardinality(String),
     MetricName LowCardinality(String) CODEC(ZSTD(1)),
@@ -253,11 +274,14 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+{{distributed "metrics_summary" "cityHash64(OrgId, SeriesHash)"}}
 ;
 
 -- One row for each metric, type and service in an hour, written by ingest with each block.
-CREATE TABLE IF NOT EXISTS metric_catalog
+CREATE TABLE IF NOT EXISTS {{create "metric_catalog"}}
 (
     OrgId LowCardinality(String),
     Hour DateTime('UTC'),
@@ -275,13 +299,16 @@ ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Hour)
 ORDER BY (OrgId, Hour, MetricName, MetricType, ServiceName)
 TTL Hour + INTERVAL 90 DAY
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+{{distributed "metric_catalog" "cityHash64(OrgId, MetricName)"}}
 ;
 
 -- Which attribute keys were seen, with the type of their values, so that no read lists keys from raw rows.
 -- Signal: traces, logs, metrics. Scope: resource, span, log, metric, event, link.
 -- ValueType: string, int, double, bool, bytes, array, kvlist.
-CREATE TABLE IF NOT EXISTS attribute_keys
+CREATE TABLE IF NOT EXISTS {{create "attribute_keys"}}
 (
     OrgId LowCardinality(String),
     Hour DateTime('UTC'),
@@ -295,11 +322,14 @@ ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Hour)
 ORDER BY (OrgId, Hour, Signal, Scope, Key, ValueType)
 TTL Hour + INTERVAL 90 DAY
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+{{distributed "attribute_keys" "cityHash64(OrgId, Key)"}}
 ;
 
 -- Services by minute. Entry spans (Server, Consumer or without a parent) are kept apart from all spans.
-CREATE TABLE IF NOT EXISTS service_minutes
+CREATE TABLE IF NOT EXISTS {{create "service_minutes"}}
 (
     OrgId LowCardinality(String),
     Minute DateTime('UTC'),
@@ -317,10 +347,13 @@ ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Minute)
 ORDER BY (OrgId, Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry)
 TTL Minute + INTERVAL 90 DAY
-SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS service_minutes_view TO service_minutes AS
+{{distributed "service_minutes" "cityHash64(OrgId, ServiceName)"}}
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS {{view "service_minutes_view"}} TO {{local "service_minutes"}} AS
 SELECT
     OrgId,
     toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute,
@@ -333,12 +366,12 @@ SELECT
     sum(SampleRate) AS EstimatedSpanCount,
     countIf(HasError) AS ErrorCount,
     quantilesTDigestState(0.5, 0.95, 0.99)(DurationNano) AS DurationQuantiles
-FROM spans
+FROM {{local "spans"}}
 GROUP BY OrgId, Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry
 ;
 
 -- Root spans alone, in order of time: the trace list.
-CREATE TABLE IF NOT EXISTS trace_roots
+CREATE TABLE IF NOT EXISTS {{create "trace_roots"}}
 (
     OrgId LowCardinality(String),
     Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
@@ -361,13 +394,16 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, Timestamp, TraceId)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS trace_roots_view TO trace_roots AS
+{{distributed "trace_roots" "cityHash64(OrgId, TraceId)"}}
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS {{view "trace_roots_view"}} TO {{local "trace_roots"}} AS
 SELECT
     OrgId, Timestamp, TraceId, SpanId, SpanName, SpanKind, ServiceName, ServiceNamespace, Environment, DurationNano,
     StatusCode, HasError, HttpMethod, HttpRoute, HttpStatusCode
-FROM spans
+FROM {{local "spans"}}
 WHERE ParentSpanId = ''
 ;

@@ -1,0 +1,165 @@
+package warehouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// What can go wrong, for errors.Is. Every error of this package that comes from ClickHouse or the way to it is an *Error of
+// one of these kinds; a cancelled context stays context.Canceled.
+var (
+	// ErrUnavailable: ClickHouse does not answer or takes no more now. Try again after RetryAfter.
+	ErrUnavailable = errors.New("warehouse unavailable")
+	// ErrTimeout: the statement took longer than it may.
+	ErrTimeout = errors.New("warehouse query timed out")
+	// ErrMemory: the statement needs more memory than it may have.
+	ErrMemory = errors.New("warehouse query needs too much memory")
+	// ErrTooCostly: the statement reads or returns more rows than it may.
+	ErrTooCostly = errors.New("warehouse query reads too much")
+	// ErrOther: ClickHouse refuses the statement or the data.
+	ErrOther = errors.New("warehouse error")
+)
+
+// Error is a failure of ClickHouse or of the way to it. Its text is for logs: it can hold values of stored rows.
+type Error struct {
+	Kind error
+	// Code is ClickHouse's, 0 when it did not answer.
+	Code    int
+	Message string
+	// RetryAfter is when to try again, for ErrUnavailable.
+	RetryAfter time.Duration
+	retryable  bool
+	cause      error
+}
+
+func (e *Error) Error() string {
+	if e.Code != 0 {
+		return fmt.Sprintf("%s: code %d: %s", e.Kind, e.Code, e.Message)
+	}
+	return fmt.Sprintf("%s: %s", e.Kind, e.Message)
+}
+
+// Is makes errors.Is match the kind.
+func (e *Error) Is(target error) bool { return target == e.Kind }
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// Retryable reports whether the same call may succeed later without a change. An insert that is not retryable was refused:
+// its data does not fit its table.
+func (e *Error) Retryable() bool { return e.retryable }
+
+// Retryable reports whether the same call may succeed later: true for everything that ClickHouse did not refuse for good.
+func Retryable(err error) bool {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Retryable()
+	}
+	return err != nil
+}
+
+// retryableCodes are ClickHouse's passing states; every other code means that the statement or its data is wrong.
+func retryableCode(code int) bool {
+	switch code {
+	case 3, // UNEXPECTED_END_OF_FILE: of a body that was cut off
+		74, 75, 76, // cannot read, write, open a file
+		159, 160, // TIMEOUT_EXCEEDED, TOO_SLOW
+		201, 202, // QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES
+		203,      // NO_FREE_CONNECTION
+		209, 210, // SOCKET_TIMEOUT, NETWORK_ERROR
+		225, 242, // NO_ZOOKEEPER, TABLE_IS_READ_ONLY
+		236,      // ABORTED
+		241,      // MEMORY_LIMIT_EXCEEDED
+		243, 244, // NOT_ENOUGH_SPACE, UNEXPECTED_ZOOKEEPER_ERROR
+		252,      // TOO_MANY_PARTS
+		279, 285, // ALL_CONNECTION_TRIES_FAILED, TOO_FEW_LIVE_REPLICAS
+		286, 289, // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, REPLICA_IS_NOT_IN_QUORUM
+		319, 364, // UNKNOWN_STATUS_OF_INSERT, …
+		369,      // ALL_REPLICAS_ARE_STALE
+		394,      // QUERY_WAS_CANCELLED
+		425, 999, // SYSTEM_ERROR, KEEPER_EXCEPTION
+		1002: // UNKNOWN_EXCEPTION
+		return true
+	}
+	return false
+}
+
+const unavailableRetryAfter = time.Second
+
+func codeError(code int, message string, cause error) *Error {
+	e := &Error{Kind: ErrOther, Code: code, Message: message, retryable: retryableCode(code), cause: cause}
+	switch code {
+	case 159, 160, 209:
+		e.Kind = ErrTimeout
+	case 241:
+		e.Kind = ErrMemory
+	case 158, 307, 396:
+		e.Kind = ErrTooCostly
+	case 202, 203, 210, 225, 242, 252, 279, 999:
+		e.Kind = ErrUnavailable
+		e.RetryAfter = unavailableRetryAfter
+	}
+	return e
+}
+
+// mapError turns what the driver or the HTTP client says into an *Error.
+func mapError(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		return err
+	}
+	if ctx.Err() != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return &Error{Kind: ErrTimeout, Message: "the caller's time is up", retryable: true, cause: context.DeadlineExceeded}
+		}
+		return fmt.Errorf("warehouse call was cancelled: %w", context.Cause(ctx))
+	}
+	var ex *clickhouse.Exception
+	if errors.As(err, &ex) {
+		return codeError(int(ex.Code), ex.Message, err)
+	}
+	var httpErr *clickhouse.HTTPError
+	if errors.As(err, &httpErr) {
+		return statusError(httpErr.StatusCode, httpErr.Error())
+	}
+	if isNetwork(err) {
+		return unavailable(err)
+	}
+	return &Error{Kind: ErrOther, Message: err.Error(), cause: err}
+}
+
+func unavailable(err error) *Error {
+	return &Error{Kind: ErrUnavailable, Message: err.Error(), RetryAfter: unavailableRetryAfter, retryable: true, cause: err}
+}
+
+// statusError is an HTTP answer that carries no exception: a proxy's, or a wrong address'.
+func statusError(status int, text string) *Error {
+	if len(text) > 512 {
+		text = text[:512]
+	}
+	e := &Error{Kind: ErrOther, Message: fmt.Sprintf("HTTP status %d: %s", status, strings.TrimSpace(text))}
+	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+		e.Kind, e.RetryAfter, e.retryable = ErrUnavailable, unavailableRetryAfter, true
+	}
+	return e
+}
+
+// isNetwork reports whether the connection failed: refused, reset, or cut off before the end of an answer.
+func isNetwork(err error) bool {
+	var netErr net.Error
+	var errno syscall.Errno
+	return errors.As(err, &netErr) || errors.As(err, &errno) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, clickhouse.ErrAcquireConnTimeout) ||
+		strings.Contains(err.Error(), "server closed idle connection") || strings.Contains(err.Error(), "connection reset")
+}

@@ -1,0 +1,44 @@
+package warehouse
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+)
+
+// Insert stores the rows of a Native-format body: one block or several, at revision 0, with the named columns
+// ("OrgId, Timestamp, …"). It returns when they are on disk
+// (the tables have fsync_after_insert).
+//
+// The token names the rows: a second insert with the same token and the same blocks in the same order adds nothing, to the
+// table or to what its views feed. So a failed insert is repeated with the same token, whatever became of it. An empty token
+// switches that off. Errors are *Error; Retryable tells whether to repeat or to set the rows aside.
+func (w *Warehouse) Insert(ctx context.Context, table, columns string, body io.Reader, token string) error {
+	if !namePattern.MatchString(table) {
+		return fmt.Errorf("insert: %q is not a table name", table)
+	}
+	res, err := w.post(ctx, w.insertParams(table, columns, token), body)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return copyAnswer(ctx, io.Discard, res)
+}
+
+func (w *Warehouse) insertParams(table, columns, token string) url.Values {
+	p := url.Values{}
+	p.Set("query", fmt.Sprintf("INSERT INTO %s (%s) FORMAT Native", table, columns))
+	p.Set("database", w.place.database)
+	p.Set("async_insert", "0")
+	if token != "" {
+		p.Set("insert_deduplicate", "1")
+		p.Set("insert_deduplication_token", token)
+		p.Set("deduplicate_blocks_in_dependent_materialized_views", "1")
+	}
+	if w.place.cluster != "" {
+		// The shard's answer is awaited: without it a Distributed table only takes the rows to send them later.
+		p.Set("distributed_foreground_insert", "1")
+	}
+	return p
+}

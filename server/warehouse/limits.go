@@ -1,0 +1,53 @@
+package warehouse
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// Limits bound one read. A read beyond one of them fails with ErrTimeout, ErrMemory or ErrTooCostly.
+type Limits struct {
+	Time       time.Duration
+	Memory     uint64 // bytes; aggregation and sorting go to disk before that
+	RowsToRead uint64
+	ResultRows uint64
+}
+
+// DefaultLimits fit the reads of the API.
+func DefaultLimits() Limits {
+	return Limits{Time: 30 * time.Second, Memory: 1 << 30, RowsToRead: 2_000_000_000, ResultRows: 1_000_000}
+}
+
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits()
+	if l.Time <= 0 {
+		l.Time = d.Time
+	}
+	if l.Memory == 0 {
+		l.Memory = d.Memory
+	}
+	if l.RowsToRead == 0 {
+		l.RowsToRead = d.RowsToRead
+	}
+	if l.ResultRows == 0 {
+		l.ResultRows = d.ResultRows
+	}
+	return l
+}
+
+func (l Limits) settings() clickhouse.Settings {
+	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	return clickhouse.Settings{
+		"readonly":                                     "2",
+		"max_execution_time":                           strconv.FormatFloat(l.Time.Seconds(), 'f', -1, 64),
+		"max_memory_usage":                             number(l.Memory),
+		"max_bytes_before_external_group_by":           number(l.Memory / 2),
+		"max_bytes_before_external_sort":               number(l.Memory / 2),
+		"max_rows_to_read":                             number(l.RowsToRead),
+		"max_result_rows":                              number(l.ResultRows),
+		"result_overflow_mode":                         "throw",
+		"cancel_http_readonly_queries_on_client_close": "1",
+	}
+}

@@ -1,0 +1,156 @@
+package warehouse
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// MigrationStatus is what became of one statement of the migrations.
+type MigrationStatus struct {
+	File      string
+	Statement int
+	Title     string
+	Applied   bool
+	AppliedAt time.Time
+	// Changed says that the statement differs from the one that was applied.
+	Changed bool
+}
+
+type appliedStep struct {
+	checksum string
+	at       time.Time
+}
+
+type stepKey struct {
+	file   string
+	number int
+}
+
+// Migrate creates the database and applies the statements that have not been. Each is recorded when it is done and is
+// idempotent, so a run that ends half way, or two at once, do no harm: the next run goes on. There is no dirty state.
+func (w *Warehouse) Migrate(ctx context.Context) error {
+	return w.migrate(ctx, migrationFiles)
+}
+
+func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
+	steps, err := renderMigrations(files, w.place.database, w.place.cluster)
+	if err != nil {
+		return err
+	}
+	onCluster, engine := "", "MergeTree"
+	settings := map[string]string{}
+	if w.place.cluster != "" {
+		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.place.cluster)
+		// One table for all shards: every node knows what was done.
+		engine = "ReplicatedMergeTree('/clickhouse/tables/all/{database}/{table}', '{shard}-{replica}')"
+		settings["distributed_ddl_task_timeout"] = "300"
+	}
+	// The database may not be there yet, so this one statement runs in the server's default one.
+	if err := w.exec(ctx, "", "CREATE DATABASE IF NOT EXISTS "+w.place.database+onCluster, settings); err != nil {
+		return fmt.Errorf("cannot create the warehouse database: %w", err)
+	}
+	record := "CREATE TABLE IF NOT EXISTS schema_migrations" + onCluster +
+		" (File String, Statement UInt32, Checksum String, AppliedAt DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC'))" +
+		" ENGINE = " + engine + " ORDER BY (File, Statement) SETTINGS fsync_after_insert = 1"
+	if err := w.exec(ctx, w.place.database, record, settings); err != nil {
+		return fmt.Errorf("cannot create the record of warehouse migrations: %w", err)
+	}
+	applied, err := w.appliedSteps(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if s.sql == "" {
+			continue
+		}
+		if done, ok := applied[stepKey{s.file, s.number}]; ok {
+			if done.checksum != s.checksum {
+				return fmt.Errorf("warehouse migration %s, statement %d was changed after it was applied at %s: "+
+					"restore it, and put the change into a new file", s.file, s.number, done.at.Format(time.RFC3339))
+			}
+			continue
+		}
+		start := time.Now()
+		if err := w.exec(ctx, w.place.database, s.sql, settings); err != nil {
+			return fmt.Errorf("warehouse migration %s, statement %d (%s): %w", s.file, s.number, s.title(), err)
+		}
+		sql := fmt.Sprintf("INSERT INTO schema_migrations (File, Statement, Checksum) VALUES (%s, %d, %s)", quoteText(s.file), s.number, quoteText(s.checksum))
+		if err := w.exec(ctx, w.place.database, sql, nil); err != nil {
+			return fmt.Errorf("warehouse migration %s, statement %d was applied but not recorded: %w", s.file, s.number, err)
+		}
+		w.log.InfoContext(ctx, "warehouse_migration_applied", "file", s.file, "statement", s.number, "title", s.title(), "duration", time.Since(start).String())
+	}
+	return nil
+}
+
+func (w *Warehouse) appliedSteps(ctx context.Context) (map[stepKey]appliedStep, error) {
+	rows, err := w.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"readonly": "2"})),
+		"SELECT File, Statement, Checksum, AppliedAt FROM schema_migrations ORDER BY AppliedAt")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the record of warehouse migrations: %w", mapError(ctx, err))
+	}
+	defer func() { _ = rows.Close() }()
+	applied := map[stepKey]appliedStep{}
+	for rows.Next() {
+		var file, checksum string
+		var number uint32
+		var at time.Time
+		if err := rows.Scan(&file, &number, &checksum, &at); err != nil {
+			return nil, fmt.Errorf("cannot read the record of warehouse migrations: %w", err)
+		}
+		applied[stepKey{file, int(number)}] = appliedStep{checksum, at}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("cannot read the record of warehouse migrations: %w", mapError(ctx, err))
+	}
+	return applied, nil
+}
+
+// MigrationStatuses lists every statement that this place needs. It changes nothing; before the first Migrate none is applied.
+func (w *Warehouse) MigrationStatuses(ctx context.Context) ([]MigrationStatus, error) {
+	steps, err := renderMigrations(migrationFiles, w.place.database, w.place.cluster)
+	if err != nil {
+		return nil, err
+	}
+	exists, err := w.hasMigrationRecord(ctx)
+	if err != nil {
+		return nil, err
+	}
+	applied := map[stepKey]appliedStep{}
+	if exists {
+		if applied, err = w.appliedSteps(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var statuses []MigrationStatus
+	for _, s := range steps {
+		if s.sql == "" {
+			continue
+		}
+		done, ok := applied[stepKey{s.file, s.number}]
+		statuses = append(statuses, MigrationStatus{
+			File: s.file, Statement: s.number, Title: s.title(), Applied: ok, AppliedAt: done.at, Changed: ok && done.checksum != s.checksum,
+		})
+	}
+	return statuses, nil
+}
+
+func (w *Warehouse) hasMigrationRecord(ctx context.Context) (bool, error) {
+	// Without a database parameter: ClickHouse refuses one that does not exist.
+	sql := "SELECT count() FROM system.tables WHERE database = " + quoteText(w.place.database) + " AND name = 'schema_migrations'"
+	res, err := w.post(ctx, nil, strings.NewReader(sql))
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	var out strings.Builder
+	if err := copyAnswer(ctx, &out, res); err != nil {
+		return false, err
+	}
+	return out.String() == "1\n", nil
+}

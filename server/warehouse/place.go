@@ -1,0 +1,82 @@
+package warehouse
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+)
+
+// place is where ClickHouse is.
+type place struct {
+	base           url.URL // scheme, host and port of the HTTP interface
+	socket         string  // the embedded engine's, empty for a server
+	user, password string
+	database       string
+	cluster        string
+}
+
+func (p place) String() string {
+	if p.socket != "" {
+		return "embedded engine at " + p.socket
+	}
+	return fmt.Sprintf("ClickHouse at %s/%s", p.base.Host, p.database)
+}
+
+var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://,
+// https://. Without a port it is 8123, 8443 with TLS; without a database `svc`. Errors never repeat the URL, which may hold
+// a password.
+func ParseURL(raw string) (place, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return place{}, errors.New("warehouse URL: not a URL; write clickhouse://user:password@host:8123/database")
+	}
+	var p place
+	port := "8123"
+	switch u.Scheme {
+	case "clickhouse", "http":
+		p.base.Scheme = "http"
+	case "clickhouses", "https":
+		p.base.Scheme, port = "https", "8443"
+	default:
+		return place{}, fmt.Errorf("warehouse URL: unknown scheme %q; use clickhouse://, clickhouses://, http:// or https://", u.Scheme)
+	}
+	if u.Hostname() == "" {
+		return place{}, errors.New("warehouse URL: no host")
+	}
+	if u.Port() != "" {
+		port = u.Port()
+	}
+	if port == "9000" || port == "9440" {
+		return place{}, fmt.Errorf("warehouse URL: port %s is ClickHouse's native protocol; svc speaks ClickHouse's HTTP interface, "+
+			"usually port 8123, or 8443 with TLS (clickhouses://)", port)
+	}
+	p.base.Host = net.JoinHostPort(u.Hostname(), port)
+	if u.User != nil {
+		p.user = u.User.Username()
+		p.password, _ = u.User.Password()
+	}
+	p.database = strings.Trim(u.Path, "/")
+	if p.database == "" {
+		p.database = chdb.DefaultDatabase
+	}
+	if !namePattern.MatchString(p.database) {
+		return place{}, fmt.Errorf("warehouse URL: database %q: use letters, digits and underscores", p.database)
+	}
+	for name, values := range u.Query() {
+		if name != "cluster" {
+			return place{}, fmt.Errorf("warehouse URL: unknown parameter %q; only cluster is known", name)
+		}
+		p.cluster = values[len(values)-1]
+		if !namePattern.MatchString(p.cluster) {
+			return place{}, fmt.Errorf("warehouse URL: cluster %q: use letters, digits and underscores", p.cluster)
+		}
+	}
+	return p, nil
+}

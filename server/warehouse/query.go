@@ -1,0 +1,99 @@
+package warehouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// orgPlace must be in every statement of Query: the organization whose rows it reads.
+const orgPlace = "{org:String}"
+
+// Query runs a SELECT for one organization. The statement must select by `OrgId = {org:String}`, which Query fills in; other
+// values come as Named arguments for {name:Type} places and are never part of the text. The caller closes the rows. The
+// statement is killed when ctx ends.
+func (w *Warehouse) Query(ctx context.Context, org principal.OrgID, sql string, args ...Arg) (*Rows, error) {
+	return w.QueryLimited(ctx, org, w.limits, sql, args...)
+}
+
+// QueryLimited is Query within the given limits; zero fields are DefaultLimits'.
+func (w *Warehouse) QueryLimited(ctx context.Context, org principal.OrgID, limits Limits, sql string, args ...Arg) (*Rows, error) {
+	if org == "" {
+		return nil, errors.New("warehouse query: no organization")
+	}
+	if !strings.Contains(sql, orgPlace) {
+		return nil, fmt.Errorf("warehouse query: the statement does not select by OrgId = %s", orgPlace)
+	}
+	params, err := formatArgs(append(args, Named("org", string(org))))
+	if err != nil {
+		return nil, err
+	}
+	qctx := clickhouse.Context(ctx, clickhouse.WithSettings(limits.withDefaults().settings()), clickhouse.WithParameters(params))
+	rows, err := w.conn.Query(qctx, sql)
+	if err != nil {
+		return nil, mapError(ctx, err)
+	}
+	return &Rows{ctx: ctx, rows: rows}, nil
+}
+
+// QueryRow runs a SELECT of one row and scans it; sql.ErrNoRows when there is none.
+func (w *Warehouse) QueryRow(ctx context.Context, org principal.OrgID, sql string, args []Arg, dest ...any) error {
+	rows, err := w.Query(ctx, org, sql, args...)
+	if err != nil {
+		return err
+	}
+	return rows.one(dest...)
+}
+
+// Rows is the result of a Query, as in database/sql: Next, Scan, then Err and Close.
+type Rows struct {
+	ctx  context.Context
+	rows driver.Rows
+}
+
+// Next moves to the next row. False means the end, or a failure that Err tells.
+func (r *Rows) Next() bool { return r.rows.Next() }
+
+// Scan reads the columns of the row in their order.
+func (r *Rows) Scan(dest ...any) error { return r.rows.Scan(dest...) }
+
+// ScanStruct reads the row into a struct by its `ch:"Column"` tags.
+func (r *Rows) ScanStruct(dest any) error { return r.rows.ScanStruct(dest) }
+
+// Columns are the names of the columns.
+func (r *Rows) Columns() []string { return r.rows.Columns() }
+
+// Err is what ended the rows before their end.
+func (r *Rows) Err() error { return mapError(r.ctx, r.rows.Err()) }
+
+// Close reads the rest and gives the connection back. Cancel the context of the query first to leave early.
+func (r *Rows) Close() error { return mapError(r.ctx, r.rows.Close()) }
+
+// RawQuery runs an operator's read-only statement, over all organizations, and writes the output in ClickHouse's format of
+// that name. The default format is TabSeparated.
+func (w *Warehouse) RawQuery(ctx context.Context, sql, format string, out io.Writer) error {
+	if format == "" {
+		format = "TabSeparated"
+	}
+	if !namePattern.MatchString(format) {
+		return fmt.Errorf("format %q: use the name of a ClickHouse format such as TSV, JSONEachRow or PrettyCompact", format)
+	}
+	params := url.Values{}
+	params.Set("database", w.place.database)
+	params.Set("default_format", format)
+	params.Set("readonly", "1")
+	res, err := w.post(ctx, params, strings.NewReader(sql))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return copyAnswer(ctx, out, res)
+}

@@ -1,0 +1,115 @@
+package warehouse
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"text/template"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// step is one statement of the migrations.
+type step struct {
+	file     string
+	number   int    // from 1, within the file
+	checksum string // of the text before rendering, so it is the same in every place
+	sql      string // rendered; empty when this place has no need of the statement
+}
+
+// title is the statement's first line, for people.
+func (s step) title() string {
+	first, _, _ := strings.Cut(s.sql, "\n")
+	return strings.TrimSpace(first)
+}
+
+var separator = regexp.MustCompile(`(?m)^;[ \t]*$`)
+
+// renderMigrations returns all statements in the order of files and places in them. cluster is the name of the cluster, empty
+// for one server.
+func renderMigrations(files fs.FS, database, cluster string) ([]step, error) {
+	paths, err := fs.Glob(files, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	for _, path := range paths { // sorted by fs.Glob
+		text, err := fs.ReadFile(files, path)
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimPrefix(path, "migrations/")
+		number := 0
+		for _, raw := range separator.Split(string(text), -1) {
+			raw = stripComments(raw)
+			if raw == "" {
+				continue
+			}
+			number++
+			sql, err := renderStatement(raw, database, cluster)
+			if err != nil {
+				return nil, fmt.Errorf("migration %s, statement %d: %w", name, number, err)
+			}
+			sum := sha256.Sum256([]byte(raw))
+			steps = append(steps, step{file: name, number: number, checksum: hex.EncodeToString(sum[:]), sql: sql})
+		}
+	}
+	return steps, nil
+}
+
+// stripComments drops comment lines and the blanks around a statement, so that editing a comment changes no checksum.
+func stripComments(sql string) string {
+	var b strings.Builder
+	for line := range strings.Lines(sql) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "--") {
+			b.WriteString(line)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func renderStatement(raw, database, cluster string) (string, error) {
+	onCluster := func(name string) string {
+		if cluster == "" {
+			return name
+		}
+		return fmt.Sprintf("%s ON CLUSTER '%s'", name, cluster)
+	}
+	local := func(table string) string {
+		if cluster == "" {
+			return table
+		}
+		return table + "_local"
+	}
+	t, err := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
+		"create": func(table string) string { return onCluster(local(table)) },
+		"local":  local,
+		"view":   onCluster,
+		"engine": func(engine string) string {
+			if cluster == "" {
+				return engine
+			}
+			return "Replicated" + engine + "('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')"
+		},
+		"distributed": func(table, key string) string {
+			if cluster == "" {
+				return ""
+			}
+			return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s\nAS %s\nENGINE = Distributed('%s', '%s', '%s', %s)",
+				onCluster(table), local(table), cluster, database, local(table), key)
+		},
+	}).Parse(raw)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, nil); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(b.String()), nil
+}

@@ -1,0 +1,137 @@
+// Package warehouse stores and reads telemetry in ClickHouse: the embedded engine on a unix socket, or a server or cluster by
+// URL. Both speak ClickHouse's HTTP interface, so schema, inserts and queries are the same; only the dialer differs.
+//
+// Only this package knows the ClickHouse driver.
+package warehouse
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+)
+
+// Config says which ClickHouse to use: exactly one of URL and Socket is set.
+type Config struct {
+	// URL of a ClickHouse server's HTTP interface, see ParseURL. It may hold a password and is never logged.
+	URL string
+	// Socket is the unix socket of the embedded engine's process.
+	Socket string
+	// Limits of a read; the zero fields are DefaultLimits'.
+	Limits Limits
+	// MaxConnections bounds the reads at once. Others wait. 64 when zero.
+	MaxConnections int
+	Logger         *slog.Logger
+}
+
+// Warehouse is the telemetry store. Its methods may be called concurrently.
+type Warehouse struct {
+	place  place
+	conn   driver.Conn
+	http   *http.Client
+	limits Limits
+	log    *slog.Logger
+}
+
+const dialTimeout = 5 * time.Second
+
+// Open prepares the connection. It does not connect: the engine may be down, and come and go.
+func Open(_ context.Context, cfg Config) (*Warehouse, error) {
+	var p place
+	switch {
+	case cfg.URL != "" && cfg.Socket != "":
+		return nil, errors.New("the warehouse is either a URL or the embedded engine's socket, not both")
+	case cfg.URL != "":
+		var err error
+		if p, err = ParseURL(cfg.URL); err != nil {
+			return nil, err
+		}
+	case cfg.Socket != "":
+		p = place{socket: cfg.Socket, base: url.URL{Scheme: "http", Host: "warehouse"}, database: chdb.DefaultDatabase}
+	default:
+		return nil, errors.New("the warehouse needs a URL or the embedded engine's socket")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.MaxConnections == 0 {
+		cfg.MaxConnections = 64
+	}
+	transport := p.transport(cfg.MaxConnections)
+	conn, err := clickhouse.Open(p.options(transport, cfg.MaxConnections))
+	if err != nil {
+		return nil, fmt.Errorf("cannot prepare the warehouse connection: %w", err)
+	}
+	return &Warehouse{place: p, conn: conn, http: &http.Client{Transport: transport}, limits: cfg.Limits.withDefaults(), log: cfg.Logger}, nil
+}
+
+// Close releases the connections. It ends nothing at the other side.
+func (w *Warehouse) Close() error {
+	err := w.conn.Close()
+	w.http.CloseIdleConnections()
+	return err
+}
+
+// Ping reports whether ClickHouse answers statements.
+func (w *Warehouse) Ping(ctx context.Context) error {
+	return mapError(ctx, w.conn.Ping(ctx))
+}
+
+// Database is the database that holds the tables.
+func (w *Warehouse) Database() string { return w.place.database }
+
+// Cluster is the name of the cluster whose tables are used, empty for one server.
+func (w *Warehouse) Cluster() string { return w.place.cluster }
+
+// String names the place without its password.
+func (w *Warehouse) String() string { return w.place.String() }
+
+func (p place) transport(connections int) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout}
+	t := &http.Transport{
+		Proxy:               nil, // a warehouse is reached directly; a proxy for the internet must not see telemetry
+		DialContext:         dialer.DialContext,
+		MaxIdleConns:        connections,
+		MaxIdleConnsPerHost: connections,
+		IdleConnTimeout:     2 * time.Second, // below the 10 s after which a ClickHouse server closes an idle connection
+		DisableCompression:  true,
+		WriteBufferSize:     64 << 10,
+		ReadBufferSize:      64 << 10,
+	}
+	if p.socket != "" {
+		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return chdb.DialUnix(ctx, p.socket) }
+		t.IdleConnTimeout = time.Minute
+	}
+	if p.base.Scheme == "https" {
+		t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	return t
+}
+
+func (p place) options(transport *http.Transport, connections int) *clickhouse.Options {
+	return &clickhouse.Options{
+		Protocol: clickhouse.HTTP,
+		Addr:     []string{p.base.Host},
+		Auth:     clickhouse.Auth{Database: p.database, Username: p.user, Password: p.password},
+		TLS:      transport.TLSClientConfig,
+		// One pool of connections for everything: the driver would make one for each of its own.
+		TransportFunc: func(*http.Transport) (http.RoundTripper, error) { return transport, nil },
+		// Reads and inserts with a token may be sent again on a connection that turns out to be closed.
+		HttpHeaders:      map[string]string{"X-Idempotency-Key": "1"},
+		DialTimeout:      dialTimeout,
+		MaxOpenConns:     connections,
+		MaxIdleConns:     connections,
+		ConnMaxLifetime:  time.Hour,
+		ConnOpenStrategy: clickhouse.ConnOpenInOrder,
+	}
+}

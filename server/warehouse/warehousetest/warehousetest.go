@@ -1,0 +1,191 @@
+// Package warehousetest gives tests a migrated warehouse, and holds the suite that the embedded engine and a ClickHouse server
+// both pass.
+package warehousetest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+)
+
+// URLVariable names the variable that holds the URL of a ClickHouse server to test against as well.
+const URLVariable = "SVC_TEST_CLICKHOUSE_URL"
+
+const startTimeout = 60 * time.Second
+
+// Main runs a test binary that uses this package; its TestMain calls it: os.Exit(warehousetest.Main(m)). The binary starts
+// itself again as the engine's process.
+func Main(m *testing.M) int {
+	if len(os.Args) > 1 && os.Args[1] == "warehouse" {
+		if err := serve(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
+	code := m.Run()
+	if err := shared.close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+func serve(args []string) error {
+	flags := flag.NewFlagSet("warehouse", flag.ContinueOnError)
+	var cfg chdb.Config
+	flags.StringVar(&cfg.DataDir, "data-dir", "", "")
+	flags.StringVar(&cfg.Socket, "socket", "", "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	cfg.Parent = os.Stdin
+	cfg.MaxServerMemory = 2 << 30
+	return chdb.Serve(context.Background(), cfg)
+}
+
+// Engine is an embedded engine of a test and the warehouse on it.
+type Engine struct {
+	*warehouse.Warehouse
+	Supervisor *chdb.Supervisor
+	DataDir    string
+	Socket     string
+}
+
+func open(ctx context.Context, dir string, log *slog.Logger) (*Engine, error) {
+	e := &Engine{DataDir: filepath.Join(dir, "warehouse"), Socket: filepath.Join(dir, "warehouse.sock")}
+	var err error
+	e.Supervisor, err = chdb.Start(ctx, chdb.SupervisorConfig{DataDir: e.DataDir, Socket: e.Socket, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	e.Warehouse, err = warehouse.Open(ctx, warehouse.Config{Socket: e.Socket, Logger: log})
+	if err == nil {
+		err = e.Migrate(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.stop())
+	}
+	return e, nil
+}
+
+func (e *Engine) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	var err error
+	if e.Warehouse != nil {
+		err = e.Warehouse.Close()
+	}
+	return errors.Join(err, e.Supervisor.Stop(ctx))
+}
+
+// NewEngine starts an engine of its own for a test, with all migrations applied, and stops it at the test's end.
+func NewEngine(t testing.TB) *Engine {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	e, err := open(ctx, t.TempDir(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("cannot start the warehouse: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := e.stop(); err != nil {
+			t.Errorf("cannot stop the warehouse: %v", err)
+		}
+	})
+	return e
+}
+
+// New returns a migrated warehouse of the test's own.
+func New(t testing.TB) *warehouse.Warehouse {
+	t.Helper()
+	return NewEngine(t).Warehouse
+}
+
+// shared is the one engine of a test binary: a test binary has a single place for what outlives its tests.
+var shared sharedEngine
+
+type sharedEngine struct {
+	once   sync.Once
+	engine *Engine
+	dir    string
+	err    error
+}
+
+func (s *sharedEngine) open() {
+	if s.dir, s.err = os.MkdirTemp("", "svc-warehouse-"); s.err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	s.engine, s.err = open(ctx, s.dir, slog.New(slog.DiscardHandler))
+}
+
+func (s *sharedEngine) close() error {
+	var err error
+	if s.engine != nil {
+		err = s.engine.stop()
+	}
+	if s.dir != "" {
+		err = errors.Join(err, os.RemoveAll(s.dir))
+	}
+	return err
+}
+
+// Shared returns the migrated warehouse that all tests of this binary share. Tests keep apart by their organizations: OrgID.
+func Shared(t testing.TB) *warehouse.Warehouse {
+	t.Helper()
+	shared.once.Do(shared.open)
+	if shared.err != nil {
+		t.Fatalf("cannot start the shared warehouse: %v", shared.err)
+	}
+	return shared.engine.Warehouse
+}
+
+// Server returns a migrated warehouse on the ClickHouse server of SVC_TEST_CLICKHOUSE_URL, in a database of its own that it
+// drops at the end. Without the variable it skips the test and says so.
+func Server(t testing.TB) *warehouse.Warehouse {
+	t.Helper()
+	raw := os.Getenv(URLVariable)
+	if raw == "" {
+		t.Skipf("not run against a ClickHouse server: %s is not set", URLVariable)
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatalf("%s is not a URL", URLVariable)
+	}
+	u.Path = "/svc_test_" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	w, err := warehouse.Open(ctx, warehouse.Config{URL: u.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		if err := w.Exec(ctx, "DROP DATABASE "+strings.TrimPrefix(u.Path, "/")); err != nil {
+			t.Errorf("cannot drop the test's database: %v", err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
