@@ -57,7 +57,8 @@ func Serve(ctx context.Context, cfg Config) error {
 	// The engine's lock on its folder is ours, so a socket at the path is a dead process's.
 	listener, err := ListenUnix(cfg.Socket)
 	if err != nil {
-		return errors.Join(err, engine.Close())
+		engine.Close()
+		return err
 	}
 	cfg.Logger.Info("warehouse_ready", "duration", time.Since(start).String(), "engine_version", engine.lib.version())
 	return serve(ctx, cfg, engine, listener)
@@ -98,5 +99,6 @@ func serve(ctx context.Context, cfg Config, engine *Engine, listener net.Listene
 	if errors.Is(serveErr, http.ErrServerClosed) {
 		serveErr = nil
 	}
-	return errors.Join(serveErr, engine.Close())
+	engine.Close()
+	return serveErr
 }
