@@ -1,0 +1,32 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+)
+
+// Organization is a customer: everything else belongs to one.
+type Organization struct{ ent.Schema }
+
+// Fields of Organization.
+func (Organization) Fields() []ent.Field {
+	return []ent.Field{
+		field.String("id").SchemaType(text).NotEmpty().Immutable().Comment("org_…"),
+		field.String("name").SchemaType(text).NotEmpty(),
+		field.String("slug").SchemaType(text).NotEmpty().Unique(),
+		field.Time("created_at").Immutable(),
+	}
+}
+
+// Edges of Organization. What belongs to an organization goes with it.
+func (Organization) Edges() []ent.Edge {
+	cascade := entsql.OnDelete(entsql.Cascade)
+	return []ent.Edge{
+		edge.To("memberships", Membership.Type).Annotations(cascade),
+		edge.To("api_keys", ApiKey.Type).Annotations(cascade),
+		edge.To("ingest_keys", IngestKey.Type).Annotations(cascade),
+		edge.To("sessions", Session.Type).Annotations(cascade),
+	}
+}

@@ -1,0 +1,31 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+)
+
+// User is a person who signs in.
+type User struct{ ent.Schema }
+
+// Fields of User.
+func (User) Fields() []ent.Field {
+	return []ent.Field{
+		field.String("id").SchemaType(text).NotEmpty().Immutable().Comment("user_…"),
+		field.String("email").SchemaType(text).NotEmpty().Unique().Comment("lower case, so that the index compares without case"),
+		field.String("name").SchemaType(text).Default(""),
+		field.String("password_hash").SchemaType(text).Default("").Sensitive().Comment("argon2id in PHC form; empty: no password sign-in"),
+		field.Time("created_at").Immutable(),
+	}
+}
+
+// Edges of User.
+func (User) Edges() []ent.Edge {
+	cascade := entsql.OnDelete(entsql.Cascade)
+	return []ent.Edge{
+		edge.To("memberships", Membership.Type).Annotations(cascade),
+		edge.To("sessions", Session.Type).Annotations(cascade),
+	}
+}

@@ -1,0 +1,232 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/apikey"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// ApiKeyKind says where an API key is accepted.
+type ApiKeyKind string
+
+// Kinds of API key.
+const (
+	ApiKeyStandard ApiKeyKind = "standard"
+	ApiKeyMCP      ApiKeyKind = "mcp"
+)
+
+// TouchInterval is the resolution of "last used": within it, a second touch writes nothing.
+const TouchInterval = time.Minute
+
+// ApiKey is a stored API key. SecretHash is for authentication only.
+type ApiKey struct {
+	ID          uuid.UUID
+	Org         principal.OrgID
+	Name        string
+	Description *string
+	Kind        ApiKeyKind
+	// Scopes is nil for full access; an empty list allows nothing.
+	Scopes     []string
+	KeyPrefix  string
+	SecretHash string
+	RevokedAt  *time.Time
+	LastUsedAt *time.Time
+	// ExpiresAt is nil for never.
+	ExpiresAt      *time.Time
+	CreatedAt      time.Time
+	CreatedBy      principal.UserID
+	CreatedByEmail *string
+}
+
+// Secret is what is stored of a secret.
+type Secret struct {
+	Hash string
+	// Prefix is the start that may be shown.
+	Prefix string
+}
+
+// NewApiKey is an API key to create. The input is validated by the caller.
+type NewApiKey struct {
+	Name        string
+	Description *string
+	Kind        ApiKeyKind
+	Scopes      []string
+	Secret      Secret
+	ExpiresAt   *time.Time
+	CreatedBy   principal.UserID
+	// CreatedByEmail is empty when unknown.
+	CreatedByEmail string
+}
+
+// CreateApiKey creates a key and returns it with the number of the change.
+func (s *Store) CreateApiKey(ctx context.Context, org principal.OrgID, in NewApiKey) (key ApiKey, txid string, err error) {
+	err = s.tx(ctx, "create API key", func(tx *ent.Tx) (err error) {
+		if key, err = s.createApiKey(ctx, tx, org, in); err != nil {
+			return err
+		}
+		txid, err = nextTxid(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return ApiKey{}, "", err
+	}
+	return key, txid, nil
+}
+
+func (s *Store) createApiKey(ctx context.Context, tx *ent.Tx, org principal.OrgID, in NewApiKey) (ApiKey, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return ApiKey{}, err
+	}
+	create := tx.ApiKey.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetNillableDescription(in.Description).
+		SetKind(apikey.Kind(in.Kind)).SetKeyPrefix(in.Secret.Prefix).SetSecretHash(in.Secret.Hash).
+		SetNillableExpiresAt(utcPtr(in.ExpiresAt)).SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy))
+	if in.Scopes != nil {
+		create.SetScopes(in.Scopes)
+	}
+	if in.CreatedByEmail != "" {
+		create.SetCreatedByEmail(in.CreatedByEmail)
+	}
+	row, err := create.Save(ctx)
+	if err != nil {
+		return ApiKey{}, err
+	}
+	return toApiKey(row), nil
+}
+
+// ListApiKeys returns keys, revoked ones included, newest first, ties by id. Ask for one more than a page to learn whether
+// there is another.
+func (s *Store) ListApiKeys(ctx context.Context, org principal.OrgID, offset, limit int) ([]ApiKey, error) {
+	rows, err := s.read.ApiKey.Query().Where(apikey.OrgID(string(org))).
+		Order(apikey.ByCreatedAt(entsql.OrderDesc()), apikey.ByID(entsql.OrderDesc())).
+		Offset(offset).Limit(limit).All(ctx)
+	if err != nil {
+		return nil, mapError("list API keys", err)
+	}
+	out := make([]ApiKey, len(rows))
+	for i, row := range rows {
+		out[i] = toApiKey(row)
+	}
+	return out, nil
+}
+
+// GetApiKey returns one key.
+func (s *Store) GetApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID) (ApiKey, error) {
+	row, err := s.read.ApiKey.Query().Where(apikey.ID(id), apikey.OrgID(string(org))).Only(ctx)
+	if err != nil {
+		return ApiKey{}, mapError("get API key", err)
+	}
+	return toApiKey(row), nil
+}
+
+// RevokeApiKey revokes a key for good. Revoking it again changes nothing: the first time stays.
+func (s *Store) RevokeApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID) (key ApiKey, txid string, err error) {
+	err = s.tx(ctx, "revoke API key", func(tx *ent.Tx) error {
+		if _, err := revokeApiKey(ctx, tx, org, id, s.stamp()); err != nil {
+			return err
+		}
+		row, err := tx.ApiKey.Query().Where(apikey.ID(id), apikey.OrgID(string(org))).Only(ctx)
+		if err != nil {
+			return err
+		}
+		key = toApiKey(row)
+		txid, err = nextTxid(ctx, tx)
+		return err
+	})
+	// Also after a failure: a commit whose answer was lost may have happened.
+	s.publishApiKey(key)
+	if err != nil {
+		return ApiKey{}, "", err
+	}
+	return key, txid, nil
+}
+
+// RollApiKey revokes a key and creates another with the same name, description, kind and scopes, all or nothing. The new key
+// never expires unless expiresAt is given. ErrNotFound: no such key, or it is revoked; of two concurrent rolls one wins.
+func (s *Store) RollApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID, in RollParams) (key ApiKey, txid string, err error) {
+	var old ApiKey
+	err = s.tx(ctx, "roll API key", func(tx *ent.Tx) error {
+		// The update locks the row before it is read, so a second roll waits and then finds the key revoked.
+		n, err := revokeApiKey(ctx, tx, org, id, s.stamp())
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fmt.Errorf("store: roll API key: %w", ErrNotFound)
+		}
+		row, err := tx.ApiKey.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		old = toApiKey(row)
+		key, err = s.createApiKey(ctx, tx, org, NewApiKey{
+			Name: old.Name, Description: old.Description, Kind: old.Kind, Scopes: old.Scopes,
+			Secret: in.Secret, ExpiresAt: in.ExpiresAt, CreatedBy: in.By, CreatedByEmail: in.ByEmail,
+		})
+		if err != nil {
+			return err
+		}
+		txid, err = nextTxid(ctx, tx)
+		return err
+	})
+	s.publishApiKey(old)
+	if err != nil {
+		return ApiKey{}, "", err
+	}
+	return key, txid, nil
+}
+
+// RollParams is what a rolled key does not take from the old one.
+type RollParams struct {
+	Secret    Secret
+	ExpiresAt *time.Time
+	By        principal.UserID
+	ByEmail   string
+}
+
+func revokeApiKey(ctx context.Context, tx *ent.Tx, org principal.OrgID, id uuid.UUID, now time.Time) (int, error) {
+	return tx.ApiKey.Update().Where(apikey.ID(id), apikey.OrgID(string(org)), apikey.RevokedAtIsNil()).SetRevokedAt(now).Save(ctx)
+}
+
+func (s *Store) publishApiKey(key ApiKey) {
+	if key.SecretHash != "" {
+		s.publish(Change{Subject: SubjectAPIKey, Org: key.Org, Hash: key.SecretHash})
+	}
+}
+
+// ApiKeyByHash finds a key in any organization by the hash of its secret, for authentication. Revoked and expired keys are
+// found too: the caller judges.
+func (s *Store) ApiKeyByHash(ctx context.Context, hash string) (ApiKey, error) {
+	row, err := s.read.ApiKey.Query().Where(apikey.SecretHash(hash)).Only(ctx)
+	if err != nil {
+		return ApiKey{}, mapError("find API key", err)
+	}
+	return toApiKey(row), nil
+}
+
+// TouchApiKey records that the key was used. Within TouchInterval of the last record it writes nothing.
+func (s *Store) TouchApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time) error {
+	at = utc(at)
+	err := s.write.ApiKey.Update().
+		Where(apikey.ID(id), apikey.OrgID(string(org)), apikey.Or(apikey.LastUsedAtIsNil(), apikey.LastUsedAtLTE(at.Add(-TouchInterval)))).
+		SetLastUsedAt(at).Exec(ctx)
+	if err != nil {
+		return mapError("touch API key", err)
+	}
+	return nil
+}
+
+func toApiKey(row *ent.ApiKey) ApiKey {
+	return ApiKey{
+		ID: row.ID, Org: principal.OrgID(row.OrgID), Name: row.Name, Description: row.Description, Kind: ApiKeyKind(row.Kind),
+		Scopes: row.Scopes, KeyPrefix: row.KeyPrefix, SecretHash: row.SecretHash,
+		RevokedAt: utcPtr(row.RevokedAt), LastUsedAt: utcPtr(row.LastUsedAt), ExpiresAt: utcPtr(row.ExpiresAt),
+		CreatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy), CreatedByEmail: row.CreatedByEmail,
+	}
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/session"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// Session is a signed-in user.
+type Session struct {
+	ID   uuid.UUID
+	User principal.UserID
+	// Org was chosen at sign-in; empty when it was not.
+	Org        principal.OrgID
+	TokenHash  string
+	UserAgent  string
+	CreatedAt  time.Time
+	LastSeenAt time.Time
+	ExpiresAt  time.Time
+	RevokedAt  *time.Time
+}
+
+// NewSession is a session to create.
+type NewSession struct {
+	User      principal.UserID
+	Org       principal.OrgID
+	TokenHash string
+	UserAgent string
+	ExpiresAt time.Time
+}
+
+// SessionIdentity is a session with what its user may do, read at one moment.
+type SessionIdentity struct {
+	Session
+	Email string
+	// Memberships are oldest first.
+	Memberships []Membership
+}
+
+// CreateSession records a sign-in. ErrNotFound: no such user or organization.
+func (s *Store) CreateSession(ctx context.Context, in NewSession) (Session, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Session{}, mapError("create session", err)
+	}
+	now := s.stamp()
+	create := s.write.Session.Create().SetID(id).SetUserID(string(in.User)).SetTokenHash(in.TokenHash).SetUserAgent(in.UserAgent).
+		SetCreatedAt(now).SetLastSeenAt(now).SetExpiresAt(utc(in.ExpiresAt))
+	if in.Org != "" {
+		create.SetOrgID(string(in.Org))
+	}
+	row, err := create.Save(ctx)
+	if err != nil {
+		return Session{}, mapError("create session", err)
+	}
+	return toSession(row), nil
+}
+
+// SessionByHash finds a session by the hash of its token, with its user's email address and memberships. Revoked and expired
+// sessions are found too: the caller judges.
+func (s *Store) SessionByHash(ctx context.Context, hash string) (SessionIdentity, error) {
+	row, err := s.read.Session.Query().Where(session.TokenHash(hash)).
+		WithUser(func(q *ent.UserQuery) { q.WithMemberships() }).Only(ctx)
+	if err != nil {
+		return SessionIdentity{}, mapError("find session", err)
+	}
+	return SessionIdentity{
+		Session: toSession(row), Email: row.Edges.User.Email, Memberships: toMemberships(row.Edges.User.Edges.Memberships),
+	}, nil
+}
+
+// TouchSession records that the session was used. Within TouchInterval of the last record it writes nothing.
+func (s *Store) TouchSession(ctx context.Context, id uuid.UUID, at time.Time) error {
+	at = utc(at)
+	err := s.write.Session.Update().Where(session.ID(id), session.LastSeenAtLTE(at.Add(-TouchInterval))).SetLastSeenAt(at).Exec(ctx)
+	if err != nil {
+		return mapError("touch session", err)
+	}
+	return nil
+}
+
+// RevokeSession ends a user's session. Ending it again changes nothing.
+func (s *Store) RevokeSession(ctx context.Context, user principal.UserID, id uuid.UUID) error {
+	var hash string
+	err := s.tx(ctx, "revoke session", func(tx *ent.Tx) error {
+		row, err := tx.Session.Query().Where(session.ID(id), session.UserID(string(user))).Only(ctx)
+		if err != nil {
+			return err
+		}
+		hash = row.TokenHash
+		return tx.Session.Update().Where(session.ID(id), session.RevokedAtIsNil()).SetRevokedAt(s.stamp()).Exec(ctx)
+	})
+	if hash != "" {
+		s.publish(Change{Subject: SubjectSession, Hash: hash, User: user})
+	}
+	return err
+}
+
+func toSession(row *ent.Session) Session {
+	out := Session{
+		ID: row.ID, User: principal.UserID(row.UserID), TokenHash: row.TokenHash, UserAgent: row.UserAgent,
+		CreatedAt: utc(row.CreatedAt), LastSeenAt: utc(row.LastSeenAt), ExpiresAt: utc(row.ExpiresAt), RevokedAt: utcPtr(row.RevokedAt),
+	}
+	if row.OrgID != nil {
+		out.Org = principal.OrgID(*row.OrgID)
+	}
+	return out
+}

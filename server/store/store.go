@@ -1,0 +1,134 @@
+// Package store keeps everything relational: organizations, users, memberships, credentials and sessions, on SQLite or
+// PostgreSQL. It is the only package that knows ent and a SQL driver.
+//
+// Every method on something that belongs to an organization takes that organization right after the context, and finds nothing
+// that belongs to another. Errors are ErrNotFound, ErrConflict or, for everything else, ErrUnavailable; all carry their cause.
+// Times are UTC with microseconds on both databases.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/svc-observability/svc/ent"
+)
+
+// Config says where the data is. Exactly one field is set.
+type Config struct {
+	// URL is a PostgreSQL URL, `postgres://user:password@host:port/database`.
+	URL string
+	// Path is a SQLite file, created when missing. Other processes may have it open too.
+	Path string
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Store is safe for concurrent use.
+type Store struct {
+	dialect string
+	// SQLite has one writer connection and several readers; on PostgreSQL both are the same pool.
+	writeDB, readDB *sql.DB
+	write, read     *ent.Client
+	now             func() time.Time
+	changes         changes
+}
+
+// Open connects, brings the schema up to date and returns the store. Several processes may open the same database at once.
+// Neither the error nor anything else shows the password of the URL.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	s := &Store{now: cfg.Now}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	var err error
+	switch {
+	case cfg.URL != "" && cfg.Path != "":
+		return nil, errors.New("store: give either a database URL or a SQLite path, not both")
+	case cfg.URL != "":
+		s.dialect = dialect.Postgres
+		s.writeDB, err = openPostgres(cfg.URL)
+		s.readDB = s.writeDB
+	case cfg.Path != "":
+		s.dialect = dialect.SQLite
+		s.writeDB, s.readDB, err = openSQLite(ctx, cfg.Path)
+	default:
+		return nil, errors.New("store: no database URL and no SQLite path")
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.write = ent.NewClient(ent.Driver(entsql.OpenDB(s.dialect, s.writeDB)))
+	s.read = s.write
+	if s.readDB != s.writeDB {
+		s.read = ent.NewClient(ent.Driver(entsql.OpenDB(s.dialect, s.readDB)))
+	}
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.readDB.PingContext(ctx); err != nil {
+		return mapError("ping", err)
+	}
+	return nil
+}
+
+// Close releases the connections. Calls in flight fail.
+func (s *Store) Close() error {
+	err := s.writeDB.Close()
+	if s.readDB != s.writeDB {
+		err = errors.Join(err, s.readDB.Close())
+	}
+	return err
+}
+
+// Dialect names the database: "sqlite3" or "postgres".
+func (s *Store) Dialect() string { return s.dialect }
+
+// tx runs fn in one transaction. On SQLite it holds the write lock from the start, so it never fails half way for want of it.
+func (s *Store) tx(ctx context.Context, op string, fn func(*ent.Tx) error) error {
+	tx, err := s.write.Tx(ctx)
+	if err != nil {
+		return mapError(op, err)
+	}
+	if err := fn(tx); err != nil {
+		return errors.Join(mapError(op, err), rollback(tx))
+	}
+	if err := tx.Commit(); err != nil {
+		return mapError(op, err)
+	}
+	return nil
+}
+
+// rollback hides the "already over" that follows a cancelled context: database/sql has rolled back by then.
+func rollback(tx *ent.Tx) error {
+	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+		return fmt.Errorf("roll back: %w", err)
+	}
+	return nil
+}
+
+// stamp is the time as both databases keep it.
+func (s *Store) stamp() time.Time { return utc(s.now()) }
+
+func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+func utcPtr(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := utc(*t)
+	return &u
+}
+
+// normalEmail is the form in which addresses are stored and compared.
+func normalEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

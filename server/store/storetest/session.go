@@ -1,0 +1,158 @@
+package storetest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+func testSessions(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	org, user := f.org(t)
+	_, otherUser := f.org(t)
+	s, err := f.CreateSession(ctx, store.NewSession{User: user, Org: org, TokenHash: "h1", UserAgent: "test", ExpiresAt: f.now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := store.Session{
+		ID: s.ID, User: user, Org: org, TokenHash: "h1", UserAgent: "test",
+		CreatedAt: f.now().UTC(), LastSeenAt: f.now().UTC(), ExpiresAt: f.now().Add(time.Hour).UTC(),
+	}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Errorf("created (-want +got):\n%s", diff)
+	}
+	_, err = f.CreateSession(ctx, store.NewSession{User: user, TokenHash: "h1", ExpiresAt: f.now()})
+	wantError(t, err, store.ErrConflict)
+	_, err = f.CreateSession(ctx, store.NewSession{User: "user_none", TokenHash: "h2", ExpiresAt: f.now()})
+	wantError(t, err, store.ErrNotFound)
+
+	got, err := f.SessionByHash(ctx, "h1")
+	if err != nil || got.Session != s || got.Email == "" || len(got.Memberships) != 1 || got.Memberships[0].Role != principal.RoleAdmin {
+		t.Errorf("by hash = %+v, %v", got, err)
+	}
+	_, err = f.SessionByHash(ctx, "none")
+	wantError(t, err, store.ErrNotFound)
+
+	for _, step := range []struct{ at, want time.Duration }{{time.Second, 0}, {store.TouchInterval, store.TouchInterval}} {
+		if err := f.TouchSession(ctx, s.ID, f.now().Add(step.at)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.SessionByHash(ctx, "h1"); err != nil || !got.LastSeenAt.Equal(f.now().Add(step.want)) {
+			t.Errorf("last seen %s, %v; want +%s", got.LastSeenAt, err, step.want)
+		}
+	}
+
+	wantError(t, f.RevokeSession(ctx, otherUser, s.ID), store.ErrNotFound)
+	wantError(t, f.RevokeSession(ctx, user, uuid.New()), store.ErrNotFound)
+	revoked := f.now()
+	for range 2 {
+		if err := f.RevokeSession(ctx, user, s.ID); err != nil {
+			t.Fatal(err)
+		}
+		f.advance(time.Minute)
+	}
+	if got, err := f.SessionByHash(ctx, "h1"); err != nil || got.RevokedAt == nil || !got.RevokedAt.Equal(revoked) {
+		t.Errorf("revoked = %+v, %v", got.RevokedAt, err)
+	}
+}
+
+func testChanges(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	org, user := f.org(t)
+	var got []store.Change
+	unsubscribe := f.Subscribe(func(c store.Change) { got = append(got, c) })
+	key := f.apiKey(t, org)
+	rolled, _, err := f.RollApiKey(ctx, org, key.ID, store.RollParams{Secret: f.secret()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.RevokeApiKey(ctx, org, rolled.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.SetRole(ctx, org, user, principal.RoleMember); err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.CreateSession(ctx, store.NewSession{User: user, TokenHash: "h", ExpiresAt: f.now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.RevokeSession(ctx, user, s.ID); err != nil {
+		t.Fatal(err)
+	}
+	unsubscribe()
+	if err := f.SetRole(ctx, org, user, principal.RoleAdmin); err != nil {
+		t.Fatal(err)
+	}
+	want := []store.Change{
+		{Subject: store.SubjectAPIKey, Org: org, Hash: key.SecretHash},
+		{Subject: store.SubjectAPIKey, Org: org, Hash: rolled.SecretHash},
+		{Subject: store.SubjectMembership, Org: org, User: user},
+		{Subject: store.SubjectSession, Hash: "h", User: user},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+}
+
+// testTimes: microseconds survive, finer parts are cut, and every time comes back in UTC.
+func testTimes(t *testing.T, f *fixture) {
+	org, _ := f.org(t)
+	zone := time.FixedZone("east", 5*3600+1800)
+	for _, at := range []time.Time{
+		time.Date(2026, 1, 2, 3, 4, 5, 123456789, zone),
+		time.Date(2026, 1, 2, 3, 4, 5, 120000000, zone),
+		time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		time.Date(1971, 1, 1, 0, 0, 0, 1000, time.UTC),
+		time.Date(2999, 12, 31, 23, 59, 59, 999999000, time.UTC),
+	} {
+		key, _, err := f.CreateApiKey(t.Context(), org, store.NewApiKey{Name: "n", Kind: store.ApiKeyStandard, Secret: f.secret(), ExpiresAt: &at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.GetApiKey(t.Context(), org, key.ID)
+		want := at.UTC().Truncate(time.Microsecond)
+		if err != nil || got.ExpiresAt == nil || *got.ExpiresAt != want || *key.ExpiresAt != want {
+			t.Errorf("%s came back as %s (%v)", at, got.ExpiresAt, err)
+		}
+	}
+}
+
+// testConcurrentUse mixes everything that services do at once: no call may fail for want of a lock.
+func testConcurrentUse(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	org, user := f.org(t)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for range 5 {
+				key, _, err := f.CreateApiKey(ctx, org, store.NewApiKey{Name: "n", Kind: store.ApiKeyStandard, Secret: f.secret(), CreatedBy: user})
+				if err != nil {
+					t.Errorf("create: %v", err)
+					return
+				}
+				if _, err := f.ListApiKeys(ctx, org, 0, 20); err != nil {
+					t.Errorf("list: %v", err)
+				}
+				if err := f.TouchApiKey(ctx, org, key.ID, f.now()); err != nil {
+					t.Errorf("touch: %v", err)
+				}
+				if _, _, err := f.RollApiKey(ctx, org, key.ID, store.RollParams{Secret: f.secret()}); err != nil {
+					t.Errorf("roll: %v", err)
+				}
+				// Reads see what the same caller has written.
+				if got, err := f.GetApiKey(ctx, org, key.ID); err != nil || got.RevokedAt == nil {
+					t.Errorf("read back: %+v, %v", got, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if keys, err := f.ListApiKeys(ctx, org, 0, 1000); err != nil || len(keys) != 160 {
+		t.Errorf("%d keys, %v; want 160", len(keys), err)
+	}
+}
