@@ -1,0 +1,300 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+)
+
+// refuseLogEvery bounds how often a failing disk is logged.
+const refuseLogEvery = 10 * time.Second
+
+// run is the committer: it alone writes.
+func (l *Log) run() {
+	defer close(l.done)
+	for {
+		_, open := <-l.wake
+		for {
+			// Callers that were just answered are about to append again: let them, so that they share this sync.
+			runtime.Gosched()
+			group := l.take()
+			if len(group) == 0 {
+				break
+			}
+			l.commit(group)
+			clear(group)
+			l.spare = group[:0]
+		}
+		if !open {
+			return
+		}
+	}
+}
+
+// take returns every waiting append that was not withdrawn.
+func (l *Log) take() []*pending {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) == 0 {
+		return nil
+	}
+	group := l.waiting
+	l.waiting = l.spare
+	l.spare = nil
+	kept := group[:0]
+	for _, p := range group {
+		if p.state == withdrawn {
+			l.pool.put(p)
+			continue
+		}
+		p.state = taken
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+// commit makes the group durable in as few writes as segments allow and answers every append in it.
+func (l *Log) commit(group []*pending) {
+	for len(group) > 0 {
+		first := group[0]
+		if err := l.makeRoom(first.head.size()); err != nil {
+			// A record that does not fit the bound may be followed by a smaller one that does; a failing disk fails them all.
+			n := len(group)
+			if errors.Is(err, errBound) {
+				n = 1
+			}
+			l.refuse(group[:n], err)
+			group = group[n:]
+			continue
+		}
+		n := l.fit(group)
+		if err := l.write(group[:n]); err != nil {
+			l.suspect = true
+			l.repairOrLog()
+			l.refuse(group, err)
+			return
+		}
+		l.publish(group[:n])
+		group = group[n:]
+	}
+}
+
+// errBound marks the total bound, as opposed to a disk without space.
+var errBound = errors.New("the bound of the queue is reached")
+
+// makeRoom leaves an active segment with room for size bytes, or says why there is none.
+func (l *Log) makeRoom(size int64) error {
+	if l.suspect {
+		if err := l.repair(); err != nil {
+			return err
+		}
+	}
+	roll := l.active == nil || (l.activeSeg.size+size > l.cfg.SegmentBytes && l.activeSeg.size > segmentHeadSize)
+	need := size
+	if roll {
+		need += segmentHeadSize
+	}
+	segmentSize := max(l.cfg.SegmentBytes, size+segmentHeadSize)
+	total, consumed := l.usage()
+	if total+need > l.cfg.MaxBytes {
+		if !consumed {
+			return fmt.Errorf("%w: %d of %d bytes are in use", errBound, total, l.cfg.MaxBytes)
+		}
+		return l.replaceNewest(segmentSize)
+	}
+	if !roll {
+		return nil
+	}
+	return l.roll(segmentSize)
+}
+
+// usage returns the bytes in use, and whether the consumer is done with all of them.
+func (l *Log) usage() (total int64, consumed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total, len(l.segments) > 0 && !l.released.Before(l.tail)
+}
+
+// replaceNewest starts a new segment so that the newest one, which Release otherwise keeps, can go.
+func (l *Log) replaceNewest(size int64) error {
+	if err := l.roll(size); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	upTo := l.released
+	l.mu.Unlock()
+	return l.Release(upTo)
+}
+
+// fit returns how many of the group go into the active segment within the bounds; at least one, for which makeRoom made room.
+func (l *Log) fit(group []*pending) int {
+	l.mu.Lock()
+	room := l.cfg.MaxBytes - l.total
+	l.mu.Unlock()
+	room = min(room, l.cfg.SegmentBytes-l.activeSeg.size)
+	n := 0
+	for n < len(group) {
+		room -= group[n].head.size()
+		if room < 0 && n > 0 {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// roll seals the active segment and makes the next one.
+func (l *Log) roll(size int64) error {
+	if err := l.seal(); err != nil {
+		return err
+	}
+	if l.cfg.MinFreeBytes > 0 {
+		free, err := l.fs.Free(l.cfg.Dir)
+		if err != nil {
+			return err
+		}
+		if free < uint64(size+l.cfg.MinFreeBytes) {
+			return fmt.Errorf("%w: the disk has %d bytes free; a segment of %d and %d in reserve are needed",
+				ErrFull, free, size, l.cfg.MinFreeBytes)
+		}
+	}
+	l.mu.Lock()
+	now := time.Now()
+	head := segmentHead{number: l.nextSegment, firstSeq: l.nextSeq, created: now.UnixNano(), id: l.id}
+	l.nextSegment++
+	l.mu.Unlock()
+	f, err := createSegment(l.fs, l.cfg.Dir, head, size)
+	l.syncs.Add(1)
+	if err != nil {
+		return err
+	}
+	seg := &segment{number: head.number, path: segmentPath(l.cfg.Dir, head.number), created: now, size: segmentHeadSize}
+	l.active, l.activeSeg = f, seg
+	l.mu.Lock()
+	l.segments = append(l.segments, seg)
+	l.total += seg.size
+	l.mu.Unlock()
+	return nil
+}
+
+// seal closes the active segment, giving back the space it did not use. Its records are durable already.
+func (l *Log) seal() error {
+	if l.active == nil {
+		return nil
+	}
+	err := l.active.Truncate(l.activeSeg.size)
+	if err != nil {
+		// Unused space at the end of a segment does no harm.
+		l.logger.Warn("queue segment not shortened", slog.String("segment", l.activeSeg.name()), slog.Any("error", err))
+	}
+	if err := l.active.Close(); err != nil {
+		l.logger.Warn("queue segment not closed cleanly", slog.String("segment", l.activeSeg.name()), slog.Any("error", err))
+	}
+	l.mu.Lock()
+	l.activeSeg.sealed = true
+	l.mu.Unlock()
+	l.active, l.activeSeg = nil, nil
+	return nil
+}
+
+// write puts the group behind the last durable record and syncs it.
+func (l *Log) write(group []*pending) error {
+	l.mu.Lock()
+	after, seq := l.tail, l.nextSeq
+	l.nextSeq += uint64(len(group)) // used up even if the write fails: a number never names two records
+	l.mu.Unlock()
+	off := l.activeSeg.size
+	l.buffers = l.buffers[:0]
+	for _, p := range group {
+		p.head.seq = seq
+		p.after = after
+		p.pos = Position{Segment: l.activeSeg.number, Offset: uint64(off), Seq: seq}
+		seq++
+		off += p.head.size()
+		p.next = Position{Segment: l.activeSeg.number, Offset: uint64(off), Seq: seq}
+		after = p.next
+		l.sum.putHead(p.front, l.activeSeg.number, p.head)
+		l.buffers = append(l.buffers, p.front)
+		if len(p.payload) > 0 {
+			l.buffers = append(l.buffers, p.payload)
+		}
+	}
+	all := l.buffers
+	want := off - l.activeSeg.size
+	n, err := l.active.WriteBuffers(l.buffers, l.activeSeg.size)
+	clear(all)
+	if err == nil && n != want {
+		err = fmt.Errorf("%d of %d bytes written to %s", n, want, l.activeSeg.name())
+	}
+	if err != nil {
+		return err
+	}
+	l.syncs.Add(1)
+	return l.active.Sync()
+}
+
+// publish makes the group visible to readers, hands it to the sink and answers the callers.
+func (l *Log) publish(group []*pending) {
+	last := group[len(group)-1].next
+	l.mu.Lock()
+	l.total += int64(last.Offset) - l.activeSeg.size
+	l.activeSeg.size = int64(last.Offset)
+	l.activeSeg.records += int64(len(group))
+	l.tail = last
+	sink := l.sink
+	l.mu.Unlock()
+	l.commits.Add(1)
+	l.appended.Add(int64(len(group)))
+	if sink != nil {
+		l.committed = l.committed[:0]
+		for _, p := range group {
+			l.committed = append(l.committed, Committed{
+				After: p.after, Position: p.pos, Next: p.next, Time: time.Unix(0, p.head.time),
+				Header: p.front[frameHeadSize:], Payload: p.payload, Attachment: p.attachment,
+			})
+		}
+		sink(l.committed)
+		clear(l.committed)
+	}
+	for _, p := range group {
+		p.done <- nil
+	}
+}
+
+// refuse answers the callers with the cause.
+func (l *Log) refuse(group []*pending, cause error) {
+	err := unavailable(cause)
+	if errors.Is(cause, errBound) && !errors.Is(err, ErrFull) {
+		err = fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFull, cause)
+	}
+	if now := time.Now(); now.Sub(l.lastRefuse) > refuseLogEvery {
+		l.lastRefuse = now
+		l.logger.Error("queue refuses data", slog.Any("error", err), slog.Int("records", len(group)))
+	}
+	for _, p := range group {
+		p.done <- err
+	}
+}
+
+// repair makes sure that nothing behind the last durable record survives a failed write, and leaves the segment: after a failed
+// sync the kernel may hold pages it will never write, so the file is not written again.
+func (l *Log) repair() error {
+	seg := l.activeSeg
+	if err := l.active.Truncate(seg.size); err != nil {
+		return fmt.Errorf("cut the refused records from %s: %w", seg.name(), err)
+	}
+	l.syncs.Add(1)
+	if err := l.active.Sync(); err != nil {
+		return fmt.Errorf("cut the refused records from %s: %w", seg.name(), err)
+	}
+	l.suspect = false
+	return l.seal()
+}
+
+func (l *Log) repairOrLog() {
+	if err := l.repair(); err != nil {
+		l.logger.Error("queue segment not repaired, next append tries again", slog.Any("error", err))
+	}
+}

@@ -1,0 +1,245 @@
+// Package queue is the durable ingest queue: a log of records in segment files. Append returns once its record is on stable
+// storage; one fdatasync serves every append that is waiting (group commit). Records are handed on in log order, and read again
+// from the files after a restart or when the consumer fell behind.
+//
+// What it promises: a record whose Append returned nil is kept until Release passes it; a record whose Append returned an error
+// is never replayed (as long as the disk lets itself be repaired); a damaged record is named and never takes an undamaged one
+// with it.
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Errors of Append. Every failure to store wraps ErrUnavailable; lack of room wraps ErrFull too. All of them pass by themselves
+// once the cause is gone.
+var (
+	ErrUnavailable = errors.New("the ingest queue cannot store data at the moment")
+	ErrFull        = errors.New("the ingest queue is full")
+	ErrTooLarge    = errors.New("the record is too large for the ingest queue")
+	ErrClosed      = errors.New("the ingest queue is closed")
+)
+
+// Defaults of Config.
+const (
+	DefaultSegmentBytes = 64 << 20
+	DefaultMaxBytes     = 20 << 30
+	DefaultMinFreeBytes = 256 << 20
+	minSegmentBytes     = 4 << 10
+)
+
+// Config says where and how a log keeps its records.
+type Config struct {
+	// Dir is the folder; it is made when missing and belongs to one process at a time.
+	Dir string
+	// SegmentBytes is the size of a segment file; at most a quarter of MaxBytes, so that room comes back step by step.
+	SegmentBytes int64
+	// MaxBytes bounds the bytes of unreleased segments; beyond it Append answers ErrFull.
+	MaxBytes int64
+	// MinFreeBytes is left free on the disk: the consumer needs room to empty the queue. Negative means none.
+	MinFreeBytes int64
+	Logger       *slog.Logger
+	// Filesystem is the real disk when nil.
+	Filesystem Filesystem
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Dir == "" {
+		return c, errors.New("queue: Dir is empty")
+	}
+	if c.SegmentBytes < 0 || c.MaxBytes < 0 {
+		return c, errors.New("queue: SegmentBytes and MaxBytes must not be negative")
+	}
+	if c.SegmentBytes == 0 {
+		c.SegmentBytes = DefaultSegmentBytes
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = DefaultMaxBytes
+	}
+	if c.MinFreeBytes == 0 {
+		c.MinFreeBytes = DefaultMinFreeBytes
+	}
+	c.SegmentBytes = max(min(c.SegmentBytes, c.MaxBytes/4), minSegmentBytes)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Filesystem == nil {
+		c.Filesystem = OSFilesystem{}
+	}
+	return c, nil
+}
+
+// Log is an open log. Its methods may be called from any goroutine.
+type Log struct {
+	cfg    Config
+	fs     Filesystem
+	logger *slog.Logger
+	id     logID
+	sum    checksum
+	lock   *os.File
+	pool   pendings
+
+	wake chan struct{}
+	done chan struct{}
+
+	mu       sync.Mutex
+	waiting  []*pending
+	closing  bool
+	sink     func([]Committed)
+	segments []*segment
+	total    int64
+	tail     Position
+	released Position
+	damage   []Damage
+	known    map[damageKey]bool
+
+	releasing sync.Mutex
+
+	// nextSegment and nextSeq are read and written under mu; after Open only the committer and EnsureAfter change them.
+	nextSegment uint64
+	nextSeq     uint64
+
+	// The rest belongs to the committer alone.
+	active     File
+	activeSeg  *segment
+	suspect    bool
+	spare      []*pending
+	buffers    [][]byte
+	committed  []Committed
+	lastRefuse time.Time
+
+	appended, refused, syncs, commits atomic.Int64
+}
+
+// Subscribe sets the sink, which gets every committed record in log order, right after the disk has it and before Append
+// returns. The sink runs on the committing goroutine: it must not block, must not call the log's Append, and must not keep the
+// slice, Header or Payload after it returns. Call it before the first Append.
+func (l *Log) Subscribe(sink func([]Committed)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sink = sink
+}
+
+// ID returns the random id of this log: with a range of sequence numbers it names records uniquely across all logs.
+func (l *Log) ID() string { return l.id.String() }
+
+// Dir returns the folder.
+func (l *Log) Dir() string { return l.cfg.Dir }
+
+// Tail returns the end of the newest committed record.
+func (l *Log) Tail() Position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tail
+}
+
+// EnsureAfter makes every future record come behind pos and carry a sequence number of at least pos.Seq, even when the files
+// that held pos are lost: a consumer that is done up to pos would otherwise pass over new records. Call it before the first
+// Append.
+func (l *Log) EnsureAfter(pos Position) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.tail.Before(pos) && l.nextSeq >= pos.Seq {
+		return
+	}
+	l.logger.Warn("queue ends before the checkpoint", slog.String("queue_end", l.tail.String()), slog.String("checkpoint", pos.String()))
+	if l.tail.Before(pos) {
+		l.tail = pos
+	}
+	l.nextSegment = max(l.nextSegment, pos.Segment+1)
+	l.nextSeq = max(l.nextSeq, pos.Seq)
+}
+
+// Release gives up the records before upTo: segments that hold nothing else are deleted. The newest segment stays, because it
+// tells which sequence numbers have been used.
+func (l *Log) Release(upTo Position) error {
+	l.releasing.Lock()
+	defer l.releasing.Unlock()
+	l.mu.Lock()
+	if l.released.Before(upTo) {
+		l.released = upTo
+	}
+	l.mu.Unlock()
+	for {
+		l.mu.Lock()
+		var oldest *segment
+		if len(l.segments) > 1 {
+			oldest = l.segments[0]
+			if oldest.number > upTo.Segment || (oldest.number == upTo.Segment && uint64(oldest.size) > upTo.Offset) {
+				oldest = nil
+			}
+		}
+		l.mu.Unlock()
+		if oldest == nil {
+			return nil
+		}
+		if err := l.fs.Remove(oldest.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("delete a segment that is no longer needed: %w", err)
+		}
+		l.mu.Lock()
+		l.segments = l.segments[1:]
+		l.total -= oldest.size
+		l.mu.Unlock()
+	}
+}
+
+// Stats is a snapshot for metrics.
+type Stats struct {
+	// Bytes and Records are those of unreleased segments; MaxBytes is the bound.
+	Bytes, MaxBytes, Records int64
+	Segments                 int
+	// OldestSegment is when the oldest unreleased segment was made; zero when there is none.
+	OldestSegment time.Time
+	// Waiting appends are not yet on disk.
+	Waiting int
+	// Appended and Refused count records, Commits groups, Syncs calls of fdatasync, since Open.
+	Appended, Refused, Commits, Syncs int64
+	Damaged                           int
+	Tail                              Position
+}
+
+// Stats returns a snapshot.
+func (l *Log) Stats() Stats {
+	s := Stats{
+		MaxBytes: l.cfg.MaxBytes,
+		Appended: l.appended.Load(), Refused: l.refused.Load(), Commits: l.commits.Load(), Syncs: l.syncs.Load(),
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.Bytes, s.Segments, s.Waiting, s.Damaged, s.Tail = l.total, len(l.segments), len(l.waiting), len(l.damage), l.tail
+	for i, seg := range l.segments {
+		if i == 0 {
+			s.OldestSegment = seg.created
+		}
+		s.Records += seg.records
+	}
+	return s
+}
+
+// Close writes what is waiting, refuses everything after that with ErrClosed, and gives the folder free. It waits for the disk,
+// at most until ctx ends; then the folder stays locked until the process ends.
+func (l *Log) Close(ctx context.Context) error {
+	l.mu.Lock()
+	again := l.closing
+	l.closing = true
+	l.mu.Unlock()
+	if !again {
+		close(l.wake)
+	}
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+		return fmt.Errorf("close the ingest queue: %w", ctx.Err())
+	}
+	if again {
+		return nil
+	}
+	return errors.Join(l.seal(), l.lock.Close())
+}
