@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/store/pgtest"
 	"github.com/svc-observability/svc/server/store/storetest"
 	"go.uber.org/goleak"
 )
@@ -21,7 +22,7 @@ func TestSQLite(t *testing.T) {
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	pg := storetest.StartPostgres(t)
+	pg := pgtest.Start(t)
 	storetest.Run(t, func(t *testing.T, now func() time.Time) *store.Store {
 		return open(t, store.Config{URL: pg.NewDatabase(t), Now: now})
 	})

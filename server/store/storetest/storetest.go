@@ -1,4 +1,4 @@
-// Package storetest holds the one suite that every database under server/store passes, and the scratch PostgreSQL to run it on.
+// Package storetest holds the one suite that every database under server/store passes.
 package storetest
 
 import (

@@ -1,4 +1,5 @@
-package storetest
+// Package pgtest gives tests a scratch PostgreSQL: a server that the environment names, or a cluster in a temporary folder.
+package pgtest
 
 import (
 	"bytes"
@@ -24,35 +25,35 @@ import (
 
 // Environment variables of the PostgreSQL tests.
 const (
-	// EnvPostgresURL names a server whose user may create databases; without it a scratch cluster is started.
-	EnvPostgresURL = "SVC_TEST_POSTGRES_URL"
-	// EnvRequirePostgres set to 1 turns the skip for want of PostgreSQL into a failure.
-	EnvRequirePostgres = "SVC_TEST_REQUIRE_POSTGRES"
+	// EnvURL names a server whose user may create databases; without it a scratch cluster is started.
+	EnvURL = "SVC_TEST_POSTGRES_URL"
+	// EnvRequire set to 1 turns the skip for want of PostgreSQL into a failure.
+	EnvRequire = "SVC_TEST_REQUIRE_POSTGRES"
 )
 
 const clusterStart = 30 * time.Second
 
-// Postgres is a server on which tests create databases of their own.
-type Postgres struct {
+// Server is a server on which tests create databases of their own.
+type Server struct {
 	url  *url.URL
 	next atomic.Int64
 }
 
-// StartPostgres returns a server that lives as long as the test. It skips the test, saying why, when this machine has no
-// PostgreSQL, unless EnvRequirePostgres is set.
-func StartPostgres(t *testing.T) *Postgres {
+// Start returns a server that lives as long as the test. It skips the test, saying why, when this machine has no
+// PostgreSQL, unless EnvRequire is set.
+func Start(t *testing.T) *Server {
 	t.Helper()
-	if text := os.Getenv(EnvPostgresURL); text != "" {
+	if text := os.Getenv(EnvURL); text != "" {
 		u, err := url.Parse(text)
 		if err != nil {
-			t.Fatalf("%s is not a URL", EnvPostgresURL)
+			t.Fatalf("%s is not a URL", EnvURL)
 		}
-		return &Postgres{url: u}
+		return &Server{url: u}
 	}
 	bin := postgresBin()
 	if bin == "" {
-		const reason = "no PostgreSQL: initdb and postgres are neither in PATH nor in /usr/lib/postgresql/*/bin, and " + EnvPostgresURL + " is not set"
-		if os.Getenv(EnvRequirePostgres) == "1" {
+		const reason = "no PostgreSQL: initdb and postgres are neither in PATH nor in /usr/lib/postgresql/*/bin, and " + EnvURL + " is not set"
+		if os.Getenv(EnvRequire) == "1" {
 			t.Fatal(reason)
 		}
 		t.Skip(reason)
@@ -87,7 +88,7 @@ func executable(path string) bool {
 	return err == nil && info.Mode()&0o111 != 0
 }
 
-func startCluster(t *testing.T, bin string) *Postgres {
+func startCluster(t *testing.T, bin string) *Server {
 	t.Helper()
 	// Not t.TempDir: the path of a unix socket is limited to about 100 bytes, and PostgreSQL's user must reach it.
 	dir, err := os.MkdirTemp("", "svcpg")
@@ -133,7 +134,7 @@ func startCluster(t *testing.T, bin string) *Postgres {
 		}
 	})
 
-	p := &Postgres{url: &url.URL{
+	p := &Server{url: &url.URL{
 		Scheme: "postgres", User: url.User("svc"), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: "/postgres",
 		RawQuery: "sslmode=disable",
 	}}
@@ -189,7 +190,7 @@ func freePort(t *testing.T) int {
 }
 
 // NewDatabase creates an empty database and returns its URL. It is dropped with the test.
-func (p *Postgres) NewDatabase(t *testing.T) string {
+func (p *Server) NewDatabase(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), clusterStart)
 	defer cancel()
@@ -209,7 +210,7 @@ func (p *Postgres) NewDatabase(t *testing.T) string {
 	return u.String()
 }
 
-func (p *Postgres) exec(ctx context.Context, statement string) error {
+func (p *Server) exec(ctx context.Context, statement string) error {
 	db, err := sql.Open("pgx", p.url.String())
 	if err != nil {
 		return err
