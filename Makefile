@@ -1,0 +1,88 @@
+# svc. `make run` starts it from a fresh clone; needs Go, Node.js with npm, and make. `make help` lists the targets.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+BIN    := $(CURDIR)/.cache/bin
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+# What a person wrote: gofumpt leaves generated code to its generators.
+GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen/' -e '^ent/[^/]*\.go$$' | xargs grep -L '^// Code generated')
+
+# Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
+PKG     ?= ./...
+TIMEOUT ?= 15m
+TEST_FLAGS = -race -shuffle=on -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
+BENCH   ?= .
+BENCHTIME ?= 1s
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z_]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+.PHONY: deps
+deps: ## fetch the embedded engine and the API definitions that git does not hold (pinned, verified)
+	@tools/deps.sh
+
+.PHONY: build
+build: deps ## bin/svc, and the engine library beside it
+	@mkdir -p bin
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/svc ./cmd/svc
+	@if [ -f .cache/chdb/libchdb.so ] && ! [ bin/libchdb.so -ef .cache/chdb/libchdb.so ]; then \
+		ln -f .cache/chdb/libchdb.so bin/libchdb.so 2>/dev/null || cp -f .cache/chdb/libchdb.so bin/libchdb.so; fi
+
+.PHONY: run
+run: build ## build, and start everything on the defaults; ARGS='--api-addr 127.0.0.1:9090' adds flags
+	@exec bin/svc serve $(ARGS)
+
+# The tools are pinned in go.tool.mod, apart from the product's own go.mod.
+.PHONY: tools
+tools: $(BIN)/.stamp ## install the pinned development tools into .cache/bin
+
+$(BIN)/.stamp: go.tool.mod go.tool.sum
+	@mkdir -p $(BIN)
+	GOBIN=$(BIN) go install -modfile=go.tool.mod tool
+	@touch $@
+
+.PHONY: generate
+generate: tools deps ## generate code from the contract (proto) and the data model (ent/schema)
+	$(BIN)/buf generate
+	$(BIN)/buf build --path proto/svc --exclude-imports --as-file-descriptor-set -o server/contract/image.binpb
+	go run ./server/apierr/gentags
+	go generate ./ent
+	@$(MAKE) fmt
+
+.PHONY: fmt
+fmt: tools ## format what is written by hand
+	@$(BIN)/gofumpt -w $(GO_FILES)
+
+.PHONY: lint
+lint: tools deps ## vet, staticcheck, gofumpt, buf lint, golangci-lint
+	go vet ./...
+	$(BIN)/staticcheck ./...
+	@unformatted=$$($(BIN)/gofumpt -l $(GO_FILES)); \
+		if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
+	$(BIN)/buf lint
+	go run $(GOLANGCI_LINT) run ./...
+
+.PHONY: test
+test: tools deps ## run all tests (race detector, shuffled); PKG, RUN and COUNT narrow it down
+	$(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg -- $(TEST_FLAGS) $(PKG)
+
+.PHONY: check
+check: ## what CI holds: generated code is current, lint, test
+	@tools/generated.sh
+	@$(MAKE) lint
+	@$(MAKE) test
+
+.PHONY: bench
+bench: deps ## run the benchmarks; BENCH=pattern, PKG=./server/ingest/..., BENCHTIME=3s
+	go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 30m $(PKG)
+
+.PHONY: clean
+clean: ## remove what was built; fetched files and data stay
+	rm -rf bin
