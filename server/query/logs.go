@@ -1,0 +1,154 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/paging"
+)
+
+// LogFilters are conditions that must all hold on a record. Severity is upper case, ids are lower case.
+type LogFilters struct {
+	ServiceName, Severity, TraceID, SpanID, BodySearch *string
+	MinimumSeverity                                    *int32
+	DeploymentEnvironment, ServiceNamespace            *string
+	Attributes, ResourceAttributes                     []AttributeFilter
+}
+
+// LogSearch asks for the latest records of a window.
+type LogSearch struct {
+	Window Window
+	// Before continues a search: only records that come after this one in the order.
+	Before  *paging.LogKey
+	Filters LogFilters
+	Limit   int
+}
+
+// LogRow is a row of SearchLogs.
+type LogRow struct {
+	Timestamp          time.Time         `ch:"Timestamp"`
+	ServiceName        string            `ch:"ServiceName"`
+	TraceID            string            `ch:"TraceId"`
+	SpanID             string            `ch:"SpanId"`
+	SeverityText       string            `ch:"SeverityText"`
+	SeverityNumber     uint8             `ch:"SeverityNumber"`
+	Body               string            `ch:"Body"`
+	EventName          string            `ch:"EventName"`
+	ScopeName          string            `ch:"ScopeName"`
+	LogAttributes      map[string]string `ch:"LogAttributes"`
+	ResourceAttributes map[string]string `ch:"ResourceAttributes"`
+	// Record is the hash of all columns, 32 hexadecimal digits; Copy numbers records that are equal in all of them.
+	Record string `ch:"Record"`
+	Copy   uint64 `ch:"Copy"`
+}
+
+// recordHash identifies a record. Ids and cursors hold it, so its list of columns must never change.
+const recordHash = `lower(hex(sipHash128(Timestamp, ObservedTimestamp, TraceId, SpanId, Flags, SeverityText, SeverityNumber, ServiceName,
+            ServiceNamespace, ServiceVersion, Environment, EventName, Body, ScopeName, ScopeVersion,
+            mapKeys(ScopeAttributes), mapValues(ScopeAttributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes),
+            mapKeys(LogAttributes), mapValues(LogAttributes))))`
+
+// SearchLogs gives LogRow rows, latest first. The order is total: equal times are ordered by service, ids and the hash of the
+// record, equal records by their number. The innermost query reads only times, so that the hash, which needs every column, is
+// made for the rows of the page and their ties alone.
+func SearchLogs(s LogSearch) Statement {
+	b := &builder{}
+	matching := where().with("Timestamp >= "+b.time("start", s.Window.Start), "Timestamp <= "+b.time("end", s.Window.End))
+	s.Filters.add(b, &matching)
+
+	limit := b.bind("limit", "UInt32", int64(s.Limit))
+	older, page := matching, ""
+	if k := s.Before; k != nil {
+		at := b.time("before_time", k.Timestamp)
+		older = matching.with("Timestamp < " + at)
+		matching = matching.with("Timestamp <= " + at)
+		key := fmt.Sprintf("(%s, %s, %s, %s, %s)", at, b.bind("before_service", "String", k.Service), b.bind("before_trace", "String", k.TraceID),
+			b.bind("before_span", "String", k.SpanID), b.bind("before_record", "String", k.Record))
+		page = fmt.Sprintf(`WHERE (Timestamp, ServiceName, TraceId, SpanId, Record) < %[1]s
+    OR (Timestamp, ServiceName, TraceId, SpanId, Record) = %[1]s AND Copy > %[2]s
+`, key, b.bind("before_copy", "UInt64", int64(k.Copy)))
+	}
+	sql := fmt.Sprintf(`SELECT
+    Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
+    ResourceAttributes, Record, Copy
+FROM
+(
+    SELECT
+        *,
+        row_number() OVER (PARTITION BY Timestamp, ServiceName, TraceId, SpanId, Record) AS Copy
+    FROM
+    (
+        SELECT
+            Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
+            ResourceAttributes,
+            %[1]s AS Record
+        FROM logs
+        WHERE %[2]s
+            AND Timestamp >= (
+                SELECT min(Timestamp) FROM (
+                    SELECT Timestamp FROM logs
+                    WHERE %[3]s
+                    ORDER BY Timestamp DESC
+                    LIMIT %[4]s))
+    )
+)
+%[5]sORDER BY Timestamp DESC, ServiceName DESC, TraceId DESC, SpanId DESC, Record DESC, Copy
+LIMIT %[4]s`, recordHash, matching.join(12), older.join(22), limit, page)
+	return Statement{SQL: sql, Args: b.args}
+}
+
+func (f *LogFilters) add(b *builder, c *conditions) {
+	c.optional(b, "ServiceName", "service_name", f.ServiceName)
+	c.optional(b, "SeverityText", "severity", f.Severity)
+	if f.MinimumSeverity != nil {
+		c.add("SeverityNumber >= %s", b.bind("minimum_severity", "UInt16", int64(*f.MinimumSeverity)))
+	}
+	c.optional(b, "TraceId", "trace_id", f.TraceID)
+	c.optional(b, "SpanId", "span_id", f.SpanID)
+	c.optional(b, "Environment", "deployment_environment", f.DeploymentEnvironment)
+	c.optional(b, "ServiceNamespace", "service_namespace", f.ServiceNamespace)
+	if f.BodySearch != nil {
+		if tokens := wholeTokens(*f.BodySearch); len(tokens) > 0 {
+			// The text index answers this; the substring is then looked for in what is left.
+			c.add("hasAllTokens(Body, %s)", b.bind("body_tokens", "Array(String)", tokens))
+		}
+		c.add("positionCaseInsensitiveUTF8(Body, %s) > 0", b.bind("body_search", "String", *f.BodySearch))
+	}
+	c.attributes(b, logColumn(), f.Attributes)
+	c.attributes(b, resourceColumn(), f.ResourceAttributes)
+}
+
+// wholeTokens lists, in lower case, the words of a substring that must be words of every text that contains it: those with a
+// separator on both sides. Words outside ASCII are left out, because the index folds only ASCII letters.
+func wholeTokens(search string) []string {
+	const maxTokens = 32
+	var tokens []string
+	start := -1 // of the word being read; -1 before the first separator or after one
+	open := false
+	for i := 0; i < len(search) && len(tokens) < maxTokens; i++ {
+		if isTokenByte(search[i]) {
+			continue
+		}
+		if open && start < i {
+			if word := search[start:i]; isASCII(word) {
+				tokens = append(tokens, strings.ToLower(word))
+			}
+		}
+		open, start = true, i+1
+	}
+	return tokens
+}
+
+func isTokenByte(c byte) bool {
+	return c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,55 @@
+package query
+
+import (
+	"fmt"
+	"time"
+)
+
+// MetricList asks for a page of the metrics of a window.
+type MetricList struct {
+	Window                          Window
+	ServiceName, MetricType, Search *string
+	Offset, Limit                   int
+}
+
+// MetricRow is a row of ListMetrics.
+type MetricRow struct {
+	MetricName     string    `ch:"MetricName"`
+	MetricType     string    `ch:"MetricType"`
+	ServiceName    string    `ch:"ServiceName"`
+	Description    string    `ch:"Description"`
+	Unit           string    `ch:"Unit"`
+	IsMonotonic    bool      `ch:"Monotonic"`
+	DataPointCount uint64    `ch:"DataPoints"`
+	FirstSeen      time.Time `ch:"First"`
+	LastSeen       time.Time `ch:"Last"`
+}
+
+// ListMetrics gives MetricRow rows by name, type and service. The catalog counts by the hour, so hours that the window cuts are
+// counted whole.
+func ListMetrics(l MetricList) Statement {
+	b := &builder{}
+	c := where().with("Hour >= toDateTime("+b.bind("start", "Int64", l.Window.Start.Truncate(time.Hour).Unix())+", 'UTC')",
+		"Hour <= toDateTime("+b.bind("end", "Int64", l.Window.End.Unix())+", 'UTC')")
+	c.optional(b, "ServiceName", "service_name", l.ServiceName)
+	c.optional(b, "MetricType", "metric_type", l.MetricType)
+	if l.Search != nil && *l.Search != "" {
+		c.add("positionCaseInsensitiveUTF8(MetricName, %s) > 0", b.bind("search", "String", *l.Search))
+	}
+	sql := fmt.Sprintf(`SELECT
+    MetricName,
+    MetricType,
+    ServiceName,
+    anyLast(MetricDescription) AS Description,
+    anyLast(MetricUnit) AS Unit,
+    max(IsMonotonic) > 0 AS Monotonic,
+    sum(DataPointCount) AS DataPoints,
+    min(FirstSeen) AS First,
+    max(LastSeen) AS Last
+FROM metric_catalog
+WHERE %s
+GROUP BY MetricName, MetricType, ServiceName
+ORDER BY MetricName, MetricType, ServiceName
+LIMIT %s OFFSET %s`, c.join(4), b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset)))
+	return Statement{SQL: sql, Args: b.args}
+}

@@ -1,0 +1,85 @@
+// Package read runs statements of package query for the services, and gives failures of the warehouse their API error.
+package read
+
+import (
+	"context"
+	"errors"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/warehouse"
+)
+
+// Warehouse is what a service needs of *warehouse.Warehouse.
+type Warehouse interface {
+	Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error)
+}
+
+// Org is the organization of the caller. The rpc chain lets no call without one through, so its absence is a defect.
+func Org(ctx context.Context) (principal.OrgID, error) {
+	caller, ok := principal.From(ctx)
+	if !ok || caller.Org == "" {
+		return "", errors.New("a read of telemetry has no organization")
+	}
+	return caller.Org, nil
+}
+
+// All reads every row into a T by its `ch` tags. The statement bounds how many there are.
+func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) (out []T, err error) {
+	rows, err := w.Query(ctx, org, s.SQL, s.Args...)
+	if err != nil {
+		return nil, Failure(ctx, err)
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil && closeErr != nil {
+			out, err = nil, Failure(ctx, closeErr)
+		}
+	}()
+	for rows.Next() {
+		var row T
+		if err := rows.ScanStruct(&row); err != nil {
+			return nil, apierr.New(apierr.WarehouseQuery, "The telemetry store answered in an unexpected form.", apierr.Cause(err))
+		}
+		out = append(out, row)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, Failure(ctx, err)
+	}
+	return out, nil
+}
+
+// One reads the only row.
+func One[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) (row T, err error) {
+	all, err := All[T](ctx, w, org, s)
+	if err != nil {
+		return row, err
+	}
+	if len(all) != 1 {
+		return row, apierr.New(apierr.WarehouseQuery, "The telemetry store answered in an unexpected form.")
+	}
+	return all[0], nil
+}
+
+// Failure gives an error of the warehouse its tag. The warehouse's own text can hold stored values, so it stays private.
+func Failure(ctx context.Context, err error) error {
+	var e *warehouse.Error
+	switch {
+	case errors.Is(err, warehouse.ErrTimeout):
+		return apierr.New(apierr.QueryEngineTimeout, "The query took longer than it may. Narrow the time range or add a filter.", apierr.Cause(err))
+	case errors.Is(err, warehouse.ErrMemory), errors.Is(err, warehouse.ErrTooCostly):
+		return apierr.New(apierr.WarehouseQuotaExceeded, "The query needs more memory or reads more rows than one may. Narrow the time range or add a filter.", apierr.Cause(err))
+	case errors.Is(err, warehouse.ErrUnavailable):
+		opts := []apierr.Option{apierr.Cause(err)}
+		if errors.As(err, &e) && e.RetryAfter > 0 {
+			opts = append(opts, apierr.RetryAfter(e.RetryAfter))
+		}
+		return apierr.New(apierr.WarehouseUpstream, "The telemetry store does not answer at the moment. Try again.", opts...)
+	case errors.As(err, &e):
+		return apierr.New(apierr.WarehouseQuery, "The telemetry store refused the query. The request id finds the reason in our logs.", apierr.Cause(err))
+	case ctx.Err() != nil:
+		return apierr.From(ctx.Err())
+	default:
+		return apierr.New(apierr.WarehouseQuery, "The telemetry store did not answer the query. The request id finds the reason in our logs.", apierr.Cause(err))
+	}
+}

@@ -1,0 +1,69 @@
+package query
+
+import (
+	"fmt"
+	"time"
+)
+
+// TraceExtent gives one TraceExtentRow: what is known of a trace, SpanCount 0 when there is no such trace.
+func TraceExtent(traceID string) Statement {
+	b := &builder{}
+	c := where().with("TraceId = " + b.bind("trace_id", "String", traceID))
+	return Statement{Args: b.args, SQL: fmt.Sprintf(`SELECT
+    count() AS SpanCount,
+    uniqExact(ServiceName) AS ServiceCount,
+    min(Timestamp) AS Start,
+    max(Timestamp) AS LastStart,
+    max(addNanoseconds(Timestamp, DurationNano)) AS End
+FROM spans
+WHERE %s`, c.join(4))}
+}
+
+// TraceExtentRow is the row of TraceExtent.
+type TraceExtentRow struct {
+	SpanCount    uint64    `ch:"SpanCount"`
+	ServiceCount uint64    `ch:"ServiceCount"`
+	Start        time.Time `ch:"Start"`
+	LastStart    time.Time `ch:"LastStart"`
+	End          time.Time `ch:"End"`
+}
+
+// TraceSpans gives the earliest spans of a trace as SpanRow rows. The window is where TraceExtent found them: it spares the read
+// of every other day.
+func TraceSpans(traceID string, w Window, limit int) Statement {
+	b := &builder{}
+	c := where().with("TraceId = "+b.bind("trace_id", "String", traceID), "Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
+    ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
+    LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes
+FROM spans
+WHERE %s
+ORDER BY Timestamp, SpanId
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+}
+
+// SpanRow is a row of TraceSpans.
+type SpanRow struct {
+	SpanID             string              `ch:"SpanId"`
+	ParentSpanID       string              `ch:"ParentSpanId"`
+	TraceState         string              `ch:"TraceState"`
+	Timestamp          time.Time           `ch:"Timestamp"`
+	DurationNano       uint64              `ch:"DurationNano"`
+	SpanName           string              `ch:"SpanName"`
+	SpanKind           string              `ch:"SpanKind"`
+	ServiceName        string              `ch:"ServiceName"`
+	StatusCode         string              `ch:"StatusCode"`
+	StatusMessage      string              `ch:"StatusMessage"`
+	ScopeName          string              `ch:"ScopeName"`
+	ScopeVersion       string              `ch:"ScopeVersion"`
+	SpanAttributes     map[string]string   `ch:"SpanAttributes"`
+	ResourceAttributes map[string]string   `ch:"ResourceAttributes"`
+	EventsTimestamp    []time.Time         `ch:"EventsTimestamp"`
+	EventsName         []string            `ch:"EventsName"`
+	EventsAttributes   []map[string]string `ch:"EventsAttributes"`
+	LinksTraceID       []string            `ch:"LinksTraceId"`
+	LinksSpanID        []string            `ch:"LinksSpanId"`
+	LinksTraceState    []string            `ch:"LinksTraceState"`
+	LinksAttributes    []map[string]string `ch:"LinksAttributes"`
+}

@@ -1,0 +1,52 @@
+package query
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+const day = 24 * time.Hour
+
+// The longest windows (rest-wire.md 9.1).
+const (
+	MaxSearchWindow   = 7 * day
+	MaxMetricsWindow  = 31 * day
+	MaxServicesWindow = 365 * day
+)
+
+// Window is a span of time, both ends included.
+type Window struct {
+	Start, End time.Time
+}
+
+// NewWindow checks the start_time and end_time of a request.
+func NewWindow(start, end *timestamppb.Timestamp, longest time.Duration) (Window, error) {
+	w := Window{}
+	for _, f := range []struct {
+		name string
+		in   *timestamppb.Timestamp
+		out  *time.Time
+	}{{"start_time", start, &w.Start}, {"end_time", end, &w.End}} {
+		if f.in == nil {
+			return Window{}, apierr.New(apierr.ParameterMissing, f.name+" is required: a time in RFC 3339, for example 2026-01-31T09:30:00Z.", apierr.Param(f.name))
+		}
+		*f.out = f.in.AsTime()
+		// The warehouse counts nanoseconds since 1970 in 64 bits.
+		if !f.in.IsValid() || f.out.Year() < 1970 || f.out.Year() > 2261 {
+			return Window{}, apierr.New(apierr.TimeRangeInvalid, f.name+" must lie between the years 1970 and 2261.", apierr.Param(f.name))
+		}
+	}
+	if !w.End.After(w.Start) {
+		return Window{}, apierr.New(apierr.TimeRangeInvalid, "end_time must be after start_time.", apierr.Param("end_time"))
+	}
+	if w.End.Sub(w.Start) > longest {
+		return Window{}, apierr.New(apierr.TelemetryRangeTooLarge,
+			fmt.Sprintf("The window is longer than the %d days that this operation reads at most. Move start_time closer to end_time.", int(longest/day)),
+			apierr.Param("start_time"))
+	}
+	return w, nil
+}

@@ -1,0 +1,194 @@
+// Package apikeys answers the methods of svc.v2.ApiKeysService (rest-wire.md section 2). Who may call them, and the role they
+// need, is the policy's business; what a restricted key may hand on is this package's.
+package apikeys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// NewSecret makes a secret: the text to show once, and what is stored of it.
+type NewSecret func() (text string, stored store.Secret, err error)
+
+// Service implements svcv2connect.ApiKeysServiceHandler. It is safe for concurrent use.
+type Service struct {
+	store     *store.Store
+	newSecret NewSecret
+	now       func() time.Time
+}
+
+// New returns the service. now is the clock that expirations count from.
+func New(st *store.Store, newSecret NewSecret, now func() time.Time) *Service {
+	return &Service{store: st, newSecret: newSecret, now: now}
+}
+
+// ListApiKeys lists the organization's keys, newest first, revoked ones included.
+func (s *Service) ListApiKeys(ctx context.Context, req *svcv2.ListApiKeysRequest) (*svcv2.ListApiKeysResponse, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := paging.Limit(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := paging.ParseOffset(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := s.store.ListApiKeys(ctx, caller.Org, offset, limit+1)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	res := &svcv2.ListApiKeysResponse{Object: "list", HasMore: len(keys) > limit}
+	if res.HasMore {
+		keys = keys[:limit]
+		next := paging.FormatOffset(offset + limit)
+		res.NextCursor = &next
+	}
+	for _, k := range keys {
+		res.Data = append(res.Data, toProto(k))
+	}
+	return res, nil
+}
+
+// CreateApiKey creates a key and returns its secret, which is not stored.
+func (s *Service) CreateApiKey(ctx context.Context, req *svcv2.CreateApiKeyRequest) (*svcv2.ApiKeyWithSecret, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := store.NewApiKey{
+		Name: strings.TrimSpace(req.GetName()), Description: req.Description, Kind: store.ApiKeyStandard,
+		CreatedBy: caller.User, CreatedByEmail: caller.Email,
+	}
+	if in.Name == "" {
+		return nil, apierr.New(apierr.InvalidRequest, "name must hold at least one character that is not white space.", apierr.Param("name"))
+	}
+	switch kind := store.ApiKeyKind(req.GetKind()); {
+	case req.Kind == nil || kind == store.ApiKeyStandard:
+	case kind == store.ApiKeyMCP:
+		in.Kind = kind
+	default:
+		return nil, apierr.New(apierr.InvalidRequest, `kind must be "standard" or "mcp".`, apierr.Param("kind"))
+	}
+	if req.ExpiresInSeconds != nil {
+		if req.GetExpiresInSeconds() <= 0 {
+			return nil, apierr.New(apierr.InvalidRequest, "expires_in_seconds must be greater than 0; leave it out for a key that never expires.",
+				apierr.Param("expires_in_seconds"))
+		}
+		at := s.now().Add(time.Duration(req.GetExpiresInSeconds()) * time.Second)
+		in.ExpiresAt = &at
+	}
+	if in.Scopes, err = checkScopes(req.GetScopes()); err != nil {
+		return nil, err
+	}
+	if err := mayGrant(caller, in.Scopes); err != nil {
+		return nil, err
+	}
+	text, stored, err := s.newSecret()
+	if err != nil {
+		return nil, fmt.Errorf("make a secret: %w", err)
+	}
+	in.Secret = stored
+	key, txid, err := s.store.CreateApiKey(ctx, caller.Org, in)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return withSecret(key, text, txid), nil
+}
+
+// GetApiKey returns one key.
+func (s *Service) GetApiKey(ctx context.Context, req *svcv2.GetApiKeyRequest) (*svcv2.ApiKey, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.store.GetApiKey(ctx, caller.Org, id)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return toProto(key), nil
+}
+
+// RevokeApiKey revokes a key for good. Repeating it changes nothing.
+func (s *Service) RevokeApiKey(ctx context.Context, req *svcv2.RevokeApiKeyRequest) (*svcv2.ApiKeyMutationResponse, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	key, txid, err := s.store.RevokeApiKey(ctx, caller.Org, id)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return mutation(key, txid), nil
+}
+
+// RollApiKey revokes a key and creates its successor, which never expires.
+func (s *Service) RollApiKey(ctx context.Context, req *svcv2.RollApiKeyRequest) (*svcv2.ApiKeyWithSecret, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.store.GetApiKey(ctx, caller.Org, id)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	// Rolling hands out a secret for the old key's scopes. They never change, so this look is enough.
+	if err := mayGrant(caller, old.Scopes); err != nil {
+		return nil, err
+	}
+	text, stored, err := s.newSecret()
+	if err != nil {
+		return nil, fmt.Errorf("make a secret: %w", err)
+	}
+	key, txid, err := s.store.RollApiKey(ctx, caller.Org, id, store.RollParams{Secret: stored, By: caller.User, ByEmail: caller.Email})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return withSecret(key, text, txid), nil
+}
+
+func callerOf(ctx context.Context) (*principal.Principal, error) {
+	caller, ok := principal.From(ctx)
+	if !ok {
+		return nil, errors.New("apikeys: the call has no principal")
+	}
+	return caller, nil
+}
+
+func target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, uuid.Nil, err
+	}
+	key, err := publicid.Decode(publicid.APIKey, id)
+	if err != nil {
+		return nil, uuid.Nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("id is not an API key id: %v.", err), apierr.Param("id"))
+	}
+	return caller, key, nil
+}
+
+// failure keeps another organization's key and an unknown one indistinguishable.
+func failure(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return apierr.New(apierr.ApiKeyNotFound, "This organization has no such API key that can be used for this.", apierr.Param("id"), apierr.Cause(err))
+	case ctx.Err() != nil:
+		return apierr.From(ctx.Err())
+	default:
+		return apierr.New(apierr.ApiKeyPersistence, "API keys cannot be read or changed at the moment. Try again.", apierr.Cause(err))
+	}
+}

@@ -1,0 +1,56 @@
+// Package servicelist answers the methods of svc.v2.ServicesService (rest-wire.md section 9).
+package servicelist
+
+import (
+	"context"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+// Service implements svcv2connect.ServicesServiceHandler. It is safe for concurrent use.
+type Service struct {
+	warehouse read.Warehouse
+}
+
+// New returns the service.
+func New(w read.Warehouse) *Service { return &Service{warehouse: w} }
+
+// ListServices lists the services of a window, busiest first.
+func (s *Service) ListServices(ctx context.Context, req *svcv2.ListServicesRequest) (*svcv2.ListServicesResponse, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxServicesWindow)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := paging.Limit(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := paging.ParseOffset(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
+		Window: window, DeploymentEnvironment: req.DeploymentEnvironment, ServiceNamespace: req.ServiceNamespace, Offset: offset, Limit: limit + 1,
+	}))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.ListServicesResponse{Object: "list", HasMore: len(rows) > limit}
+	if res.HasMore {
+		rows = rows[:limit]
+		next := paging.FormatOffset(offset + limit)
+		res.NextCursor = &next
+	}
+	seconds := window.End.Sub(window.Start).Seconds()
+	for _, row := range rows {
+		res.Data = append(res.Data, toProto(row, seconds))
+	}
+	return res, nil
+}

@@ -1,0 +1,140 @@
+package traces
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+// SearchTraces finds the latest traces of a window.
+func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesRequest) (*svcv2.SearchTracesResponse, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := paging.Limit(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	before, err := paging.ParseTrace(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	filters, possible, err := toFilters(req.GetFilters())
+	if err != nil {
+		return nil, err
+	}
+	var rows []query.TraceRow
+	if possible {
+		if rows, err = s.latest(ctx, org, window, before, filters, limit+1); err != nil {
+			return nil, err
+		}
+	}
+	res := &svcv2.SearchTracesResponse{Object: "list", HasMore: len(rows) > limit}
+	if res.HasMore {
+		rows = rows[:limit]
+		last := rows[limit-1]
+		next := paging.FormatTrace(paging.TraceKey{Start: last.Start, TraceID: last.TraceID})
+		res.NextCursor = &next
+	}
+	for _, row := range rows {
+		res.Data = append(res.Data, toSummary(row))
+	}
+	return res, nil
+}
+
+const (
+	// The first slice of a search with filters is this part of the window, the next ones are longer by sliceGrowth.
+	firstSlice  = 64
+	sliceGrowth = 4
+	// shortestSlice spares a search of a short window the many reads of tiny slices.
+	shortestSlice = 5 * time.Minute
+)
+
+// latest walks the window backwards in slices until it has enough traces: who looks for the latest 20 of a busy week pays for
+// its last minutes.
+func (s *Service) latest(ctx context.Context, org principal.OrgID, w query.Window, before *paging.TraceKey, filters *query.TraceFilters, want int) ([]query.TraceRow, error) {
+	if before != nil && before.Start.Before(w.End) {
+		w.End = before.Start
+	}
+	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)
+	var rows []query.TraceRow
+	for slice := w; !w.End.Before(w.Start) && len(rows) < want; w.End = slice.Start.Add(-1) {
+		slice = query.Window{Start: w.End.Add(-length), End: w.End}
+		length *= sliceGrowth
+		if filters == nil {
+			// Without filters the list of roots says how far back the page reaches.
+			horizon, err := read.One[query.TraceHorizonRow](ctx, s.warehouse, org, query.TraceHorizon(w, want-len(rows)))
+			if err != nil {
+				return nil, err
+			}
+			slice.Start = w.Start
+			if horizon.Roots == uint64(want-len(rows)) {
+				slice.Start = horizon.Horizon
+			}
+		}
+		if slice.Start.Before(w.Start) {
+			slice.Start = w.Start
+		}
+		found, err := read.All[query.TraceRow](ctx, s.warehouse, org, query.SearchTraces(query.TraceSearch{
+			Slice: slice, Before: before, Filters: filters, Limit: want - len(rows),
+		}))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, found...)
+	}
+	return rows, nil
+}
+
+// toFilters returns nil when every trace matches; possible is false when none can.
+func toFilters(f *svcv2.TraceFilters) (filters *query.TraceFilters, possible bool, err error) {
+	if f == nil {
+		return nil, true, nil
+	}
+	attributes, err := query.NewAttributeFilters("filters.attributes", f.GetAttributes())
+	if err != nil {
+		return nil, false, err
+	}
+	resource, err := query.NewAttributeFilters("filters.resource_attributes", f.GetResourceAttributes())
+	if err != nil {
+		return nil, false, err
+	}
+	filters = &query.TraceFilters{
+		ServiceName: f.ServiceName, SpanName: f.SpanName, StatusCode: f.StatusCode, HTTPMethod: f.HttpMethod, HTTPRoute: f.HttpRoute,
+		DeploymentEnvironment: f.DeploymentEnvironment, ServiceNamespace: f.ServiceNamespace, HasError: f.HasError,
+		MinDuration: duration(f.MinDurationMs), MaxDuration: duration(f.MaxDurationMs), RootOnly: f.GetSpanScope() == "root",
+		Attributes: attributes, ResourceAttributes: resource,
+	}
+	if f.HttpStatusCode != nil {
+		status, err := strconv.ParseUint(f.GetHttpStatusCode(), 10, 16)
+		if err != nil || status == 0 {
+			return nil, false, nil // no span has such a status
+		}
+		code := uint16(status)
+		filters.HTTPStatusCode = &code
+	}
+	return filters, true, nil
+}
+
+func duration(ms *float64) *time.Duration {
+	if ms == nil {
+		return nil
+	}
+	d := time.Duration(math.MaxInt64)
+	if *ms < float64(math.MaxInt64)/1e6 {
+		d = time.Duration(math.Round(*ms * 1e6))
+	}
+	return &d
+}
