@@ -1,0 +1,84 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+type admittedKey struct{}
+
+// Admit decides whether the caller in the context may call a method: authentication result, rate limit, policy, in this order. The
+// context that it returns carries the decision, so that a door which asks before it reads the body is counted once: the chain
+// behind the loopback finds the decision and does not repeat it.
+func (c *Chain) Admit(ctx context.Context, m *contract.Method) (context.Context, error) {
+	if prior, ok := ctx.Value(admittedKey{}).(*contract.Method); ok && prior == m {
+		return ctx, nil
+	}
+	if !m.Public {
+		p, err := caller(ctx)
+		if err != nil {
+			return ctx, err
+		}
+		if err := c.limit(ctx, p); err != nil {
+			return ctx, err
+		}
+		if err := permit(p, m); err != nil {
+			return ctx, err
+		}
+	}
+	return context.WithValue(ctx, admittedKey{}, m), nil
+}
+
+// caller is the outcome of authentication, as the door that the call came in by takes it.
+func caller(ctx context.Context) (*principal.Principal, error) {
+	r, ok := principal.ResultFrom(ctx)
+	switch {
+	case ok && r.Err != nil:
+		return nil, r.Err
+	case !ok || r.Principal == nil:
+		return nil, apierr.New(apierr.Unauthorized, "No credential was sent. Send an API key or a session token as `Authorization: Bearer <token>`.")
+	case principal.DoorFrom(ctx) == principal.DoorMCP:
+		return r.Principal, nil
+	case r.Principal.Kind == principal.KindMCPKey:
+		return nil, apierr.New(apierr.InvalidCredentials, "This is an MCP key: it works on the MCP server only. Use an API key of kind `standard` here.")
+	case r.Principal.Kind == principal.KindOAuth:
+		return nil, apierr.New(apierr.InvalidCredentials, "This is an OAuth token for the MCP server: it works there only. Use an API key here.")
+	default:
+		return r.Principal, nil
+	}
+}
+
+// limit counts the call against its credential. MCP has its own rate, which that door keeps.
+func (c *Chain) limit(ctx context.Context, p *principal.Principal) error {
+	if c.limiter == nil || principal.DoorFrom(ctx) == principal.DoorMCP {
+		return nil
+	}
+	ok, retryAfter := c.limiter.Allow(limitKey(p), c.now())
+	if ok {
+		return nil
+	}
+	return apierr.New(apierr.RateLimit, "This credential made too many requests: 600 in 60 seconds are allowed. Wait, then try again.",
+		apierr.RetryAfter(retryAfter))
+}
+
+func limitKey(p *principal.Principal) string {
+	if p.CredentialID != "" {
+		return string(p.Kind) + " " + p.CredentialID
+	}
+	return string(p.Kind) + " " + string(p.Org) + " " + string(p.User)
+}
+
+// permit checks scope, then role.
+func permit(p *principal.Principal, m *contract.Method) error {
+	if !m.AnyScope && !p.Allows(m.Family, m.Write) {
+		return apierr.New(apierr.InsufficientScope, fmt.Sprintf("This needs the scope `%s`, which the credential does not have.", m.Scope()))
+	}
+	if m.Admin && !p.IsAdmin() {
+		return apierr.New(apierr.InsufficientPermissions, "Only an administrator of the organization may do this.")
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+// Package rpc is the chain that every call of an API method passes, whatever door it came in by: recover, telemetry, wire errors,
+// authentication result, rate limit, policy, validation. Services behind it see only admitted, well-formed requests, and whatever
+// error they return leaves as an ErrorDetail.
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"buf.build/go/protovalidate"
+	"connectrpc.com/connect"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/requestid"
+)
+
+// Defaults of Config.
+const (
+	DefaultTimeout         = 31 * time.Second
+	DefaultMaxRequestBytes = 4 << 20
+)
+
+// Config is what a chain needs.
+type Config struct {
+	// Contract says what each method asks of its caller.
+	Contract *contract.Contract
+	// Limiter holds the REST rate per credential; nil for no limit.
+	Limiter Limiter
+	Logger  *slog.Logger
+	// Registerer takes the duration histogram; nil for none.
+	Registerer prometheus.Registerer
+	// Timeout ends a call that has no earlier deadline of its own; 0 for DefaultTimeout.
+	Timeout time.Duration
+	// MaxRequestBytes bounds a request message after decompression; 0 for DefaultMaxRequestBytes.
+	MaxRequestBytes int
+	// Now is the clock of the rate limit; nil for time.Now.
+	Now func() time.Time
+}
+
+// Chain admits and serves calls. Safe for concurrent use.
+type Chain struct {
+	contract  *contract.Contract
+	limiter   Limiter
+	logger    *slog.Logger
+	timeout   time.Duration
+	maxBytes  int
+	now       func() time.Time
+	validator protovalidate.Validator
+	durations *prometheus.HistogramVec
+}
+
+// New makes a chain. It fails when a rule of a request type does not compile.
+func New(cfg Config) (*Chain, error) {
+	c := &Chain{
+		contract: cfg.Contract, limiter: cfg.Limiter, logger: cfg.Logger, timeout: cfg.Timeout, maxBytes: cfg.MaxRequestBytes,
+		now: cfg.Now,
+	}
+	if c.contract == nil {
+		return nil, errors.New("rpc: a contract is needed")
+	}
+	if c.logger == nil {
+		c.logger = slog.Default()
+	}
+	if c.timeout == 0 {
+		c.timeout = DefaultTimeout
+	}
+	if c.maxBytes == 0 {
+		c.maxBytes = DefaultMaxRequestBytes
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	var err error
+	if c.validator, err = newValidator(c.contract); err != nil {
+		return nil, err
+	}
+	c.durations = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "svc_rpc_duration_seconds",
+		Help:    "Duration of API calls by method, result code and door.",
+		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+	}, []string{"method", "code", "door"})
+	if cfg.Registerer != nil {
+		if err := cfg.Registerer.Register(c.durations); err != nil {
+			return nil, fmt.Errorf("rpc: register metrics: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// Options are the handler options with which every API service must be mounted. The gate refuses a caller before the message is read;
+// the interceptor does the rest.
+func (c *Chain) Options() []connect.HandlerOption {
+	return []connect.HandlerOption{
+		connect.WithRequestGate(c.gate),
+		connect.WithInterceptors(connect.UnaryInterceptorFunc(c.unary)),
+		connect.WithReadMaxBytes(c.maxBytes),
+		connect.WithCompressMinBytes(1024),
+	}
+}
+
+// gate admits a call by its headers alone.
+func (c *Chain) gate(ctx context.Context, spec connect.Spec, peer connect.Peer, _ http.Header) (context.Context, error) {
+	start := c.now()
+	m, ok := c.contract.ByProcedure(spec.Procedure)
+	if !ok {
+		return nil, c.refuse(ctx, spec.Procedure, peer, start, errNotOffered(spec.Procedure))
+	}
+	admitted, err := c.Admit(ctx, m)
+	if err != nil {
+		return nil, c.refuse(ctx, spec.Procedure, peer, start, err)
+	}
+	return admitted, nil
+}
+
+func (c *Chain) refuse(ctx context.Context, procedure string, peer connect.Peer, start time.Time, err error) error {
+	wire := c.wireError(ctx, procedure, err)
+	c.observe(ctx, procedure, peer, start, wire)
+	return wire
+}
+
+// unary is recover → telemetry → wire errors around admission, validation and the method.
+func (c *Chain) unary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, req connect.AnyRequest) (res connect.AnyResponse, err error) {
+		start, procedure := c.now(), req.Spec().Procedure
+		ctx, cancel := context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+		defer func() {
+			if r := recover(); r != nil {
+				if r == http.ErrAbortHandler { //nolint:errorlint // a sentinel that is panicked with, not wrapped
+					panic(r)
+				}
+				c.logger.ErrorContext(ctx, "an API method panicked", "method", procedure, "panic", fmt.Sprint(r),
+					"stack", string(debug.Stack()), "request_id", requestid.From(ctx))
+				res, err = nil, fmt.Errorf("panic: %v", r)
+			}
+			if err != nil {
+				err = c.wireError(ctx, procedure, err)
+			} else if res != nil {
+				if id := requestid.From(ctx); id != "" {
+					res.Header().Set(requestid.Header, id)
+				}
+			}
+			c.observe(ctx, procedure, req.Peer(), start, err)
+		}()
+		return c.call(ctx, procedure, req, next)
+	}
+}
+
+func (c *Chain) call(ctx context.Context, procedure string, req connect.AnyRequest, next connect.UnaryFunc) (connect.AnyResponse, error) {
+	m, ok := c.contract.ByProcedure(procedure)
+	if !ok {
+		return nil, errNotOffered(procedure)
+	}
+	ctx, err := c.Admit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	msg, ok := req.Any().(proto.Message)
+	if !ok {
+		return nil, fmt.Errorf("request of %s is no protobuf message: %T", procedure, req.Any())
+	}
+	if err := c.validate(m, msg); err != nil {
+		return nil, err
+	}
+	return next(ctx, req)
+}
+
+func errNotOffered(procedure string) error {
+	return apierr.New(apierr.RouteNotFound, fmt.Sprintf("This server has no method %s.", procedure))
+}

@@ -1,0 +1,104 @@
+// Package wirejson is the JSON of the REST and MCP doors: deterministic when it writes, strict when it reads.
+//
+// Written: snake_case names in the order of the .proto file; an explicit null for every unset nullable field and message; lists and
+// maps always, empty ones as [] and {}; 64-bit integers as numbers; Timestamp as RFC 3339 with Z; map keys sorted; no white space.
+// Field options bend this: omit_unset leaves an unset field out, null_when_empty writes an empty list as null.
+//
+// Read: exactly that shape. An unknown or camelCase name, a duplicate key, a number in quotes, null for a field that is not
+// nullable, and an empty list where null_when_empty holds are all refused, each with the path of the value.
+//
+// Messages may hold google.protobuf.Timestamp, Struct, Value and ListValue; other well-known types are refused, in both directions.
+package wirejson
+
+import (
+	"fmt"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
+)
+
+// form is how a message looks in JSON.
+type form int
+
+const (
+	formObject form = iota
+	formTimestamp
+	formStruct
+	formValue
+	formList
+	formRefused
+)
+
+// layout is what the codec knows of a message type.
+type layout struct {
+	form   form
+	fields []fieldLayout
+	byName map[string]*fieldLayout
+}
+
+type fieldLayout struct {
+	desc          protoreflect.FieldDescriptor
+	name          string // as in JSON
+	quoted        string // with quotes and colon
+	omitUnset     bool
+	nullWhenEmpty bool
+	nullable      bool // null may stand for "not set"
+}
+
+// Layouts derive from descriptors, which never change, so every codec of the process can share them.
+var layouts sync.Map // protoreflect.FullName → *layout; see layoutOf for the identity check
+
+type cachedLayout struct {
+	desc   protoreflect.MessageDescriptor
+	layout *layout
+}
+
+func layoutOf(d protoreflect.MessageDescriptor) *layout {
+	if c, ok := layouts.Load(d.FullName()); ok {
+		if cached, ok := c.(cachedLayout); ok && cached.desc == d {
+			return cached.layout
+		}
+	}
+	l := newLayout(d)
+	layouts.Store(d.FullName(), cachedLayout{d, l})
+	return l
+}
+
+func newLayout(d protoreflect.MessageDescriptor) *layout {
+	switch d.FullName() {
+	case "google.protobuf.Timestamp":
+		return &layout{form: formTimestamp}
+	case "google.protobuf.Struct":
+		return &layout{form: formStruct}
+	case "google.protobuf.Value":
+		return &layout{form: formValue}
+	case "google.protobuf.ListValue":
+		return &layout{form: formList}
+	}
+	if d.ParentFile().Package() == "google.protobuf" {
+		return &layout{form: formRefused}
+	}
+	fields := d.Fields()
+	l := &layout{fields: make([]fieldLayout, fields.Len()), byName: make(map[string]*fieldLayout, fields.Len())}
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		spec, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
+		l.fields[i] = fieldLayout{
+			desc: f, name: string(f.Name()), quoted: fmt.Sprintf("%q:", string(f.Name())),
+			omitUnset:     spec.GetOmitUnset() || inOneof(f),
+			nullWhenEmpty: spec.GetNullWhenEmpty(),
+			nullable:      f.HasPresence() || spec.GetNullWhenEmpty(),
+		}
+		l.byName[l.fields[i].name] = &l.fields[i]
+	}
+	return l
+}
+
+// inOneof reports whether the field is one of several alternatives: those that were not chosen are left out.
+func inOneof(f protoreflect.FieldDescriptor) bool {
+	o := f.ContainingOneof()
+	return o != nil && !o.IsSynthetic()
+}
