@@ -23,6 +23,7 @@ const pidHeader = "X-Svc-Pid"
 const (
 	maxStatementBytes = 16 << 20
 	insertBufferBytes = 1 << 20
+	maxDrainBytes     = 256 << 20
 )
 
 // handler speaks the ClickHouse HTTP interface: as much of it as clickhouse-go and plain posts of rows need. What it does
@@ -102,7 +103,12 @@ func (h *handler) run(ctx context.Context, out *response, r *http.Request) (Summ
 			st.SQL, st.Format = statement, format
 			buf := h.buffers.Get().(*[]byte)
 			defer h.buffers.Put(buf)
-			return h.engine.Insert(ctx, st.Statement, r.Body, *buf)
+			summary, err := h.engine.Insert(ctx, st.Statement, r.Body, *buf)
+			if err != nil {
+				// The client sends on until it is done: an answer before that could be lost with a reset connection.
+				_, _ = io.CopyBuffer(io.Discard, io.LimitReader(r.Body, maxDrainBytes), *buf)
+			}
+			return summary, err
 		}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxStatementBytes))
@@ -193,10 +199,8 @@ func (o *response) write(part []byte) error {
 	if !o.started {
 		o.start()
 	}
-	if _, err := o.w.Write(part); err != nil {
-		return err
-	}
-	return o.flush.Flush()
+	_, err := o.w.Write(part)
+	return err
 }
 
 func (o *response) finish(s Summary) {

@@ -286,8 +286,8 @@ func testConcurrency(t *testing.T, w *warehouse.Warehouse) {
 }
 
 func testNoLeak(t *testing.T, w *warehouse.Warehouse) {
-	for range 20 {
-		err := failure(t.Context(), w, warehouse.Limits{}, "SELECT 'secret_of_another', throwIf(number = 200000), {org:String} FROM numbers(300000) SETTINGS max_block_size = 1000")
+	for range 10 {
+		err := failure(t.Context(), w, warehouse.Limits{}, "SELECT 'secret_of_another', throwIf(number = 200000), {org:String} FROM numbers(300000) SETTINGS max_block_size = 8192")
 		if err == nil {
 			t.Fatal("no error")
 		}

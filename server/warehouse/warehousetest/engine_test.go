@@ -1,0 +1,234 @@
+package warehousetest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+const columns = "OrgId, Hour, Signal, Scope, Key, ValueType, UsageCount"
+
+// insertUntilStored inserts rows under one token, again after each passing failure, as ingest does.
+func insertUntilStored(ctx context.Context, w *warehouse.Warehouse, writer, batch, rows int) error {
+	var list [][]any
+	for i := range rows {
+		list = append(list, []any{"org_crash", time.Now().UTC().Truncate(time.Hour), "traces", "span", fmt.Sprintf("w%d-b%d-r%d", writer, batch, i), "string", uint64(1)})
+	}
+	token := fmt.Sprintf("crash/%d/%d", writer, batch)
+	for {
+		err := w.InsertRows(ctx, "attribute_keys", strings.Split(columns, ", "), list, token)
+		if err == nil || !warehouse.Retryable(err) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// The engine is killed three times under inserts. Every batch is stored once; reads fail as unavailable meanwhile and work
+// afterwards.
+func TestKilledEngine(t *testing.T) {
+	e := warehousetest.NewEngine(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	const writers, rows = 3, 50
+	stop := make(chan struct{})
+	var batches [writers]int
+	var wg sync.WaitGroup
+	for writer := range writers {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := insertUntilStored(ctx, e.Warehouse, writer, batches[writer], rows); err != nil {
+					t.Errorf("writer %d: %v", writer, err)
+					return
+				}
+				batches[writer]++
+			}
+		})
+	}
+	for round := range 3 {
+		time.Sleep(200 * time.Millisecond)
+		pid := e.Supervisor.Pid()
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		killed := time.Now()
+		unavailable := 0
+		for {
+			var n uint64
+			err := e.QueryRow(ctx, "org_crash", "SELECT count() FROM attribute_keys WHERE OrgId = {org:String}", nil, &n)
+			if err == nil && unavailable > 0 {
+				break
+			}
+			var werr *warehouse.Error
+			if err != nil {
+				if !errors.As(err, &werr) || !errors.Is(err, warehouse.ErrUnavailable) || werr.RetryAfter <= 0 {
+					t.Fatalf("a read while the engine is down: got %v, want ErrUnavailable", err)
+				}
+				unavailable++
+			}
+			if ctx.Err() != nil {
+				t.Fatal("the engine does not come back")
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+		t.Logf("round %d: back after %v, %d reads refused", round, time.Since(killed), unavailable)
+		if err := e.Supervisor.WaitReady(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if e.Supervisor.Pid() == pid {
+			t.Fatal("the same process answers")
+		}
+	}
+	close(stop)
+	wg.Wait()
+	var want uint64
+	for _, n := range batches {
+		want += uint64(n * rows)
+	}
+	var stored, distinct uint64
+	if err := e.QueryRow(ctx, "org_crash", "SELECT sum(UsageCount), uniqExact(Key) FROM attribute_keys WHERE OrgId = {org:String}", nil, &stored, &distinct); err != nil {
+		t.Fatal(err)
+	}
+	if stored != want || distinct != want {
+		t.Errorf("acknowledged %d rows; stored %d, distinct %d", want, stored, distinct)
+	}
+	if got := e.Supervisor.Restarts(); got != 3 {
+		t.Errorf("%d restarts, want 3", got)
+	}
+}
+
+func TestLockedFolder(t *testing.T) {
+	e := warehousetest.NewEngine(t)
+	cmd := exec.Command(os.Args[0], "warehouse", "--data-dir", e.DataDir, "--socket", filepath.Join(t.TempDir(), "s"))
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stdin.Close() }()
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "locked by another process") || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("got %v: %s", err, out)
+	}
+	if err := e.Ping(t.Context()); err != nil {
+		t.Errorf("the first engine is harmed: %v", err)
+	}
+}
+
+func TestBrokenFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := chdb.Start(t.Context(), chdb.SupervisorConfig{DataDir: file, Socket: filepath.Join(t.TempDir(), "s")})
+	if err == nil || !strings.Contains(err.Error(), "cannot make the warehouse folder") {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv(chdb.LibraryVariable, "/nowhere/libchdb.so")
+	_, err = chdb.Start(t.Context(), chdb.SupervisorConfig{DataDir: t.TempDir(), Socket: filepath.Join(t.TempDir(), "s")})
+	if err == nil || !strings.Contains(err.Error(), "make deps") {
+		t.Errorf("without the library: got %v", err)
+	}
+}
+
+// The child must not outlive a parent that is killed, however the parent dies.
+func TestParentGone(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	cmd := exec.Command(os.Args[0], "warehouse", "--data-dir", filepath.Join(dir, "d"), "--socket", socket)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	var conn net.Conn
+	for deadline := time.Now().Add(20 * time.Second); conn == nil; time.Sleep(5 * time.Millisecond) {
+		if conn, err = chdb.DialUnix(t.Context(), socket); err != nil && time.Now().After(deadline) {
+			t.Fatalf("the engine does not start: %v: %s", err, stderr.String())
+		}
+	}
+	_ = conn.Close()
+	_ = stdin.Close() // what the kernel does when the parent dies
+	select {
+	case <-exited:
+	case <-time.After(5 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Fatal("the engine outlives its parent")
+	}
+}
+
+func TestLongSocketPath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("a-long-folder-name/", 8))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "warehouse.sock")
+	l, err := chdb.ListenUnix(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	info, err := os.Stat(socket)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("socket: %v, %v", info, err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("left beside the socket: %v, %v", entries, err)
+	}
+	accepted := make(chan error, 1)
+	go func() {
+		c, err := l.Accept()
+		if err == nil {
+			err = c.Close()
+		}
+		accepted <- err
+	}()
+	c, err := chdb.DialUnix(t.Context(), socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	if err := <-accepted; err != nil {
+		t.Error(err)
+	}
+}
+
+// No table of the engine about itself may fill the disk.
+func TestNoSystemLogs(t *testing.T) {
+	w := warehousetest.Shared(t)
+	var out bytes.Buffer
+	if err := w.RawQuery(t.Context(), "SELECT name FROM system.tables WHERE database = 'system' AND (name LIKE '%\\_log' OR name LIKE '%\\_log\\_%')", "TSV", &out); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > 0 {
+		t.Errorf("the engine keeps logs about itself: %s", out.String())
+	}
+	out.Reset()
+	if err := w.RawQuery(t.Context(), "SELECT name, value FROM system.settings WHERE name LIKE 'query_profiler%period_ns' AND value != '0'", "TSV", &out); err != nil || out.Len() > 0 {
+		t.Errorf("profilers run: %s, %v", out.String(), err)
+	}
+}
