@@ -1,0 +1,46 @@
+package auth
+
+import (
+	"context"
+	"errors"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+func (a *Authenticator) apiKey(ctx context.Context, token string, org principal.OrgID) (*principal.Principal, error) {
+	hash := a.hasher.Hash(token)
+	e, err := a.keys.get(ctx, hash)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, apierr.New(apierr.ApiKeyLookupPersistence, "The API key cannot be checked at the moment. Try again.", apierr.Cause(err))
+	}
+	if err != nil || !equalHash(e.value.SecretHash, hash) {
+		return nil, apierr.New(apierr.InvalidCredentials, "The API key is not known here. Check that it was copied completely and belongs to this region.")
+	}
+	key := &e.value
+	now := a.now()
+	switch {
+	case key.RevokedAt != nil:
+		return nil, apierr.New(apierr.InvalidCredentials, "The API key was revoked. Use another.")
+	case key.ExpiresAt != nil && !now.Before(*key.ExpiresAt):
+		return nil, apierr.New(apierr.InvalidCredentials, "The API key has expired. Create another.")
+	case org != "" && org != key.Org:
+		return nil, apierr.New(apierr.OrganizationAccessDenied, "The API key belongs to another organization than x-svc-org-id names. Leave the header out.")
+	}
+	if e.touch(key.LastUsedAt, now) {
+		a.touches.add(touch{apiKey: key.ID, org: key.Org, at: now})
+	}
+	p := &principal.Principal{
+		Org: key.Org, User: key.CreatedBy, Kind: principal.KindAPIKey, CredentialID: publicid.Encode(publicid.APIKey, key.ID),
+		Role: principal.RoleRoot, Scopes: key.Scopes,
+	}
+	if key.CreatedByEmail != nil {
+		p.Email = *key.CreatedByEmail
+	}
+	if key.Kind == store.ApiKeyMCP {
+		p.Kind = principal.KindMCPKey
+	}
+	return p, nil
+}

@@ -1,0 +1,156 @@
+// Package auth turns credentials into callers: API keys and session tokens into a principal for the API, ingest keys into the
+// organization that telemetry belongs to. It decides who is calling, never what they may do: scopes and roles are judged by the
+// rpc chain, and a key of kind mcp is refused by every door but MCP's.
+//
+// A credential is random text behind a prefix; only its keyed hash is stored, and hashes are compared in constant time. What the
+// database says is remembered briefly; a change in this process takes effect at once, one in another process within
+// apiKeyTTL, or ingestKeyTTL for ingest keys.
+package auth
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+const (
+	apiKeyTTL  = 10 * time.Second
+	cachedKeys = 10_000
+)
+
+// Store is what authentication needs of the relational store.
+type Store interface {
+	ApiKeyByHash(ctx context.Context, hash string) (store.ApiKey, error)
+	SessionByHash(ctx context.Context, hash string) (store.SessionIdentity, error)
+	TouchApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time) error
+	TouchSession(ctx context.Context, id uuid.UUID, at time.Time) error
+	Subscribe(fn func(store.Change)) (unsubscribe func())
+}
+
+// Config of an Authenticator.
+type Config struct {
+	Store  Store
+	Hasher *Hasher
+	// Logger is for failures that no caller sees; nil discards them.
+	Logger *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Authenticator authenticates calls of the API. It is safe for concurrent use; Close it.
+type Authenticator struct {
+	hasher      *Hasher
+	now         func() time.Time
+	keys        *lookup[store.ApiKey]
+	sessions    *lookup[store.SessionIdentity]
+	touches     *toucher
+	unsubscribe func()
+}
+
+// New returns an Authenticator. It runs one goroutine, which records when credentials were used, until Close.
+func New(cfg Config) *Authenticator {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	a := &Authenticator{
+		hasher: cfg.Hasher,
+		now:    cfg.Now,
+		// No copy outlives its time here, whatever the database does: a revoked key must not keep reading.
+		keys:     newLookup(cfg.Store.ApiKeyByHash, cfg.Now, apiKeyTTL, 0),
+		sessions: newLookup(cfg.Store.SessionByHash, cfg.Now, apiKeyTTL, 0),
+		touches:  startToucher(cfg.Store, cfg.Logger),
+	}
+	a.unsubscribe = cfg.Store.Subscribe(func(c store.Change) {
+		switch c.Subject {
+		case store.SubjectAPIKey:
+			a.keys.invalidate(c.Hash)
+		case store.SubjectSession:
+			a.sessions.invalidate(c.Hash)
+		case store.SubjectMembership:
+			a.sessions.invalidateAll()
+		case store.SubjectIngestKey:
+		}
+	})
+	return a
+}
+
+// Invalidate forgets what is remembered of the credential with this hash.
+func (a *Authenticator) Invalidate(hash string) {
+	a.keys.invalidate(hash)
+	a.sessions.invalidate(hash)
+}
+
+// Close writes what is still to be recorded and ends the goroutine. No call may follow.
+func (a *Authenticator) Close() {
+	a.unsubscribe()
+	a.touches.close()
+}
+
+// Middleware authenticates each request once, for the whole API, and leaves the outcome in the context for
+// principal.ResultFrom. It never answers itself: every door has its own form of error, and some methods are public.
+func (a *Authenticator) Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(principal.WithResult(r.Context(), a.Authenticate(r.Context(), r.Header))))
+	})
+}
+
+// Authenticate finds the caller. The error of the result is always an *apierr.Error.
+func (a *Authenticator) Authenticate(ctx context.Context, h http.Header) principal.Result {
+	p, err := a.authenticate(ctx, h)
+	if err != nil {
+		return principal.Result{Err: err}
+	}
+	return principal.Result{Principal: p}
+}
+
+func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*principal.Principal, error) {
+	values := h["Authorization"]
+	if len(values) == 0 {
+		return nil, apierr.New(apierr.Unauthorized, "No credential was sent. Send an API key as `Authorization: Bearer svc_ak_…`.")
+	}
+	if len(values) > 1 {
+		return nil, apierr.New(apierr.InvalidCredentials, "The request has several Authorization headers. Send one.")
+	}
+	token, ok := bearer(values[0])
+	if !ok {
+		return nil, apierr.New(apierr.InvalidCredentials, "The Authorization header cannot be read. It must be `Bearer`, one space and the credential.")
+	}
+	org, err := chosenOrganization(h)
+	if err != nil {
+		return nil, err
+	}
+	switch kindOf(token) {
+	case kindAPIKey:
+		return a.apiKey(ctx, token, org)
+	case kindSession:
+		return a.session(ctx, token, org)
+	case kindIngestKey:
+		return nil, apierr.New(apierr.InvalidCredentials, "This is an ingest key, which can only send telemetry. Use an API key (svc_ak_…) here.")
+	case kindUnknown:
+	}
+	return nil, apierr.New(apierr.InvalidCredentials, "The credential is not known. Check that it was copied completely.")
+}
+
+// chosenOrganization reads x-svc-org-id, empty when the caller leaves the choice to us. A header that is there but names
+// nothing clear is refused: guessing could serve another organization's data.
+func chosenOrganization(h http.Header) (principal.OrgID, error) {
+	switch values := h[headerOrganization]; {
+	case len(values) == 0:
+		return "", nil
+	case len(values) > 1:
+		return "", apierr.New(apierr.OrganizationAccessDenied, "The request has several x-svc-org-id headers. Send one.")
+	case values[0] == "":
+		return "", apierr.New(apierr.OrganizationAccessDenied, "The x-svc-org-id header is empty. Leave it out or name an organization (org_…).")
+	default:
+		return principal.OrgID(values[0]), nil
+	}
+}

@@ -1,0 +1,135 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// Passwords hashes and checks passwords with argon2id. Each computation takes tens of MiB, so few run at once and the others
+// wait. It is safe for concurrent use.
+type Passwords struct {
+	memory, time uint32 // memory in KiB
+	slots        chan struct{}
+	dummy        string
+}
+
+const (
+	passwordMemory  = 64 << 10
+	passwordTime    = 2
+	passwordSlots   = 2
+	passwordThreads = 1
+	saltLength      = 16
+	tagLength       = 32
+	// Bounds on what a stored hash can ask of us.
+	maxPasswordMemory = 256 << 10
+	maxPasswordTime   = 16
+)
+
+// MaxPasswordLength bounds the input in bytes.
+const MaxPasswordLength = 1024
+
+// ErrPasswordTooLong: longer than MaxPasswordLength.
+var ErrPasswordTooLong = fmt.Errorf("the password is longer than %d bytes", MaxPasswordLength)
+
+// NewPasswords returns Passwords with 64 MiB and 2 passes, above the first choice of OWASP, and two computations at once.
+func NewPasswords() *Passwords { return newPasswords(passwordMemory, passwordTime) }
+
+func newPasswords(memory, time uint32) *Passwords {
+	p := &Passwords{memory: memory, time: time, slots: make(chan struct{}, passwordSlots)}
+	// Its tag is random: no password matches it, and checking one takes the usual time.
+	p.dummy = p.format(random(saltLength), random(tagLength))
+	return p
+}
+
+// HashPassword is NewPasswords().Hash, for commands that hash one password.
+func HashPassword(ctx context.Context, password string) (string, error) {
+	return NewPasswords().Hash(ctx, password)
+}
+
+// Hash returns the PHC string of a password. It fails only when ctx ends or the password is too long.
+func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
+	if len(password) > MaxPasswordLength {
+		return "", ErrPasswordTooLong
+	}
+	salt := random(saltLength)
+	tag, err := p.derive(ctx, password, salt, p.time, p.memory, passwordThreads, tagLength)
+	if err != nil {
+		return "", err
+	}
+	return p.format(salt, tag), nil
+}
+
+// Verify reports whether the password belongs to the PHC string. An empty string stands for a user who does not exist or has no
+// password: it takes as long as a wrong password. An error means that the check could not be made.
+func (p *Passwords) Verify(ctx context.Context, phc, password string) (bool, error) {
+	if len(password) > MaxPasswordLength {
+		return false, nil
+	}
+	if phc == "" {
+		phc = p.dummy
+	}
+	h, err := parsePHC(phc)
+	if err != nil {
+		return false, err
+	}
+	tag, err := p.derive(ctx, password, h.salt, h.time, h.memory, h.threads, uint32(len(h.tag)))
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(tag, h.tag) == 1, nil
+}
+
+func (p *Passwords) derive(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8, length uint32) ([]byte, error) {
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("auth: wait to check a password: %w", ctx.Err())
+	}
+	return argon2.IDKey([]byte(password), salt, time, memory, threads, length), nil
+}
+
+func (p *Passwords) format(salt, tag []byte) string {
+	b64 := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.memory, p.time, passwordThreads, b64.EncodeToString(salt), b64.EncodeToString(tag))
+}
+
+type phcHash struct {
+	memory, time uint32
+	threads      uint8
+	salt, tag    []byte
+}
+
+// errPHC does not quote the hash.
+var errPHC = errors.New("auth: a stored password hash is damaged or of an unknown kind")
+
+func parsePHC(s string) (h phcHash, err error) {
+	parts := strings.Split(s, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return h, errPHC
+	}
+	if n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.memory, &h.time, &h.threads); err != nil || n != 3 {
+		return h, errPHC
+	}
+	var serr, terr error
+	h.salt, serr = base64.RawStdEncoding.Strict().DecodeString(parts[4])
+	h.tag, terr = base64.RawStdEncoding.Strict().DecodeString(parts[5])
+	if serr != nil || terr != nil || len(h.salt) < 8 || len(h.tag) < 16 || len(h.tag) > 128 ||
+		h.threads == 0 || h.time == 0 || h.time > maxPasswordTime || h.memory == 0 || h.memory > maxPasswordMemory {
+		return h, errPHC
+	}
+	return h, nil
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails: the program ends instead
+	return b
+}

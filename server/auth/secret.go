@@ -1,0 +1,137 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Prefixes of secrets. All have one length.
+const (
+	PrefixAPIKey           = "svc_ak_"
+	PrefixPublicKey  = "svc_pk_"
+	PrefixPrivateKey = "svc_sk_"
+	PrefixCustomKey  = "svc_ik_"
+	PrefixSession          = "svc_st_"
+
+	prefixLength = 7
+	// secretLength is 32 bytes as base64url text.
+	secretLength = 43
+	shownLength  = 12
+)
+
+// PepperSize is the length of the key of the hashes.
+const PepperSize = 32
+
+// NewSecret returns prefix and 256 random bits as text.
+func NewSecret(prefix string) string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails: the program ends instead
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// KeyPrefix is the part of a secret that may be stored and shown.
+func KeyPrefix(secret string) string { return secret[:min(shownLength, len(secret))] + "..." }
+
+// Hasher computes the keyed hashes under which secrets are stored. It is safe for concurrent use.
+type Hasher struct{ pool sync.Pool }
+
+// NewHasher returns a Hasher with the server's pepper of PepperSize bytes. With another pepper, no stored credential is found.
+func NewHasher(pepper []byte) (*Hasher, error) {
+	if len(pepper) != PepperSize {
+		return nil, fmt.Errorf("auth: the pepper has %d bytes, not %d", len(pepper), PepperSize)
+	}
+	key := append([]byte(nil), pepper...)
+	return &Hasher{pool: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}, nil
+}
+
+// Hash is HMAC-SHA256 as base64url text.
+func (h *Hasher) Hash(secret string) string {
+	mac := h.pool.Get().(hash.Hash)
+	defer h.pool.Put(mac)
+	mac.Reset()
+	mac.Write([]byte(secret))
+	var sum [sha256.Size]byte
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(sum[:0]))
+}
+
+// Secret is what the store keeps of a secret.
+func (h *Hasher) Secret(secret string) store.Secret {
+	return store.Secret{Hash: h.Hash(secret), Prefix: KeyPrefix(secret)}
+}
+
+// Fingerprint tells peppers apart in logs without giving them away: nodes of one deployment must show the same.
+func (h *Hasher) Fingerprint() string { return h.Hash("pepper fingerprint")[:8] }
+
+func equalHash(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// LoadPepper reads the pepper file and creates it, with its folder, when it is missing. Processes that start together get the
+// same pepper. A file that others can read is refused.
+func LoadPepper(path string) ([]byte, error) {
+	pepper, err := readPepper(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return pepper, err
+	}
+	if err := createPepper(path); err != nil {
+		return nil, fmt.Errorf("auth: create the pepper: %w", err)
+	}
+	return readPepper(path)
+}
+
+func readPepper(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("auth: read the pepper: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return nil, fmt.Errorf("auth: the pepper %s can be read by other users (mode %#o): run chmod 600 on it", path, mode)
+	}
+	pepper, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("auth: read the pepper: %w", err)
+	}
+	if len(pepper) != PepperSize {
+		return nil, fmt.Errorf("auth: the pepper %s has %d bytes, not %d: restore it from a backup; with a new one, no existing key works", path, len(pepper), PepperSize)
+	}
+	return pepper, nil
+}
+
+// createPepper writes the whole file under another name and then links it, which fails when somebody was faster: nobody ever
+// reads half a pepper, and nobody replaces one.
+func createPepper(path string) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".pepper-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
+	pepper := make([]byte, PepperSize)
+	_, _ = rand.Read(pepper)
+	_, werr := f.Write(pepper)
+	if err := errors.Join(werr, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// Keys that are handed out soon depend on this file: its name must be on the disk first.
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
