@@ -1,5 +1,7 @@
 package native
 
+import "encoding/binary"
+
 // Map is a column of Map(LowCardinality(String), String), the form that attributes have. An entry is Key and then one append
 // to Values; EndRow closes the row. A key given twice in a row keeps its last entry.
 type Map struct {
@@ -76,12 +78,25 @@ func (c *Map) BeginRow() {
 	c.rowKeys, c.rowBytes = len(c.keys.ids), len(c.Values.buf)
 }
 
-// EndRow closes the row.
-func (c *Map) EndRow() {
+// EndRow closes the row and reports whether entries were dropped because their keys came again.
+func (c *Map) EndRow() (dropped bool) {
 	if c.twice {
 		c.dropRepeated()
+		dropped = true
 	}
 	c.ends = append(c.ends, uint64(len(c.keys.ids)))
+	return dropped
+}
+
+// EachOfRow calls do with the entries of the row closed last.
+func (c *Map) EachOfRow(do func(key, value []byte)) {
+	at := c.rowBytes
+	for _, id := range c.RowKeys() {
+		size, width := binary.Uvarint(c.Values.buf[at:])
+		at += width
+		do(c.keys.dict.key(id), c.Values.buf[at:at+int(size)])
+		at += int(size)
+	}
 }
 
 // dropRepeated keeps the last entry of each key in the open row.

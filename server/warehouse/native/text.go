@@ -83,3 +83,9 @@ func (c *String) AppendFrom(other Column) {
 func (c *String) writePrefix(*Writer) {}
 
 func (c *String) writeData(w *Writer) { w.bytes(c.buf) }
+
+// Mark returns the present position.
+func (c *String) Mark() Mark { return Mark{values: c.rows, bytes: len(c.buf)} }
+
+// Rollback drops what was appended since the mark, in constant time.
+func (c *String) Rollback(m Mark) { c.buf, c.rows = c.buf[:m.bytes], m.values }

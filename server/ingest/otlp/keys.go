@@ -1,0 +1,92 @@
+package otlp
+
+import (
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+	"github.com/svc-observability/svc/server/warehouse/native"
+)
+
+// Attribute keys are counted by their number in a column's dictionary, and summed into attribute_keys when the hour or the
+// resource changes, or at the end.
+
+// Counters, one for each column of attributes whose keys are listed. Those of metric tables follow their places.
+const (
+	countSpan = iota
+	countEvent
+	countLink
+	countLog
+	countMetric
+	counters = countMetric + places - placeGauge
+)
+
+type keyCounter struct {
+	column *native.Map
+	scope  blocks.Scope
+	// counts is by key number and type; touched lists those above zero.
+	counts  []uint32
+	touched []uint32
+}
+
+const typeBits = 3
+
+func (c *keyCounter) reset() {
+	for _, t := range c.touched {
+		c.counts[t] = 0
+	}
+	c.touched = c.touched[:0]
+	c.column = nil
+	if len(c.counts) > 1<<16 {
+		c.counts, c.touched = nil, nil
+	}
+}
+
+func (c *keyCounter) count(slot uint32) {
+	if int(slot) >= len(c.counts) {
+		c.counts = append(c.counts, make([]uint32, int(slot)+1-len(c.counts)+64)...)
+	}
+	if c.counts[slot] == 0 {
+		c.touched = append(c.touched, slot)
+	}
+	c.counts[slot]++
+}
+
+// countRow counts the keys of the row closed last.
+func (c *keyCounter) countRow() {
+	tags := c.column.RowTags()
+	for i, id := range c.column.RowKeys() {
+		c.count(id<<typeBits | uint32(tags[i]))
+	}
+}
+
+// enterHour makes t's hour the one that is counted in.
+func (w *walker) enterHour(t int64) {
+	// The division is dear on this path, and nearly every item is in the hour of the one before.
+	if from := int64(w.hour) * 1e9; t >= from && t < from+nanosPerHour {
+		return
+	}
+	w.flushKeys()
+	w.hour = uint32(t / nanosPerHour * 3600)
+}
+
+func (w *walker) signalName() blocks.Signal { return blocks.Signal(w.signal) }
+
+// flushKeys adds what was counted to attribute_keys.
+func (w *walker) flushKeys() {
+	for i := range w.counters {
+		c := &w.counters[i]
+		for _, t := range c.touched {
+			typ := blocks.ValueType(t & (1<<typeBits - 1))
+			w.keys.Add(w.org, w.hour, w.signalName(), c.scope, c.column.KeyName(t>>typeBits), typ, uint64(c.counts[t]))
+			c.counts[t] = 0
+		}
+		c.touched = c.touched[:0]
+	}
+	if w.resource.rows == 0 {
+		return
+	}
+	for i := range w.resource.attributes {
+		if a := &w.resource.attributes[i]; !a.stamped {
+			w.keys.Add(w.org, w.hour, w.signalName(), blocks.OnResource, a.key, a.typ, w.resource.rows)
+		}
+	}
+	w.resource.rows = 0
+}

@@ -1,0 +1,171 @@
+package otlp
+
+import (
+	"math"
+
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// logRecord is the fields of the log record being read.
+type logRecord struct {
+	traceID, spanID          []byte
+	severityText, eventName  []byte
+	body                     []byte
+	hasBody, ownBody         bool
+	severity, time, observed uint64
+	flags                    uint32
+}
+
+func (w *walker) logs(body []byte) bool {
+	t := w.set.Logs()
+	w.counters[countLog].column, w.counters[countLog].scope = t.LogAttributes, blocks.OnLog
+	columns := resourceColumns{
+		org: t.OrgID, service: t.ServiceName, namespace: t.ServiceNamespace, version: t.ServiceVersion, env: t.Environment,
+		scopeName: t.ScopeName, scopeVersion: t.ScopeVersion,
+		scopeAttributes: t.ScopeAttributes, resourceAttributes: t.ResourceAttributes,
+	}
+	return w.items(body, func(m []byte) bool { return w.readLogRecord(t, &columns, m) })
+}
+
+func (w *walker) readLogRecord(t *blocks.Logs, columns *resourceColumns, b []byte) bool {
+	r := &w.record
+	*r = logRecord{}
+	attributes := t.LogAttributes
+	mark := attributes.Mark()
+	attributes.BeginRow()
+	for i := 0; i < len(b); {
+		tag, next := varint(b, i)
+		if next < 0 {
+			return false
+		}
+		i = next
+		var m []byte
+		switch tag {
+		case 1<<3 | wireFixed8:
+			r.time, i = fixed64(b, i)
+		case 2<<3 | wireVarint:
+			r.severity, i = varint(b, i)
+		case 3<<3 | wireBytes:
+			r.severityText, i = text(b, i)
+		case 5<<3 | wireBytes:
+			if m, i = chunk(b, i); i < 0 || !w.addBody(m) {
+				return false
+			}
+		case 6<<3 | wireBytes:
+			if m, i = chunk(b, i); i < 0 || !w.attribute(attributes, m, itemAttributeDepth) {
+				return false
+			}
+		case 8<<3 | wireFixed4:
+			r.flags, i = fixed32(b, i)
+		case 9<<3 | wireBytes:
+			r.traceID, i = chunk(b, i)
+		case 10<<3 | wireBytes:
+			r.spanID, i = chunk(b, i)
+		case 11<<3 | wireFixed8:
+			r.observed, i = fixed64(b, i)
+		case 12<<3 | wireBytes:
+			r.eventName, i = text(b, i)
+		default:
+			i = skip(b, i, tag)
+		}
+		if i < 0 {
+			return false
+		}
+	}
+	var v anyValue
+	if r.hasBody && !w.readAny(r.body, itemAttributeDepth, &v) {
+		return false
+	}
+	text := v.bytes
+	if v.typ != blocks.StringValue {
+		var ok bool
+		if w.scratch, ok = w.appendText(w.scratch[:0], &v, itemAttributeDepth); !ok {
+			return false
+		}
+		text = w.scratch
+	}
+	at, ok := w.admitRecord()
+	if !ok {
+		attributes.Rollback(mark)
+		return true
+	}
+	t.Body.Append(text)
+	return w.finishRecord(t, columns, at)
+}
+
+// addBody keeps the body for when the record is read. Given twice, the second is merged into the first.
+func (w *walker) addBody(m []byte) bool {
+	r := &w.record
+	if !r.hasBody {
+		r.body, r.hasBody = m, true
+		return true
+	}
+	if !w.checkWhole() {
+		return false
+	}
+	r.body, r.ownBody = joined(r.body, r.ownBody, m), true
+	return true
+}
+
+// admitRecord decides whether the record can be stored, and at which time.
+func (w *walker) admitRecord() (int64, bool) {
+	r := &w.record
+	field, t := "time_unix_nano", r.time
+	if t == 0 {
+		field, t = "observed_time_unix_nano", r.observed
+	}
+	if t == 0 {
+		return w.stamp.ReceivedUnixNano, true
+	}
+	if !w.inWindow(t, 30) {
+		w.noteOutside(t, field)
+		return 0, false
+	}
+	return int64(t), true
+}
+
+func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64) bool {
+	r := &w.record
+	w.accepted++
+	w.enterHour(at)
+	w.resource.rows++
+	observed := int64(r.observed)
+	if r.observed == 0 || r.observed > math.MaxInt64 {
+		observed = w.stamp.ReceivedUnixNano
+	}
+	if r.observed > math.MaxInt64 {
+		w.note(issueTimeRange, "observed_time_unix_nano")
+	}
+	if badSize(r.traceID, 16) || badSize(r.spanID, 8) {
+		w.note(issueRecordID, "")
+	}
+	t.Timestamp.Append(at)
+	t.ObservedTimestamp.Append(observed)
+	appendID(t.TraceID, r.traceID, 16)
+	appendID(t.SpanID, r.spanID, 8)
+	t.Flags.Append(r.flags)
+	number := enum(r.severity, maxSeverity)
+	t.SeverityNumber.Append(uint8(number))
+	if len(r.severityText) > 0 {
+		t.SeverityText.Append(w.upper(r.severityText))
+	} else {
+		t.SeverityText.AppendString(severityName(number))
+	}
+	t.EventName.Append(r.eventName)
+	if !w.place(placeLogs, columns) {
+		return false
+	}
+	t.LogAttributes.EndRow()
+	w.counters[countLog].countRow()
+	return true
+}
+
+const maxSeverity = 24
+
+// severityName is the short name of a severity number's range.
+func severityName(n uint32) string {
+	if n == 0 || n > maxSeverity {
+		return ""
+	}
+	return [...]string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}[(n-1)/4]
+}

@@ -1,0 +1,135 @@
+// Package otlp turns OTLP requests into warehouse rows. Walk goes once over the protobuf wire of an export request and fills the
+// columns of a blocks.Set: no message structs, no reflection, no allocation per item. FromJSON turns OTLP JSON into that wire,
+// so all doors share the walk.
+//
+// The walk accepts and refuses exactly what proto.Unmarshal does, and its rows depend on nothing but the body and the Stamp: a
+// body read back from the durable queue gives the same rows in the same order.
+package otlp
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// Signal is the kind of an export request.
+type Signal uint8
+
+// Signals.
+const (
+	Traces Signal = iota
+	Logs
+	Metrics
+)
+
+// String is the signal's name in paths and metrics: traces, logs or metrics.
+func (s Signal) String() string {
+	switch s {
+	case Traces:
+		return "traces"
+	case Logs:
+		return "logs"
+	case Metrics:
+		return "metrics"
+	default:
+		return fmt.Sprintf("signal(%d)", uint8(s))
+	}
+}
+
+// Key types, the values of the resource attribute svc_ingest_key_type.
+const (
+	KeyPublic    = "public"
+	KeyPrivate   = "private"
+	KeyCustom    = "custom"
+	KeyConnector = "connector"
+)
+
+// Stamp is what the server knows about a request and writes into its rows. Senders cannot forge it: their resource attributes
+// org_id and svc_* are removed.
+type Stamp struct {
+	Org     principal.OrgID
+	KeyType string
+	// KeyID is the public id (ingk_…) of a custom key, else empty.
+	KeyID            string
+	ReceivedUnixNano int64
+	// Attributes are put on every resource, in this order; a key must not be given twice.
+	Attributes []ResourceAttribute
+	// MaxBytes bounds the columns of one request, so that a small body cannot fill the memory (a huge resource repeated on a
+	// million empty items). 0 means DefaultMaxBytes.
+	MaxBytes int
+}
+
+// DefaultMaxBytes is the bound on one request's columns when the stamp has none.
+const DefaultMaxBytes = 256 << 20
+
+// ResourceAttribute is an attribute that the server adds to resources.
+type ResourceAttribute struct {
+	Key, Value string
+	// IfMissing leaves a resource alone that has the key already; otherwise the sender's value is replaced.
+	IfMissing bool
+}
+
+// Error says what is wrong with a request, and where.
+type Error struct {
+	// Path is a field path, as in `resource_spans[0].scope_spans[0].spans[3].trace_id`; for JSON in the spelling of the body.
+	Path   string
+	Reason string
+}
+
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return e.Reason
+	}
+	return e.Path + ": " + e.Reason
+}
+
+// ErrTooLarge means that a request's rows would need more memory than Stamp.MaxBytes. It maps to 413, not 400.
+var ErrTooLarge = errors.New("the items of this request, with the attributes of their resource and scope on each, are too large: send fewer items in a request")
+
+// Walk appends the rows of an export request to set. When it returns an error, which is an *Error or ErrTooLarge, the set is as
+// it was. Bytes of body are copied, never kept. One set must not be walked into by two goroutines.
+func Walk(signal Signal, body []byte, stamp *Stamp, set *blocks.Set) (Result, error) {
+	w, ok := set.Scratch.(*walker)
+	if !ok {
+		w = &walker{}
+		set.Scratch = w
+	}
+	mark := set.Mark()
+	w.begin(signal, body, stamp, set)
+	done := false
+	switch signal {
+	case Traces:
+		done = w.traces(body)
+	case Logs:
+		done = w.logs(body)
+	case Metrics:
+		done = w.metrics(body)
+	default:
+		return Result{}, fmt.Errorf("%s: not an OTLP signal", signal)
+	}
+	if !done {
+		set.Truncate(mark)
+		err := w.failure()
+		w.end()
+		return Result{}, err
+	}
+	w.flushKeys()
+	set.AttributeKeys().AppendFrom(&w.keys)
+	set.MetricCatalog().AppendFrom(&w.catalog)
+	result := w.result()
+	w.end()
+	return result, nil
+}
+
+// failure explains why the walk stopped. The walk itself only knows that it had to; the checker finds the place.
+func (w *walker) failure() error {
+	if w.tooLarge {
+		return ErrTooLarge
+	}
+	if err := check(w.signal, w.body); err != nil {
+		return err
+	}
+	return &Error{Reason: "malformed OTLP " + w.signal.String() + " request"}
+}

@@ -1,0 +1,137 @@
+package otlp
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Result says what became of the items of a request that was well-formed.
+type Result struct {
+	Accepted, Rejected int
+	// Reasons says why items were rejected, Warnings what was changed or left out in accepted ones. Each kind comes once.
+	Reasons, Warnings []Note
+}
+
+// Note is one kind of problem.
+type Note struct {
+	Message string
+	// Path is where it was first met.
+	Path  string
+	Count int
+}
+
+// String is the note as one line of text.
+func (n Note) String() string {
+	if n.Count == 1 {
+		return n.Path + ": " + n.Message
+	}
+	return fmt.Sprintf("%s: %s (%d times in this request)", n.Path, n.Message, n.Count)
+}
+
+// Message is the error_message of a partial success: empty when there is nothing to say.
+func (r Result) Message() string {
+	var b strings.Builder
+	for _, notes := range [][]Note{r.Reasons, r.Warnings} {
+		for _, n := range notes {
+			if b.Len() > 0 {
+				b.WriteString("; ")
+			}
+			b.WriteString(n.String())
+		}
+	}
+	return b.String()
+}
+
+type issueKind uint8
+
+const (
+	issueTraceID issueKind = iota
+	issueSpanID
+	issueTooOld
+	issueTooNew
+	firstWarning
+)
+
+const (
+	issueNoTime issueKind = iota + firstWarning
+	issueNegativeDuration
+	issueParentID
+	issueLinkID
+	issueRecordID
+	issueExemplarID
+	issueTimeRange
+	issueDeepValue
+	issues
+)
+
+type issue struct {
+	path  string
+	count int
+}
+
+func (k issueKind) message() string {
+	switch k {
+	case issueTraceID:
+		return "span rejected: must be 16 bytes, not all zero"
+	case issueSpanID:
+		return "span rejected: must be 8 bytes, not all zero"
+	case issueTooOld:
+		return "rejected: the time is further back than the retention of this signal (30 days, metrics 90); check the sender's clock"
+	case issueTooNew:
+		return "rejected: the time is more than 24 hours ahead; check the sender's clock"
+	case issueNoTime:
+		return "is not set: the receive time was stored"
+	case issueNegativeDuration:
+		return "is before the start: a duration of 0 was stored"
+	case issueParentID:
+		return "must be 8 bytes: the span was stored without a parent"
+	case issueLinkID:
+		return "trace_id must be 16 bytes and span_id 8: the link was stored without the bad id"
+	case issueRecordID:
+		return "trace_id must be 16 bytes and span_id 8: the log record was stored without the bad id"
+	case issueExemplarID:
+		return "trace_id must be 16 bytes and span_id 8: the exemplar was stored without the bad id"
+	case issueTimeRange:
+		return "is out of range and was replaced"
+	default:
+		return fmt.Sprintf("a value is nested more than %d deep: the innermost parts were left out", maxJSONDepth)
+	}
+}
+
+// note counts an issue; field is the path below the item, or empty for the item itself.
+func (w *walker) note(k issueKind, field string) {
+	n := &w.issues[k]
+	if n.count++; n.count > 1 {
+		return
+	}
+	var path string
+	switch w.signal {
+	case Traces:
+		path = fmt.Sprintf("resource_spans[%d].scope_spans[%d].spans[%d]", w.resourceAt, w.scopeAt, w.itemAt)
+	case Logs:
+		path = fmt.Sprintf("resource_logs[%d].scope_logs[%d].log_records[%d]", w.resourceAt, w.scopeAt, w.itemAt)
+	default:
+		path = fmt.Sprintf("resource_metrics[%d].scope_metrics[%d].metrics[%d].data_points[%d]", w.resourceAt, w.scopeAt, w.metricAt, w.itemAt)
+	}
+	if field != "" {
+		path += "." + field
+	}
+	n.path = path
+}
+
+func (w *walker) result() Result {
+	r := Result{Accepted: w.accepted}
+	for k, n := range w.issues {
+		if n.count == 0 {
+			continue
+		}
+		note := Note{Message: issueKind(k).message(), Path: n.path, Count: n.count}
+		if issueKind(k) < firstWarning {
+			r.Rejected += n.count
+			r.Reasons = append(r.Reasons, note)
+		} else {
+			r.Warnings = append(r.Warnings, note)
+		}
+	}
+	return r
+}

@@ -1,0 +1,385 @@
+package otlp
+
+import (
+	"math"
+
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+	"github.com/svc-observability/svc/server/warehouse/native"
+)
+
+// span is the fields of the span being read that have no column to go to at once.
+type span struct {
+	traceID, spanID, parentID   []byte
+	traceState, name            []byte
+	statusMessage               []byte
+	kind, statusCode            uint64
+	start, end                  uint64
+	flags                       uint32
+	events, links               int
+	deferredEvent, deferredLink []uint32
+
+	eventMark                                native.Mark
+	linkMark, linkTrace, linkSpan, linkState native.Mark
+}
+
+// Depths of messages in a request, the request itself being 1.
+const (
+	itemDepth          = 4
+	itemAttributeDepth = itemDepth + 1
+	partAttributeDepth = itemDepth + 2
+)
+
+func (w *walker) traces(body []byte) bool {
+	t := w.set.Spans()
+	w.counters[countSpan].column, w.counters[countSpan].scope = t.SpanAttributes, blocks.OnSpan
+	w.counters[countEvent].column, w.counters[countEvent].scope = t.EventsAttributes.Elements, blocks.OnEvent
+	w.counters[countLink].column, w.counters[countLink].scope = t.LinksAttributes.Elements, blocks.OnLink
+	columns := resourceColumns{
+		org: t.OrgID, service: t.ServiceName, namespace: t.ServiceNamespace, version: t.ServiceVersion, env: t.Environment,
+		scopeName: t.ScopeName, scopeVersion: t.ScopeVersion,
+		scopeAttributes: t.ScopeAttributes, resourceAttributes: t.ResourceAttributes,
+	}
+	return w.items(body, func(m []byte) bool { return w.readSpan(t, &columns, m) })
+}
+
+func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) bool {
+	s := &w.span
+	*s = span{deferredEvent: s.deferredEvent[:0], deferredLink: s.deferredLink[:0]}
+	w.hotKeys.given = 0
+	attributes := t.SpanAttributes
+	mark := attributes.Mark()
+	attributes.BeginRow()
+	for i := 0; i < len(b); {
+		tag, next := varint(b, i)
+		if next < 0 {
+			return false
+		}
+		i = next
+		var m []byte
+		switch tag {
+		case 9<<3 | wireBytes:
+			if m, i = chunk(b, i); i < 0 || !w.attribute(attributes, m, itemAttributeDepth) {
+				return false
+			}
+			w.hotKeys.see(attributes, w.entry.id, w.entry.text)
+		case 1<<3 | wireBytes:
+			s.traceID, i = chunk(b, i)
+		case 2<<3 | wireBytes:
+			s.spanID, i = chunk(b, i)
+		case 3<<3 | wireBytes:
+			s.traceState, i = text(b, i)
+		case 4<<3 | wireBytes:
+			s.parentID, i = chunk(b, i)
+		case 5<<3 | wireBytes:
+			s.name, i = text(b, i)
+		case 6<<3 | wireVarint:
+			s.kind, i = varint(b, i)
+		case 7<<3 | wireFixed8:
+			s.start, i = fixed64(b, i)
+		case 8<<3 | wireFixed8:
+			s.end, i = fixed64(b, i)
+		case 11<<3 | wireBytes:
+			if m, i = chunk(b, i); i < 0 || !w.readEvent(t, m) {
+				return false
+			}
+		case 13<<3 | wireBytes:
+			if m, i = chunk(b, i); i < 0 || !w.readLink(t, m) {
+				return false
+			}
+		case 15<<3 | wireBytes:
+			if m, i = chunk(b, i); i < 0 || !w.readStatus(m) {
+				return false
+			}
+		case 16<<3 | wireFixed4:
+			s.flags, i = fixed32(b, i)
+		default:
+			i = skip(b, i, tag)
+		}
+		if i < 0 {
+			return false
+		}
+	}
+	start, ok := w.admitSpan()
+	if !ok {
+		attributes.Rollback(mark)
+		w.dropElements(t)
+		return true
+	}
+	return w.finishSpan(t, columns, start)
+}
+
+func (w *walker) readStatus(b []byte) bool {
+	for i := 0; i < len(b); {
+		tag, next := varint(b, i)
+		if next < 0 {
+			return false
+		}
+		i = next
+		switch tag {
+		case 2<<3 | wireBytes:
+			w.span.statusMessage, i = text(b, i)
+		case 3<<3 | wireVarint:
+			w.span.statusCode, i = varint(b, i)
+		default:
+			i = skip(b, i, tag)
+		}
+		if i < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// admitSpan decides whether the span can be stored, and when it started.
+func (w *walker) admitSpan() (start int64, ok bool) {
+	s := &w.span
+	switch {
+	case len(s.traceID) != 16 || allZero(s.traceID):
+		w.note(issueTraceID, "trace_id")
+		return 0, false
+	case len(s.spanID) != 8 || allZero(s.spanID):
+		w.note(issueSpanID, "span_id")
+		return 0, false
+	case s.start == 0:
+		w.note(issueNoTime, "start_time_unix_nano")
+		s.end = 0
+		return w.stamp.ReceivedUnixNano, true
+	case !w.inWindow(s.start, 30):
+		w.noteOutside(s.start, "start_time_unix_nano")
+		return 0, false
+	}
+	return int64(s.start), true
+}
+
+func (w *walker) noteOutside(t uint64, field string) {
+	if t <= math.MaxInt64 && int64(t) < w.stamp.ReceivedUnixNano {
+		w.note(issueTooOld, field)
+		return
+	}
+	w.note(issueTooNew, field)
+}
+
+func allZero(id []byte) bool {
+	for _, c := range id {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// dropElements drops the events and links of a span that is not stored.
+func (w *walker) dropElements(t *blocks.Spans) {
+	s := &w.span
+	if s.events > 0 {
+		n := t.EventsName.Start()
+		t.EventsTimestamp.Elements.Truncate(n)
+		t.EventsName.Elements.Truncate(n)
+		t.EventsAttributes.Elements.Rollback(s.eventMark)
+	}
+	if s.links > 0 {
+		t.LinksTraceID.Elements.Rollback(s.linkTrace)
+		t.LinksSpanID.Elements.Rollback(s.linkSpan)
+		t.LinksTraceState.Elements.Rollback(s.linkState)
+		t.LinksAttributes.Elements.Rollback(s.linkMark)
+	}
+}
+
+func (w *walker) finishSpan(t *blocks.Spans, columns *resourceColumns, start int64) bool {
+	s, h := &w.span, &w.hotKeys
+	w.accepted++
+	w.enterHour(start)
+	w.resource.rows++
+
+	kind := enum(s.kind, kindConsumer)
+	status := enum(s.statusCode, statusError)
+	httpStatus := h.httpStatus()
+	hasParent := appendID(t.ParentSpanID, s.parentID, 8)
+	if !hasParent && len(s.parentID) != 8 && len(s.parentID) != 0 {
+		w.note(issueParentID, "parent_span_id")
+	}
+	t.Timestamp.Append(start)
+	t.TraceID.AppendHex(s.traceID)
+	t.SpanID.AppendHex(s.spanID)
+	t.TraceState.Append(s.traceState)
+	t.Flags.Append(s.flags)
+	t.SpanName.Append(s.name)
+	t.SpanKind.AppendID(kind)
+	t.DurationNano.Append(w.duration(start))
+	t.StatusCode.AppendID(status)
+	t.StatusMessage.Append(s.statusMessage)
+	native.AppendBool(t.HasError, status == statusError || httpStatus >= 500)
+	native.AppendBool(t.IsEntry, kind == kindServer || kind == kindConsumer || !hasParent)
+	t.HTTPMethod.Append(h.httpMethod(s.name))
+	t.HTTPRoute.Append(h.httpRoute(kind == kindClient, &w.scratch))
+	t.HTTPStatusCode.Append(httpStatus)
+	t.SampleRate.Append(h.sampleRate(s.traceState))
+	if !w.place(placeSpans, columns) {
+		return false
+	}
+	t.SpanAttributes.EndRow()
+	w.counters[countSpan].countRow()
+
+	if s.events > 0 {
+		times := t.EventsTimestamp.Elements.Rows()[t.EventsTimestamp.Start():]
+		for i, at := range times {
+			if at == 0 {
+				times[i] = start
+			}
+		}
+		for _, slot := range s.deferredEvent {
+			w.counters[countEvent].count(slot)
+		}
+	}
+	for _, slot := range s.deferredLink {
+		w.counters[countLink].count(slot)
+	}
+	t.EventsTimestamp.EndRow()
+	t.EventsName.EndRow()
+	t.EventsAttributes.EndRow()
+	t.LinksTraceID.EndRow()
+	t.LinksSpanID.EndRow()
+	t.LinksTraceState.EndRow()
+	t.LinksAttributes.EndRow()
+	return true
+}
+
+// Numbers of the OTLP enums.
+const (
+	kindServer   = 2
+	kindClient   = 3
+	kindConsumer = 5
+	statusError  = 2
+)
+
+// enum is the number of an enum value, 0 (unspecified) for those that are not known.
+func enum(v uint64, last int32) uint32 {
+	if n := int32(v); n >= 0 && n <= last {
+		return uint32(n)
+	}
+	return 0
+}
+
+func (w *walker) duration(start int64) uint64 {
+	s := &w.span
+	if s.start == 0 {
+		return 0
+	}
+	if s.end < uint64(start) {
+		w.note(issueNegativeDuration, "end_time_unix_nano")
+		return 0
+	}
+	return s.end - uint64(start)
+}
+
+// appendID appends an id in hexadecimal, or an empty text when it is all zero or of another size than it should be.
+func appendID(c *native.String, id []byte, size int) bool {
+	if len(id) != size || allZero(id) {
+		c.Append(nil)
+		return false
+	}
+	c.AppendHex(id)
+	return true
+}
+
+func badSize(id []byte, size int) bool { return len(id) != 0 && len(id) != size }
+
+func (w *walker) readEvent(t *blocks.Spans, b []byte) bool {
+	attributes := t.EventsAttributes.Elements
+	if w.span.events == 0 {
+		w.span.eventMark = attributes.Mark()
+	}
+	attributes.BeginRow()
+	var at uint64
+	var name []byte
+	for i := 0; i < len(b); {
+		tag, next := varint(b, i)
+		if next < 0 {
+			return false
+		}
+		i = next
+		switch tag {
+		case 1<<3 | wireFixed8:
+			at, i = fixed64(b, i)
+		case 2<<3 | wireBytes:
+			name, i = text(b, i)
+		case 3<<3 | wireBytes:
+			var m []byte
+			if m, i = chunk(b, i); i < 0 || !w.attribute(attributes, m, partAttributeDepth) {
+				return false
+			}
+		default:
+			i = skip(b, i, tag)
+		}
+		if i < 0 {
+			return false
+		}
+	}
+	attributes.EndRow()
+	w.span.deferredEvent = deferRow(w.span.deferredEvent, attributes)
+	if at > math.MaxInt64 {
+		at = 0
+		w.note(issueTimeRange, "events.time_unix_nano")
+	}
+	t.EventsTimestamp.Elements.Append(int64(at)) // 0 becomes the span's start when that is known.
+	t.EventsName.Elements.Append(name)
+	w.span.events++
+	return w.grow(elementSize)
+}
+
+// elementSize is about what an event, link or exemplar takes besides its attributes.
+const elementSize = 64
+
+// deferRow notes the keys of the row closed last, to be counted when it is known that the span is stored, and in which hour.
+func deferRow(slots []uint32, m *native.Map) []uint32 {
+	tags := m.RowTags()
+	for i, id := range m.RowKeys() {
+		slots = append(slots, id<<typeBits|uint32(tags[i]))
+	}
+	return slots
+}
+
+func (w *walker) readLink(t *blocks.Spans, b []byte) bool {
+	attributes, s := t.LinksAttributes.Elements, &w.span
+	if s.links == 0 {
+		s.linkMark, s.linkState = attributes.Mark(), t.LinksTraceState.Elements.Mark()
+		s.linkTrace, s.linkSpan = t.LinksTraceID.Elements.Mark(), t.LinksSpanID.Elements.Mark()
+	}
+	attributes.BeginRow()
+	var traceID, spanID, state []byte
+	for i := 0; i < len(b); {
+		tag, next := varint(b, i)
+		if next < 0 {
+			return false
+		}
+		i = next
+		switch tag {
+		case 1<<3 | wireBytes:
+			traceID, i = chunk(b, i)
+		case 2<<3 | wireBytes:
+			spanID, i = chunk(b, i)
+		case 3<<3 | wireBytes:
+			state, i = text(b, i)
+		case 4<<3 | wireBytes:
+			var m []byte
+			if m, i = chunk(b, i); i < 0 || !w.attribute(attributes, m, partAttributeDepth) {
+				return false
+			}
+		default:
+			i = skip(b, i, tag)
+		}
+		if i < 0 {
+			return false
+		}
+	}
+	attributes.EndRow()
+	w.span.deferredLink = deferRow(w.span.deferredLink, attributes)
+	if badSize(traceID, 16) || badSize(spanID, 8) {
+		w.note(issueLinkID, "links")
+	}
+	appendID(t.LinksTraceID.Elements, traceID, 16)
+	appendID(t.LinksSpanID.Elements, spanID, 8)
+	t.LinksTraceState.Elements.Append(state)
+	w.span.links++
+	return w.grow(elementSize)
+}

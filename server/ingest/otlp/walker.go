@@ -1,0 +1,242 @@
+package otlp
+
+import (
+	"math"
+
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+	"github.com/svc-observability/svc/server/warehouse/native"
+)
+
+// walker is the state of one walk. It lives in Set.Scratch, so that its memory serves the next request.
+type walker struct {
+	signal Signal
+	body   []byte
+	stamp  *Stamp
+	set    *blocks.Set
+	org    []byte
+
+	// checked says that the whole body is known to be well-formed.
+	checked  bool
+	tooLarge bool
+	// size estimates the memory of the columns filled so far.
+	size, maxSize int
+
+	resource resource
+	scope    scope
+	// resourceAt, scopeAt and itemAt are where the walk is, for reasons in the result. metricAt is used for metrics only.
+	resourceAt, scopeAt, metricAt, itemAt int
+
+	places   [places]placement
+	keys     blocks.AttributeKeys
+	catalog  blocks.MetricCatalog
+	counters [counters]keyCounter
+	hour     uint32
+
+	accepted int
+	issues   [issues]issue
+
+	hotKeys hotKeys
+	span    span
+	record  logRecord
+	point   point
+	metric  metric
+
+	scratch []byte
+	entry   entry
+}
+
+// entry is the attribute read last.
+type entry struct {
+	id   uint32
+	typ  blocks.ValueType
+	text []byte
+}
+
+func (w *walker) begin(signal Signal, body []byte, stamp *Stamp, set *blocks.Set) {
+	w.signal, w.body, w.stamp, w.set = signal, body, stamp, set
+	w.org = append(w.org[:0], stamp.Org...)
+	w.checked, w.tooLarge, w.size, w.maxSize = false, false, 0, stamp.MaxBytes
+	if w.maxSize <= 0 {
+		w.maxSize = DefaultMaxBytes
+	}
+	w.places = [places]placement{}
+	w.keys.Reset()
+	w.catalog.Reset()
+	for i := range w.counters {
+		w.counters[i].reset()
+	}
+	w.hour, w.accepted, w.issues = 0, 0, [issues]issue{}
+	w.hotKeys.reset()
+}
+
+// end lets go of the request's memory.
+func (w *walker) end() {
+	w.body, w.stamp, w.set = nil, nil, nil
+	w.resource.forget()
+	w.scope.forget()
+	w.span, w.record, w.point, w.metric, w.entry = span{}, logRecord{}, point{}, metric{}, entry{}
+	w.hotKeys.forget()
+	for i := range w.counters {
+		w.counters[i].reset()
+	}
+	if cap(w.scratch) > maxScratch {
+		w.scratch = nil
+	}
+}
+
+const maxScratch = 1 << 16
+
+// checkWhole makes sure that the whole body is well-formed.
+func (w *walker) checkWhole() bool {
+	if !w.checked {
+		w.checked = check(w.signal, w.body) == nil
+	}
+	return w.checked
+}
+
+// grow counts memory against the bound of the request.
+func (w *walker) grow(n int) bool {
+	w.size += n
+	w.tooLarge = w.size > w.maxSize
+	return !w.tooLarge
+}
+
+// attribute reads a KeyValue and appends it to the open row of m; the entry is left in w.entry. Depth is that of the KeyValue.
+func (w *walker) attribute(m *native.Map, b []byte, depth int) bool {
+	e := &w.entry
+	// Nearly all attributes are a key and a text or whole number below 128 bytes, in this order.
+	if len(b) >= 4 && b[0] == 1<<3|wireBytes {
+		at := 2 + int(b[1])
+		if b[1] < 0x80 && at+1 < len(b) && b[at] == 2<<3|wireBytes && b[at+1] < 0x80 && at+2+int(b[at+1]) == len(b) {
+			key, value := b[2:at], b[at+2:]
+			if len(value) >= 2 && value[0] == 1<<3|wireBytes && value[1] < 0x80 && int(value[1])+2 == len(value) {
+				if !validText(value[2:]) {
+					return false
+				}
+				if id, ok := m.Guess(key, uint8(blocks.StringValue)); ok {
+					e.id = id
+				} else if validText(key) {
+					e.id = m.Key(key, uint8(blocks.StringValue))
+				} else {
+					return false
+				}
+				e.typ, e.text = blocks.StringValue, value[2:]
+				m.Values.Append(e.text)
+				return true
+			}
+		}
+	}
+	var v anyValue
+	var key []byte
+	if !w.readKeyValue(b, depth, &key, &v) {
+		return false
+	}
+	text := v.bytes
+	if v.typ != blocks.StringValue {
+		var ok bool
+		if w.scratch, ok = w.appendText(w.scratch[:0], &v, depth+1); !ok {
+			return false
+		}
+		text = w.scratch
+	}
+	e.id, e.typ = m.Key(key, uint8(v.typ)), v.typ
+	m.Values.Append(text)
+	if v.typ == blocks.StringValue {
+		e.text = text
+	} else {
+		e.text = m.Values.Last(len(text))
+	}
+	return true
+}
+
+// Rows of each table are counted on their own: dictionary numbers are a table's own.
+const (
+	placeSpans = iota
+	placeLogs
+	placeGauge
+	placeSum
+	placeHistogram
+	placeExponentialHistogram
+	placeSummary
+	places
+)
+
+// placement is where the present resource and scope were first written in a table, to be copied from there for later rows.
+type placement struct {
+	hasOrg, hasResource, hasScope         bool
+	org, service, namespace, version, env uint32
+	scopeName, scopeVersion               uint32
+	resourceRow, scopeRow                 native.Span
+	resourceSize, scopeSize               int
+}
+
+// resourceColumns are the columns that every table has for a resource and scope. Version may be nil.
+type resourceColumns struct {
+	org, service, namespace, version, env, scopeName, scopeVersion *native.LowCardinality
+	scopeAttributes, resourceAttributes                            *native.Map
+}
+
+// place appends the resource and scope columns of one row.
+func (w *walker) place(at int, c *resourceColumns) bool {
+	p := &w.places[at]
+	if !p.hasOrg {
+		p.org, p.hasOrg = c.org.Intern(w.org), true
+	}
+	if !p.hasResource {
+		r := &w.resource
+		p.service, p.namespace, p.env = c.service.Intern(r.service), c.namespace.Intern(r.namespace), c.env.Intern(r.environment)
+		if c.version != nil {
+			p.version = c.version.Intern(r.version)
+		}
+		p.resourceRow = appendRow(c.resourceAttributes, r.attributes)
+		p.resourceSize, p.hasResource = p.resourceRow.Size(), true
+	} else {
+		c.resourceAttributes.Repeat(p.resourceRow)
+	}
+	if !p.hasScope {
+		s := &w.scope
+		p.scopeName, p.scopeVersion = c.scopeName.Intern(s.name), c.scopeVersion.Intern(s.version)
+		p.scopeRow = appendRow(c.scopeAttributes, s.attributes)
+		p.scopeSize, p.hasScope = p.scopeRow.Size(), true
+	} else {
+		c.scopeAttributes.Repeat(p.scopeRow)
+	}
+	c.org.AppendID(p.org)
+	c.service.AppendID(p.service)
+	c.namespace.AppendID(p.namespace)
+	c.env.AppendID(p.env)
+	if c.version != nil {
+		c.version.AppendID(p.version)
+	}
+	c.scopeName.AppendID(p.scopeName)
+	c.scopeVersion.AppendID(p.scopeVersion)
+	return w.grow(rowSize + p.resourceSize + p.scopeSize)
+}
+
+// rowSize is about what the columns of fixed width take for one row.
+const rowSize = 256
+
+func appendRow(m *native.Map, attributes []attribute) native.Span {
+	m.BeginRow()
+	for i := range attributes {
+		m.Key(attributes[i].key, uint8(attributes[i].typ))
+		m.Values.Append(attributes[i].text)
+	}
+	m.EndRow()
+	return m.LastRow()
+}
+
+const (
+	nanosPerHour = 3600 * 1e9
+	day          = 24 * nanosPerHour
+)
+
+// inWindow reports whether a time may be stored: rows are partitioned by day, and one bad clock must not make a hundred
+// partitions. The bounds are those of product-facts 7.9's retention, and a day ahead.
+func (w *walker) inWindow(t uint64, days int64) bool {
+	if t > math.MaxInt64 {
+		return false
+	}
+	received := w.stamp.ReceivedUnixNano
+	return int64(t) >= received-days*day && int64(t) <= received+day
+}

@@ -1,0 +1,153 @@
+package otlp
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// Wire types of the protobuf encoding, and limits of the Go implementation, which the walk shares.
+const (
+	wireVarint = 0
+	wireFixed8 = 1
+	wireBytes  = 2
+	wireGroup  = 3
+	wireEnd    = 4
+	wireFixed4 = 5
+
+	maxFieldNumber = 1<<29 - 1
+	maxGroupNumber = 1<<31 - 1
+	maxDepth       = 10000
+)
+
+// The functions below read at b[i] and return the position after what they read, or a negative number when it is malformed.
+
+// varint reads an unsigned number of up to ten bytes.
+func varint(b []byte, i int) (uint64, int) {
+	if i < len(b) && b[i] < 0x80 {
+		return uint64(b[i]), i + 1
+	}
+	return longVarint(b, i)
+}
+
+func longVarint(b []byte, i int) (uint64, int) {
+	v, n := binary.Uvarint(b[i:])
+	if n <= 0 {
+		return 0, -1
+	}
+	return v, i + n
+}
+
+// chunk reads a length and that many bytes.
+func chunk(b []byte, i int) ([]byte, int) {
+	if i < len(b) && b[i] < 0x80 {
+		n := i + 1 + int(b[i])
+		if n > len(b) {
+			return nil, -1
+		}
+		return b[i+1 : n], n
+	}
+	return longChunk(b, i)
+}
+
+func longChunk(b []byte, i int) ([]byte, int) {
+	size, i := longVarint(b, i)
+	if i < 0 || size > uint64(len(b)-i) {
+		return nil, -1
+	}
+	return b[i : i+int(size)], i + int(size)
+}
+
+// text reads a chunk that must be UTF-8.
+func text(b []byte, i int) ([]byte, int) {
+	s, i := chunk(b, i)
+	if i >= 0 && !validText(s) {
+		return nil, -1
+	}
+	return s, i
+}
+
+// validText is utf8.Valid, with a short way for what most text is.
+func validText(s []byte) bool {
+	t := s
+	for len(t) >= 8 {
+		if binary.LittleEndian.Uint64(t)&0x8080808080808080 != 0 {
+			return utf8.Valid(s)
+		}
+		t = t[8:]
+	}
+	for _, c := range t {
+		if c >= 0x80 {
+			return utf8.Valid(s)
+		}
+	}
+	return true
+}
+
+func fixed64(b []byte, i int) (uint64, int) {
+	if len(b)-i < 8 {
+		return 0, -1
+	}
+	return binary.LittleEndian.Uint64(b[i:]), i + 8
+}
+
+func fixed32(b []byte, i int) (uint32, int) {
+	if len(b)-i < 4 {
+		return 0, -1
+	}
+	return binary.LittleEndian.Uint32(b[i:]), i + 4
+}
+
+// skip passes over the value of a field that nobody knows, or that comes with another wire type than it should.
+func skip(b []byte, i int, tag uint64) int {
+	if n := tag >> 3; n < 1 || n > maxFieldNumber {
+		return -1
+	}
+	return skipValue(b, i, tag, maxDepth)
+}
+
+func skipValue(b []byte, i int, tag uint64, depth int) int {
+	switch tag & 7 {
+	case wireVarint:
+		_, i = varint(b, i)
+	case wireFixed8:
+		_, i = fixed64(b, i)
+	case wireBytes:
+		_, i = chunk(b, i)
+	case wireFixed4:
+		_, i = fixed32(b, i)
+	case wireGroup:
+		i = skipGroup(b, i, tag>>3, depth)
+	default:
+		i = -1
+	}
+	return i
+}
+
+func skipGroup(b []byte, i int, number uint64, depth int) int {
+	if depth < 0 {
+		return -1
+	}
+	for {
+		var tag uint64
+		if tag, i = varint(b, i); i < 0 {
+			return -1
+		}
+		if n := tag >> 3; n < 1 || n > maxGroupNumber {
+			return -1
+		}
+		if tag&7 == wireEnd {
+			if tag>>3 != number {
+				return -1
+			}
+			return i
+		}
+		if i = skipValue(b, i, tag, depth-1); i < 0 {
+			return -1
+		}
+	}
+}
+
+func zigzag(v uint64) int32 {
+	u := uint32(v)
+	return int32(u>>1) ^ -int32(u&1)
+}
