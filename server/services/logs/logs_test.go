@@ -1,0 +1,245 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
+
+func as(ctx context.Context, org principal.OrgID) context.Context {
+	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// noon is recent: the tables expire old rows.
+func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
+
+type record struct {
+	org                      principal.OrgID
+	at                       time.Time
+	service, severity, body  string
+	number                   uint8
+	trace, span, environment string
+	attributes, resource     map[string]string
+}
+
+func insert(t *testing.T, w *warehouse.Warehouse, records ...record) {
+	t.Helper()
+	var rows [][]any
+	for _, r := range records {
+		rows = append(rows, []any{
+			string(r.org), r.at, r.at, r.trace, r.span, r.severity, r.number, r.service, r.environment, r.body, notNil(r.attributes), notNil(r.resource),
+		})
+	}
+	columns := []string{
+		"OrgId", "Timestamp", "ObservedTimestamp", "TraceId", "SpanId", "SeverityText", "SeverityNumber", "ServiceName", "Environment", "Body",
+		"LogAttributes", "ResourceAttributes",
+	}
+	if err := w.InsertRows(t.Context(), "logs", columns, rows, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func notNil(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
+
+func search(t *testing.T, s *Service, org principal.OrgID, f *svcv2.LogFilters) []string {
+	t.Helper()
+	res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
+		StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(time.Hour)), Limit: ptr[int32](100), Filters: f,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := []string{}
+	for _, l := range res.GetData() {
+		bodies = append(bodies, l.GetBody())
+	}
+	slices.Sort(bodies)
+	return bodies
+}
+
+func TestSearchFilters(t *testing.T) {
+	w := warehousetest.Shared(t)
+	s := New(w)
+	const org, other = "org_filters", "org_filters_other"
+	trace, span := strings.Repeat("ab", 16), strings.Repeat("cd", 8)
+	tricky := "tab\there \\ back 'quote' {org:String} \"x\"\nnew line"
+	insert(t, w,
+		record{
+			org: org, at: noon(), service: "cart", severity: "ERROR", number: 17, body: "Connection refused by db-7.local", trace: trace, span: span, environment: "prod",
+			attributes: map[string]string{"attempt": "3", "peer": "db-7", "odd'key\\": "v\t1", "empty": ""}, resource: map[string]string{"service.name": "cart", "host": "h1"},
+		},
+		record{org: org, at: noon(), service: "cart", severity: "INFO", number: 9, body: "ready", attributes: map[string]string{"attempt": "12.5"}},
+		record{org: org, at: noon(), service: "web", severity: "WARN", number: 13, body: "Größe überschritten", attributes: map[string]string{"attempt": "many"}},
+		record{org: org, at: noon(), service: "web", severity: "DEBUG", number: 5, body: tricky},
+		record{org: other, at: noon(), service: "cart", severity: "ERROR", number: 17, body: "another organization", trace: trace},
+	)
+	const refused, ready, size = "Connection refused by db-7.local", "ready", "Größe überschritten"
+	value := func(key, op string, v any, negated bool) *svcv2.AttributeFilter {
+		f := &svcv2.AttributeFilter{Key: key, Operator: op, Negated: &negated}
+		if v != nil {
+			f.Value, _ = structpb.NewValue(v)
+		}
+		return f
+	}
+	attribute := func(key, op string, v any, negated bool) *svcv2.LogFilters {
+		return &svcv2.LogFilters{Attributes: []*svcv2.AttributeFilter{value(key, op, v, negated)}}
+	}
+	for name, tc := range map[string]struct {
+		filters *svcv2.LogFilters
+		want    []string
+	}{
+		"none":                {nil, []string{refused, size, ready, tricky}},
+		"service":             {&svcv2.LogFilters{ServiceName: ptr("cart")}, []string{refused, ready}},
+		"service is a value":  {&svcv2.LogFilters{ServiceName: ptr("cart' OR '1'='1")}, nil},
+		"severity":            {&svcv2.LogFilters{Severity: ptr(" error ")}, []string{refused}},
+		"minimum severity":    {&svcv2.LogFilters{MinimumSeverity: ptr[int32](13)}, []string{refused, size}},
+		"severity above all":  {&svcv2.LogFilters{MinimumSeverity: ptr[int32](255)}, nil},
+		"trace id any case":   {&svcv2.LogFilters{TraceId: ptr(strings.ToUpper(trace))}, []string{refused}},
+		"span id":             {&svcv2.LogFilters{SpanId: ptr(span)}, []string{refused}},
+		"environment":         {&svcv2.LogFilters{DeploymentEnvironment: ptr("prod")}, []string{refused}},
+		"body, middle words":  {&svcv2.LogFilters{BodySearch: ptr("CTION Refused By DB")}, []string{refused}},
+		"body, part of words": {&svcv2.LogFilters{BodySearch: ptr("onnec")}, []string{refused}},
+		"body, wrong order":   {&svcv2.LogFilters{BodySearch: ptr("x refused Connection x")}, nil},
+		"body, other letters": {&svcv2.LogFilters{BodySearch: ptr("GRÖSSE")}, nil},
+		"body, folded":        {&svcv2.LogFilters{BodySearch: ptr("größe ÜBER")}, []string{size}},
+		"body, no words":      {&svcv2.LogFilters{BodySearch: ptr("'quote' {org:String}")}, []string{tricky}},
+		"body, odd bytes":     {&svcv2.LogFilters{BodySearch: ptr("tab\there \\ back")}, []string{tricky}},
+		"body, line break":    {&svcv2.LogFilters{BodySearch: ptr("\nnew ")}, []string{tricky}},
+		"exists":              {attribute("peer", "exists", nil, false), []string{refused}},
+		"not exists":          {attribute("attempt", "exists", nil, true), []string{tricky}},
+		"equals":              {attribute("peer", "equals", "db-7", false), []string{refused}},
+		"equals odd text":     {attribute("odd'key\\", "equals", "v\t1", false), []string{refused}},
+		"equals empty":        {attribute("empty", "equals", "", false), []string{refused}},
+		"not equals":          {attribute("peer", "equals", "db-7", true), []string{size, ready, tricky}},
+		"contains":            {attribute("peer", "contains", "B-", false), []string{refused}},
+		"gt":                  {attribute("attempt", "gt", 3.0, false), []string{ready}},
+		"gte":                 {attribute("attempt", "gte", 3.0, false), []string{refused, ready}},
+		"lt":                  {attribute("attempt", "lt", 12.5, false), []string{refused}},
+		"lte":                 {attribute("attempt", "lte", 12.5, false), []string{refused, ready}},
+		"not lte":             {attribute("attempt", "lte", 12.5, true), []string{size, tricky}},
+		"resource":            {&svcv2.LogFilters{ResourceAttributes: []*svcv2.AttributeFilter{value("host", "equals", "h1", false)}}, []string{refused}},
+		"promoted":            {&svcv2.LogFilters{ResourceAttributes: []*svcv2.AttributeFilter{value("service.name", "equals", "cart", false)}}, []string{refused}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := append([]string{}, tc.want...)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, search(t, s, org, tc.filters)); diff != "" {
+				t.Errorf("bodies (-want +got):\n%s", diff)
+			}
+			if got := search(t, s, "org_nobody", tc.filters); len(got) > 0 {
+				t.Errorf("an organization without data got %q", got)
+			}
+		})
+	}
+}
+
+func TestSearchPagesThroughTies(t *testing.T) {
+	w := warehousetest.Shared(t)
+	s := New(w)
+	const org = "org_pages"
+	var records []record
+	want := map[string]int{}
+	for i := range 40 {
+		// Five times; at each some records that differ in one column only, and some that differ in none.
+		body := fmt.Sprintf("record %d", i%8)
+		r := record{org: org, at: noon().Add(time.Duration(i%5) * time.Nanosecond), service: fmt.Sprintf("s%d", i%2), body: body, attributes: map[string]string{"i": fmt.Sprint(i % 4)}}
+		records = append(records, r, r)
+	}
+	insert(t, w, records...)
+	for _, r := range records {
+		want[fmt.Sprint(r.at.UnixNano(), r.service, r.body, r.attributes)]++
+	}
+	for _, limit := range []int32{1, 3, 7, 100} {
+		got := map[string]int{}
+		var cursor *string
+		last := noon().Add(time.Hour)
+		for page := 0; ; page++ {
+			if page > len(records) {
+				t.Fatal("the pages do not end")
+			}
+			res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
+				StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(4)), Limit: &limit, Cursor: cursor,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range res.GetData() {
+				at := l.GetTimestamp().AsTime()
+				got[fmt.Sprint(at.UnixNano(), l.GetServiceName(), l.GetBody(), l.GetLogAttributes())]++
+				if at.After(last) {
+					t.Fatal("the order is not descending")
+				}
+				last = at
+			}
+			if res.GetHasMore() != (res.NextCursor != nil) {
+				t.Fatal("has_more and next_cursor disagree")
+			}
+			if cursor = res.NextCursor; cursor == nil {
+				break
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("limit %d: records (-want +got):\n%s", limit, diff)
+		}
+	}
+}
+
+func TestID(t *testing.T) {
+	id, err := formatID(time.Unix(1_700_000_000, 42), "00112233445566778899aabbccddeeff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := publicid.DecodeText(publicid.Log, id)
+	if want := `["~s44we8.000000042","~ABEiM0RVZneImaq7zN3u_w"]`; got != want || err != nil {
+		t.Errorf("id holds %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestSearchRefuses(t *testing.T) {
+	start, end := timestamppb.New(noon()), timestamppb.New(noon().Add(time.Hour))
+	for name, tc := range map[string]struct {
+		req   *svcv2.SearchLogsRequest
+		tag   apierr.Tag
+		param string
+	}{
+		"no start":   {&svcv2.SearchLogsRequest{EndTime: end}, apierr.ParameterMissing, "start_time"},
+		"same":       {&svcv2.SearchLogsRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
+		"too long":   {&svcv2.SearchLogsRequest{StartTime: timestamppb.New(noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"bad cursor": {&svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Cursor: ptr("log_x")}, apierr.CursorInvalid, "cursor"},
+		"far year":   {&svcv2.SearchLogsRequest{StartTime: start, EndTime: &timestamppb.Timestamp{Seconds: 1 << 35}}, apierr.TimeRangeInvalid, "end_time"},
+		"text for gt": {&svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Filters: &svcv2.LogFilters{
+			Attributes: []*svcv2.AttributeFilter{{Key: "a", Operator: "gt", Value: structpb.NewStringValue("1")}},
+		}}, apierr.InvalidRequest, "filters.attributes[0].value"},
+	} {
+		_, err := New(nil).SearchLogs(as(t.Context(), "org_a"), tc.req)
+		var e *apierr.Error
+		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
+			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)
+		}
+	}
+}

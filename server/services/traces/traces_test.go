@@ -1,0 +1,308 @@
+package traces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
+
+func as(ctx context.Context, org principal.OrgID) context.Context {
+	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// noon is recent: the tables expire old rows.
+func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
+
+func traceID(n int) string { return fmt.Sprintf("%032x", n) }
+
+// span has only what the tests vary.
+type span struct {
+	org                   principal.OrgID
+	trace, id, parent     string
+	at                    time.Time
+	name, service, status string
+	method, route         string
+	http                  uint16
+	duration              time.Duration
+	attributes, resource  map[string]string
+	events                []string
+}
+
+func insert(t *testing.T, w *warehouse.Warehouse, spans ...span) {
+	t.Helper()
+	var rows [][]any
+	for _, s := range spans {
+		var times []time.Time
+		names := []string{}
+		var maps []map[string]string
+		for i, e := range s.events {
+			times, names, maps = append(times, s.at.Add(time.Duration(i))), append(names, e), append(maps, map[string]string{"n": fmt.Sprint(i)})
+		}
+		rows = append(rows, []any{
+			string(s.org), s.at, s.trace, s.id, s.parent, s.name, "Server", s.service, uint64(s.duration), s.status, s.status == "Error", s.parent == "",
+			s.method, s.route, s.http, 1.0, notNil(s.resource), notNil(s.attributes), times, names, maps,
+			[]string{traceID(99)},
+			[]string{"00000000000000aa"},
+			[]string{"a=b"},
+			[]map[string]string{{"l": "1"}},
+		})
+	}
+	columns := strings.Fields(`OrgId Timestamp TraceId SpanId ParentSpanId SpanName SpanKind ServiceName DurationNano StatusCode HasError IsEntry
+		HttpMethod HttpRoute HttpStatusCode SampleRate ResourceAttributes SpanAttributes EventsTimestamp EventsName EventsAttributes
+		LinksTraceId LinksSpanId LinksTraceState LinksAttributes`)
+	if err := w.InsertRows(t.Context(), "spans", columns, rows, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func notNil(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
+
+func search(t *testing.T, s *Service, org principal.OrgID, req *svcv2.SearchTracesRequest) []*svcv2.TraceSummary {
+	t.Helper()
+	req.StartTime, req.EndTime = timestamppb.New(noon().Add(-6*time.Hour)), timestamppb.New(noon().Add(time.Hour))
+	var all []*svcv2.TraceSummary
+	for range 1000 {
+		res, err := s.SearchTraces(as(t.Context(), org), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, res.GetData()...)
+		if req.Cursor = res.NextCursor; !res.GetHasMore() {
+			return all
+		}
+	}
+	t.Fatal("the pages do not end")
+	return nil
+}
+
+func ids(traces []*svcv2.TraceSummary) []string {
+	out := []string{}
+	for _, tr := range traces {
+		out = append(out, tr.GetId())
+	}
+	return out
+}
+
+func TestSearchFilters(t *testing.T) {
+	w := warehousetest.Shared(t)
+	s := New(w)
+	const org = "org_filters"
+	insert(t, w,
+		span{org: org, trace: traceID(1), id: "01", at: noon(), name: "GET /cart", service: "web", status: "Unset", method: "GET", route: "/cart", http: 200, duration: 20 * time.Millisecond},
+		span{
+			org: org, trace: traceID(1), id: "02", parent: "01", at: noon().Add(time.Millisecond), name: "SELECT", service: "db", status: "Error", duration: 5 * time.Millisecond,
+			attributes: map[string]string{"db.rows": "7"}, resource: map[string]string{"service.name": "db", "zone": "a"},
+		},
+		span{org: org, trace: traceID(2), id: "01", at: noon().Add(-5 * time.Hour), name: "POST /pay", service: "web", status: "Error", method: "POST", route: "/pay", http: 503, duration: time.Second},
+		// No root was received: its earliest span stands for it.
+		span{org: org, trace: traceID(3), id: "0b", parent: "0a", at: noon().Add(-2 * time.Hour), name: "later", service: "worker", status: "Ok", duration: time.Millisecond},
+		span{org: org, trace: traceID(3), id: "0c", parent: "0a", at: noon().Add(-2*time.Hour - time.Minute), name: "first", service: "worker", status: "Ok", duration: 2 * time.Millisecond},
+		// Two roots: the earlier one stands for it.
+		span{org: org, trace: traceID(4), id: "01", at: noon().Add(-3 * time.Hour), name: "root a", service: "twice", status: "Ok"},
+		span{org: org, trace: traceID(4), id: "02", at: noon().Add(-150 * time.Minute), name: "root b", service: "twice", status: "Ok"},
+		span{org: "org_filters_other", trace: traceID(1), id: "01", at: noon(), name: "GET /cart", service: "web", status: "Unset"},
+	)
+	t1, t2, t3, t4 := traceID(1), traceID(2), traceID(3), traceID(4)
+	attribute := func(key, op string, v *structpb.Value) []*svcv2.AttributeFilter {
+		return []*svcv2.AttributeFilter{{Key: key, Operator: op, Value: v}}
+	}
+	for name, tc := range map[string]struct {
+		filters *svcv2.TraceFilters
+		want    []string
+	}{
+		"none":                 {nil, []string{t1, t3, t4, t2}},
+		"empty":                {&svcv2.TraceFilters{}, []string{t1, t3, t4, t2}},
+		"service of a child":   {&svcv2.TraceFilters{ServiceName: ptr("db")}, []string{t1}},
+		"service of a root":    {&svcv2.TraceFilters{ServiceName: ptr("db"), SpanScope: ptr("root")}, []string{}},
+		"rootless":             {&svcv2.TraceFilters{SpanName: ptr("later")}, []string{t3}},
+		"second root":          {&svcv2.TraceFilters{SpanName: ptr("root b")}, []string{t4}},
+		"status":               {&svcv2.TraceFilters{StatusCode: ptr("Error")}, []string{t1, t2}},
+		"error roots":          {&svcv2.TraceFilters{HasError: ptr(true), SpanScope: ptr("root")}, []string{t2}},
+		"no error":             {&svcv2.TraceFilters{HasError: ptr(false)}, []string{t1, t3, t4}},
+		"long":                 {&svcv2.TraceFilters{MinDurationMs: ptr(20.0)}, []string{t1, t2}},
+		"short":                {&svcv2.TraceFilters{MaxDurationMs: ptr(2.0), MinDurationMs: ptr(2.0)}, []string{t3}},
+		"endless":              {&svcv2.TraceFilters{MinDurationMs: ptr(1e300)}, []string{}},
+		"method":               {&svcv2.TraceFilters{HttpMethod: ptr("POST")}, []string{t2}},
+		"route":                {&svcv2.TraceFilters{HttpRoute: ptr("/cart")}, []string{t1}},
+		"http status":          {&svcv2.TraceFilters{HttpStatusCode: ptr("503")}, []string{t2}},
+		"http status, no span": {&svcv2.TraceFilters{HttpStatusCode: ptr("teapot")}, []string{}},
+		"all on the same span": {&svcv2.TraceFilters{ServiceName: ptr("web"), SpanName: ptr("SELECT")}, []string{}},
+		"attribute":            {&svcv2.TraceFilters{Attributes: attribute("db.rows", "equals", structpb.NewStringValue("7"))}, []string{t1}},
+		"attribute in range":   {&svcv2.TraceFilters{Attributes: attribute("db.rows", "gt", structpb.NewNumberValue(6))}, []string{t1}},
+		"resource":             {&svcv2.TraceFilters{ResourceAttributes: attribute("service.name", "equals", structpb.NewStringValue("db"))}, []string{t1}},
+		"attribute not there":  {&svcv2.TraceFilters{Attributes: attribute("nope", "exists", nil)}, []string{}},
+		"value cannot escape":  {&svcv2.TraceFilters{ServiceName: ptr("x' OR 1=1 --")}, []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, limit := range []int32{1, 2, 100} {
+				got := ids(search(t, s, org, &svcv2.SearchTracesRequest{Filters: tc.filters, Limit: &limit}))
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("limit %d: traces (-want +got):\n%s", limit, diff)
+				}
+			}
+			if got := search(t, s, "org_nobody", &svcv2.SearchTracesRequest{Filters: tc.filters}); len(got) > 0 {
+				t.Errorf("an organization without data got %v", got)
+			}
+		})
+	}
+	all := search(t, s, org, &svcv2.SearchTracesRequest{})
+	want := &svcv2.TraceSummary{
+		Id: t1, Object: "trace", StartTime: timestamppb.New(noon()), DurationMs: 20, RootSpanName: "GET /cart", RootSpanKind: "Server", RootServiceName: "web",
+		RootStatusCode: "Unset", HttpMethod: ptr("GET"), HttpRoute: ptr("/cart"), HttpStatusCode: ptr("200"),
+	}
+	if diff := cmp.Diff(want, all[0], protocmp.Transform()); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	if got := all[1].GetRootSpanName(); got != "first" {
+		t.Errorf("a trace without a root is shown as %q, want its earliest span", got)
+	}
+	if got := all[2].GetRootSpanName(); got != "root a" {
+		t.Errorf("a trace with two roots is shown as %q, want the earlier", got)
+	}
+}
+
+func TestSearchPagesThroughTies(t *testing.T) {
+	w := warehousetest.Shared(t)
+	s := New(w)
+	const org = "org_pages"
+	var spans []span
+	want := []string{}
+	for i := range 60 {
+		parent := ""
+		if i%3 == 0 {
+			parent = "00000000000000ff" // its root was lost
+		}
+		spans = append(spans, span{
+			org: org, trace: traceID(i), id: "01", parent: parent, at: noon().Add(time.Duration(i%4) * time.Nanosecond), name: "n", service: "s",
+		})
+		want = append(want, traceID(i))
+	}
+	insert(t, w, spans...)
+	for _, limit := range []int32{1, 7, 20, 100} {
+		for _, filters := range []*svcv2.TraceFilters{nil, {ServiceName: ptr("s")}} {
+			found := search(t, s, org, &svcv2.SearchTracesRequest{Limit: &limit, Filters: filters})
+			for i := 1; i < len(found); i++ {
+				if found[i].GetStartTime().AsTime().After(found[i-1].GetStartTime().AsTime()) {
+					t.Fatal("the order is not descending")
+				}
+			}
+			got := ids(found)
+			slices.Sort(got)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("limit %d: traces (-want +got):\n%s", limit, diff)
+			}
+		}
+	}
+}
+
+func TestGetTrace(t *testing.T) {
+	w := warehousetest.Shared(t)
+	s := New(w)
+	const org = "org_get"
+	id := strings.Repeat("a1", 16)
+	insert(t, w,
+		span{
+			org: org, trace: id, id: "02", parent: "01", at: noon().Add(time.Second), name: "child", service: "db", status: "Ok", duration: 3 * time.Second,
+			attributes: map[string]string{"k": "v"}, resource: map[string]string{"r": "1"}, events: []string{"exception", "retry"},
+		},
+		span{org: org, trace: id, id: "01", at: noon(), name: "root", service: "web", status: "Unset", duration: time.Second},
+		span{org: "org_get_other", trace: id, id: "03", at: noon(), name: "foreign", service: "x"},
+	)
+	got, err := s.GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: strings.ToUpper(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := []*svcv2.SpanLink{{TraceId: traceID(99), SpanId: "00000000000000aa", TraceState: ptr("a=b"), Attributes: map[string]string{"l": "1"}}}
+	want := &svcv2.Trace{
+		Id: id, Object: "trace", StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(4 * time.Second)), DurationMs: 4000,
+		SpanCount: 2, ServiceCount: 2, Spans: []*svcv2.Span{
+			{
+				Id: "01", Object: "span", TraceId: id, Name: "root", ServiceName: "web", Kind: "Server", StartTime: timestamppb.New(noon()), DurationMs: 1000,
+				StatusCode: "Unset", Links: link,
+			},
+			{
+				Id: "02", Object: "span", TraceId: id, ParentSpanId: ptr("01"), Name: "child", ServiceName: "db", Kind: "Server",
+				StartTime: timestamppb.New(noon().Add(time.Second)), DurationMs: 3000, StatusCode: "Ok",
+				Attributes: map[string]string{"k": "v"}, ResourceAttributes: map[string]string{"r": "1"}, Links: link,
+				Events: []*svcv2.SpanEvent{
+					{Timestamp: timestamppb.New(noon().Add(time.Second)), Name: "exception", Attributes: map[string]string{"n": "0"}},
+					{Timestamp: timestamppb.New(noon().Add(time.Second + 1)), Name: "retry", Attributes: map[string]string{"n": "1"}},
+				},
+			},
+		},
+	}
+	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+		t.Errorf("trace (-want +got):\n%s", diff)
+	}
+	_, err = s.GetTrace(as(t.Context(), "org_nobody"), &svcv2.GetTraceRequest{TraceId: id})
+	var e *apierr.Error
+	if !errors.As(err, &e) || e.Tag != apierr.TraceNotFound || e.Param != "trace_id" {
+		t.Errorf("another organization got %v", err)
+	}
+}
+
+func TestGetTraceIsCapped(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_cap"
+	id := strings.Repeat("c1", 16)
+	var spans []span
+	for i := range maxSpans + 7 {
+		spans = append(spans, span{org: org, trace: id, id: fmt.Sprintf("%016x", i), at: noon().Add(time.Duration(-i)), name: "n", service: "s"})
+	}
+	insert(t, w, spans...)
+	got, err := New(w).GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.GetTruncated() || got.GetSpanCount() != maxSpans+7 || len(got.GetSpans()) != maxSpans {
+		t.Errorf("truncated %v, span_count %d, %d spans", got.GetTruncated(), got.GetSpanCount(), len(got.GetSpans()))
+	}
+	if first := got.GetSpans()[0].GetId(); first != fmt.Sprintf("%016x", maxSpans+6) {
+		t.Errorf("the first span is %s, want the earliest", first)
+	}
+}
+
+func TestSearchRefuses(t *testing.T) {
+	start, end := timestamppb.New(noon()), timestamppb.New(noon().Add(time.Hour))
+	for name, tc := range map[string]struct {
+		req   *svcv2.SearchTracesRequest
+		tag   apierr.Tag
+		param string
+	}{
+		"backwards":  {&svcv2.SearchTracesRequest{StartTime: end, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
+		"too long":   {&svcv2.SearchTracesRequest{StartTime: timestamppb.New(noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"bad cursor": {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Cursor: ptr("")}, apierr.CursorInvalid, "cursor"},
+		"bad limit":  {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Limit: ptr[int32](0)}, apierr.ParameterInvalid, "limit"},
+	} {
+		_, err := New(nil).SearchTraces(as(t.Context(), "org_a"), tc.req)
+		var e *apierr.Error
+		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
+			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)
+		}
+	}
+}
