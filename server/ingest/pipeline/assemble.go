@@ -1,0 +1,180 @@
+package pipeline
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/svc-observability/svc/server/ingest/queue"
+)
+
+// readRetry is the pause after the log could not be read or a record not be quarantined.
+const readRetry = time.Second
+
+// cut is a range of the log with the batch made of it.
+type cut struct {
+	from, to queue.Position
+	batch    Batch
+	records  int
+	// first is when the first record was added, oldest when it was appended to the log.
+	first  time.Time
+	oldest time.Time
+}
+
+func (p *Pipeline) full(c *cut) bool {
+	return c.batch.Rows() >= p.cfg.MaxRows || c.batch.Bytes() >= p.cfg.MaxBytes
+}
+
+// assemble takes the records in log order and cuts them into batches. While one batch is inserted the next one fills; when that
+// is full too, records wait in memory up to the bound, and beyond it in the log alone.
+func (p *Pipeline) assemble() {
+	defer close(p.cuts)
+	defer p.closeReader()
+	if !p.resume() {
+		return
+	}
+	for {
+		c := p.nextCut()
+		if c == nil || !p.gather(c) {
+			return
+		}
+	}
+}
+
+// nextCut waits for a free batch; nil when the pipeline gives up.
+func (p *Pipeline) nextCut() *cut {
+	select {
+	case b := <-p.free:
+		return &cut{batch: b}
+	case <-p.ctx.Done():
+		return nil
+	}
+}
+
+// gather fills the cut and hands it on; false ends the work.
+func (p *Pipeline) gather(c *cut) bool {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		more := true
+		for more && !p.full(c) && !p.aged(c) && p.ctx.Err() == nil {
+			var err error
+			if more, err = p.fill(c); err != nil {
+				p.logger.Error("queue not readable, trying again", slog.Any("error", err))
+				if !p.sleep(readRetry) {
+					return false
+				}
+			}
+		}
+		stopping := false
+		select {
+		case <-p.stop:
+			stopping = true
+		default:
+		}
+		if stopping && c.records == 0 {
+			return false
+		}
+		if stopping || p.full(c) {
+			select {
+			case p.cuts <- c:
+				p.handedOn()
+				return true
+			case <-p.ctx.Done():
+				return false
+			}
+		}
+		// An aged batch goes as soon as the inserter is free; until then it may grow.
+		var aged chan<- *cut
+		wait := time.Hour
+		if c.records > 0 {
+			wait = time.Until(c.first.Add(p.cfg.MaxAge))
+			if p.aged(c) {
+				aged, wait = p.cuts, time.Hour
+				if p.grow(c) {
+					continue
+				}
+			}
+		}
+		timer.Reset(wait)
+		select {
+		case aged <- c:
+			p.handedOn()
+			return true
+		case <-p.wake:
+		case <-timer.C:
+		case <-p.stop:
+		case <-p.ctx.Done():
+			return false
+		}
+	}
+}
+
+func (p *Pipeline) aged(c *cut) bool { return c.records > 0 && time.Since(c.first) >= p.cfg.MaxAge }
+
+// grow adds one more record to an aged cut while the inserter is busy, and reports whether there was one.
+func (p *Pipeline) grow(c *cut) bool {
+	p.mu.Lock()
+	busy := !p.since[1].IsZero()
+	p.mu.Unlock()
+	if !busy {
+		return false
+	}
+	more, err := p.fill(c)
+	if err != nil {
+		p.logger.Error("queue not readable, trying again", slog.Any("error", err))
+		return false
+	}
+	return more
+}
+
+// handedOn notes that the records are the inserter's now, which tells their age from there on.
+func (p *Pipeline) handedOn() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since[0] = time.Time{}
+}
+
+// resume builds the range that was being inserted when the process ended, and hands it on first.
+func (p *Pipeline) resume() bool {
+	p.mu.Lock()
+	in := p.state.Intent
+	p.mu.Unlock()
+	if in == nil {
+		return true
+	}
+	p.logger.Info("ingest batch is inserted again", slog.String("from", in.From.String()), slog.String("to", in.To.String()))
+	for {
+		c := p.nextCut()
+		if c == nil {
+			return false
+		}
+		err := p.rebuild(c, *in)
+		if err == nil {
+			p.cursor = in.To
+			select {
+			case p.cuts <- c:
+				return true
+			case <-p.ctx.Done():
+				return false
+			}
+		}
+		p.logger.Error("queue not readable, trying again", slog.Any("error", err))
+		c.batch.Reset()
+		p.free <- c.batch
+		if !p.sleep(readRetry) {
+			return false
+		}
+	}
+}
+
+// sleep waits, and reports false when the pipeline gives up meanwhile.
+func (p *Pipeline) sleep(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-p.ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,134 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/svc-observability/svc/server/ingest/queue"
+)
+
+// checkpoint is the durable state: everything before Done is stored; Intent, when set, is a range of which some tables may be.
+type checkpoint struct {
+	Log    string         `json:"log"`
+	Done   queue.Position `json:"done"`
+	Intent *intent        `json:"intent,omitempty"`
+}
+
+type intent struct {
+	From   queue.Position `json:"from"`
+	To     queue.Position `json:"to"`
+	Splits []split        `json:"splits,omitempty"`
+}
+
+// split says that a table's rows of a range are inserted as two ranges.
+type split struct {
+	Table string         `json:"table"`
+	From  queue.Position `json:"from"`
+	Mid   queue.Position `json:"mid"`
+	To    queue.Position `json:"to"`
+}
+
+func (c checkpoint) clone() checkpoint {
+	if c.Intent != nil {
+		in := *c.Intent
+		in.Splits = slices.Clone(in.Splits)
+		c.Intent = &in
+	}
+	return c
+}
+
+const (
+	checkpointFile = "checkpoint"
+	// previousFile is the checkpoint before, for the case that the newest cannot be read.
+	previousFile = "checkpoint.previous"
+)
+
+// saveCheckpoint replaces the file at once or not at all: one line of JSON, one line with its CRC-32C.
+func saveCheckpoint(dir string, c checkpoint) error {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, checkpointFile)
+	tmp := path + ".new"
+	if err := writeFile(tmp, b, fmt.Appendf(nil, "\n%08x\n", checkpointSum(b))); err != nil {
+		return err
+	}
+	if err := os.Rename(path, filepath.Join(dir, previousFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return err
+	}
+	return queue.OSFilesystem{}.SyncDir(dir)
+}
+
+func checkpointSum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+// loadCheckpoint returns the newest readable checkpoint of this log, or an empty one. A crash between the two renames of a save
+// leaves only the previous file, which is then the truth.
+func loadCheckpoint(dir, log string, logger *slog.Logger) (checkpoint, error) {
+	for _, name := range []string{checkpointFile, previousFile} {
+		path := filepath.Join(dir, name)
+		b, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return checkpoint{}, err
+		}
+		c, err := parseCheckpoint(b)
+		switch {
+		case err != nil:
+			logger.Error("ingest checkpoint damaged, some telemetry may be stored twice", slog.String("file", path), slog.Any("error", err))
+		case c.Log != log:
+			logger.Error("ingest checkpoint belongs to another queue and is ignored", slog.String("file", path))
+		default:
+			return c, nil
+		}
+	}
+	return checkpoint{Log: log}, nil
+}
+
+func parseCheckpoint(b []byte) (checkpoint, error) {
+	var c checkpoint
+	body, sum, ok := bytes.Cut(b, []byte("\n"))
+	if !ok || string(sum) != fmt.Sprintf("%08x\n", checkpointSum(body)) {
+		return c, errors.New("the checksum does not match")
+	}
+	err := json.Unmarshal(body, &c)
+	return c, err
+}
+
+// writeDurably replaces a file at once or not at all.
+func writeDurably(path string, parts ...[]byte) error {
+	tmp := path + ".new"
+	if err := writeFile(tmp, parts...); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return err
+	}
+	return queue.OSFilesystem{}.SyncDir(filepath.Dir(path))
+}
+
+// writeFile writes and syncs.
+func writeFile(path string, parts ...[]byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, b := range parts {
+		if _, err := f.Write(b); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/svc-observability/svc/server/ingest/queue"
+)
+
+// insertAll inserts one cut after the other.
+func (p *Pipeline) insertAll() {
+	for c := range p.cuts {
+		p.mu.Lock()
+		p.since[1] = c.oldest
+		if c.oldest.IsZero() {
+			p.since[1] = time.Now()
+		}
+		p.mu.Unlock()
+		ok := p.insert(c)
+		c.batch.Reset()
+		p.mu.Lock()
+		p.since[1] = time.Time{}
+		p.mu.Unlock()
+		if !ok {
+			return
+		}
+		p.free <- c.batch
+	}
+}
+
+// insert stores the cut's tables between the two checkpoint writes. False means the pipeline gave up; the next start goes on.
+func (p *Pipeline) insert(c *cut) bool {
+	if !p.checkpoint(func(s *checkpoint) {
+		// After a restart the recorded range is this one, with the splits that were made.
+		if s.Intent == nil {
+			s.Intent = &intent{From: c.from, To: c.to}
+		}
+	}) {
+		return false
+	}
+	var wg sync.WaitGroup
+	tables := c.batch.Tables()
+	errs := make([]error, len(tables))
+	for i, t := range tables {
+		wg.Go(func() { errs[i] = p.insertTable(t, c.from, c.to) })
+	}
+	wg.Wait()
+	if errors.Join(errs...) != nil {
+		return false
+	}
+	if !p.checkpoint(func(s *checkpoint) { s.Done, s.Intent = c.to, nil }) {
+		return false
+	}
+	p.mu.Lock()
+	p.stats.Batches++
+	close(p.moved)
+	p.moved = make(chan struct{})
+	p.mu.Unlock()
+	if err := p.log.Release(c.to); err != nil {
+		p.logger.Warn("queue segments not released, next batch tries again", slog.Any("error", err))
+	}
+	return true
+}
+
+// checkpoint changes the state and makes it durable, however long that takes; false when the pipeline gives up.
+func (p *Pipeline) checkpoint(change func(*checkpoint)) bool {
+	p.saving.Lock()
+	defer p.saving.Unlock()
+	p.mu.Lock()
+	next := p.state.clone()
+	p.mu.Unlock()
+	change(&next)
+	for attempt := 0; ; attempt++ {
+		err := p.save(p.log.Dir(), next)
+		if err == nil {
+			p.mu.Lock()
+			p.state = next
+			p.mu.Unlock()
+			return true
+		}
+		p.logger.Error("ingest checkpoint not written, trying again", slog.Any("error", err))
+		if !p.sleep(p.backoff(attempt)) {
+			return false
+		}
+	}
+}
+
+// token names a range of one table for deduplication: the same for the same rows, and different for any others.
+func (p *Pipeline) token(table string, from, to queue.Position) string {
+	return fmt.Sprintf("%s/%d-%d/%s", p.log.ID(), from.Seq, to.Seq, table)
+}
+
+// insertTable stores the rows a range of the log has for one table. An error means only that the pipeline gives up.
+func (p *Pipeline) insertTable(t Table, from, to queue.Position) error {
+	if t.Rows() == 0 {
+		return nil
+	}
+	if mid, ok := p.splitAt(t.Name(), from, to); ok {
+		return p.halves(t.Name(), from, mid, to)
+	}
+	cause, err := p.tryInsert(t, p.token(t.Name(), from, to))
+	if err != nil || cause == nil {
+		return err
+	}
+	return p.isolate(t.Name(), from, to, cause)
+}
+
+// tryInsert repeats an insert until it succeeds or these rows are refused, which cause then tells.
+func (p *Pipeline) tryInsert(t Table, token string) (cause, err error) {
+	for attempt := 0; ; attempt++ {
+		err := p.cfg.Inserter.Insert(p.ctx, t, token)
+		if err == nil {
+			p.count(func(s *Stats) { s.Rows[t.Name()] += int64(t.Rows()) })
+			return nil, nil
+		}
+		if p.ctx.Err() != nil {
+			return nil, p.ctx.Err()
+		}
+		var r interface{ Retryable() bool }
+		if errors.As(err, &r) && !r.Retryable() {
+			return err, nil
+		}
+		wait := p.backoff(attempt)
+		p.count(func(s *Stats) { s.Retries++ })
+		p.logger.Warn("insert failed, trying again", slog.String("table", t.Name()), slog.Int("rows", t.Rows()),
+			slog.Duration("wait", wait), slog.Any("error", err))
+		if !p.sleep(wait) {
+			return nil, p.ctx.Err()
+		}
+	}
+}
+
+// backoff doubles from RetryMin to RetryMax, with up to half of it taken off at random.
+func (p *Pipeline) backoff(attempt int) time.Duration {
+	d := p.cfg.RetryMax
+	if attempt < 20 {
+		d = min(d, p.cfg.RetryMin<<attempt)
+	}
+	return d - rand.N(d/2+1)
+}

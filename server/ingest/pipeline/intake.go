@@ -1,0 +1,174 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/svc-observability/svc/server/ingest/queue"
+)
+
+// pendingRecord is a committed record whose decoded columns are in memory.
+type pendingRecord struct {
+	after, pos, next queue.Position
+	time             time.Time
+	attachment       any
+	bytes            int64
+}
+
+// accept is the log's sink. It keeps attachments within the memory bound; every other record is read from the log when its turn
+// comes.
+func (p *Pipeline) accept(records []queue.Committed) {
+	p.mu.Lock()
+	for _, c := range records {
+		p.seen = c.Next
+		if c.Attachment == nil {
+			continue
+		}
+		n := int64(p.cfg.AttachmentBytes(c.Attachment))
+		if p.memory+n > p.cfg.MaxMemory && len(p.pending) > 0 || p.ctx.Err() != nil {
+			p.cfg.ReleaseAttachment(c.Attachment)
+			p.stats.Spilled++
+			continue
+		}
+		p.memory += n
+		p.pending = append(p.pending, pendingRecord{
+			after: c.After, pos: c.Position, next: c.Next, time: c.Time, attachment: c.Attachment, bytes: n,
+		})
+	}
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// inMemory takes the next record from memory when it is the one that follows the cursor.
+func (p *Pipeline) inMemory() (pendingRecord, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.pending) > 0 {
+		r := p.pending[0]
+		if p.cursor.Before(r.after) {
+			return pendingRecord{}, false // records in between are only in the log
+		}
+		p.memory -= r.bytes
+		p.pending[0] = pendingRecord{}
+		p.pending = p.pending[1:]
+		if !r.pos.Before(p.cursor) {
+			return r, true
+		}
+		p.cfg.ReleaseAttachment(r.attachment) // already taken from the log
+	}
+	return pendingRecord{}, false
+}
+
+// fill adds the next record to the cut and reports whether there was one.
+func (p *Pipeline) fill(c *cut) (bool, error) {
+	if r, ok := p.inMemory(); ok {
+		err := c.batch.Add(nil, nil, r.attachment)
+		p.cfg.ReleaseAttachment(r.attachment)
+		if err != nil {
+			// The record decides, not what was made of it: it is read from the log next.
+			p.logger.Warn("decoded columns refused, record is decoded again", slog.String("position", r.pos.String()), slog.Any("error", err))
+			return true, nil
+		}
+		p.took(c, r.pos, r.next, r.time)
+		return true, nil
+	}
+	p.mu.Lock()
+	seen := p.seen
+	p.mu.Unlock()
+	if !p.cursor.Before(seen) {
+		return false, nil
+	}
+	r, err := p.read()
+	if errors.Is(err, io.EOF) {
+		p.cursor = seen // nothing readable up to there
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := c.batch.Add(r.Header, r.Payload, nil); err != nil {
+		if err := p.quarantine(r, "", err); err != nil {
+			p.readerAt = queue.Position{} // read it again
+			return false, err
+		}
+	}
+	p.count(func(s *Stats) { s.Replayed++ })
+	p.took(c, r.Position, r.Next, r.Time)
+	return true, nil
+}
+
+// read returns the next record behind the cursor from the log.
+func (p *Pipeline) read() (queue.Committed, error) {
+	if p.reader == nil || p.readerAt != p.cursor {
+		p.closeReader()
+		p.reader = p.log.Reader(p.cursor)
+	}
+	r, err := p.reader.Next()
+	if err != nil {
+		p.closeReader()
+		return r, err
+	}
+	p.readerAt = r.Next
+	return r, nil
+}
+
+func (p *Pipeline) closeReader() {
+	if p.reader == nil {
+		return
+	}
+	if err := p.reader.Close(); err != nil {
+		p.logger.Warn("queue reader not closed cleanly", slog.Any("error", err))
+	}
+	p.reader = nil
+}
+
+// took moves the cursor behind a record that is now part of the cut.
+func (p *Pipeline) took(c *cut, pos, next queue.Position, at time.Time) {
+	if c.records == 0 {
+		c.from, c.first = pos, time.Now()
+		p.mu.Lock()
+		p.since[0] = at
+		p.mu.Unlock()
+		c.oldest = at
+	}
+	c.records++
+	c.to = next
+	p.cursor = next
+}
+
+// rebuild fills the cut with the records of a recorded range, which may be larger than a batch is now.
+func (p *Pipeline) rebuild(c *cut, in intent) error {
+	c.from, c.to = in.From, in.To
+	return p.each(in.From, in.To, func(r queue.Committed) error {
+		c.records++
+		p.count(func(s *Stats) { s.Replayed++ })
+		if err := c.batch.Add(r.Header, r.Payload, nil); err != nil {
+			return p.quarantine(r, "", err)
+		}
+		return nil
+	})
+}
+
+// each calls f for every readable record in [from, to).
+func (p *Pipeline) each(from, to queue.Position, f func(queue.Committed) error) (err error) {
+	reader := p.log.Reader(from)
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	for {
+		r, err := reader.Next()
+		if errors.Is(err, io.EOF) || err == nil && !r.Position.Before(to) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read records %s to %s: %w", from, to, err)
+		}
+		if err := f(r); err != nil {
+			return err
+		}
+	}
+}
