@@ -1,0 +1,80 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// inFlight counts the open requests of each organization.
+type inFlight struct {
+	limit int
+	mu    sync.Mutex
+	open  map[principal.OrgID]int
+}
+
+func (f *inFlight) enter(org principal.OrgID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.open[org]
+	if n >= f.limit {
+		return false
+	}
+	f.open[org] = n + 1
+	return true
+}
+
+func (f *inFlight) leave(org principal.OrgID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := f.open[org]; n > 1 {
+		f.open[org] = n - 1
+	} else {
+		delete(f.open, org)
+	}
+}
+
+// admit takes a place among the organization's open requests; the caller gives it back with inFlight.leave.
+func (g *Gateway) admit(org principal.OrgID) *apierr.Error {
+	if g.inFlight.enter(org) {
+		return nil
+	}
+	return apierr.New(apierr.IngestRateLimited,
+		"More than "+strconv.Itoa(g.limits.InFlight)+" requests of this organization are in flight. Wait for answers before you send more.")
+}
+
+// decoderSlot waits until this request may use a CPU for decompression and the walk. The memory of those two is so bounded by the
+// number of slots, not by the number of requests.
+func (g *Gateway) decoderSlot(ctx context.Context) *apierr.Error {
+	select {
+	case g.decoders <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case g.decoders <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return g.interrupted(ctx)
+	}
+}
+
+func (g *Gateway) releaseDecoderSlot() { <-g.decoders }
+
+// interrupted is the answer to a request whose context ended: the time limit, or a sender that went away and will not read it.
+func (g *Gateway) interrupted(ctx context.Context) *apierr.Error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, context.Canceled) {
+		return apierr.New(apierr.IngestRequestTimeout, "The sender closed the request before it was stored.", apierr.Cause(cause))
+	}
+	return g.timedOut(cause)
+}
+
+func (g *Gateway) timedOut(cause error) *apierr.Error {
+	return apierr.New(apierr.IngestRequestTimeout,
+		"The request took longer than "+g.limits.Request.String()+". Send it again, in smaller batches if the connection is slow.", apierr.Cause(cause))
+}

@@ -1,0 +1,144 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+)
+
+const (
+	mediaProtobuf = "application/x-protobuf"
+	mediaJSON     = "application/json"
+)
+
+// envelope is the error body of public-api.md "Envelope". Its fields come in this order.
+type envelope struct {
+	Error envelopeError `json:"error"`
+}
+
+type envelopeError struct {
+	Tag               string `json:"_tag"`
+	Type              string `json:"type"`
+	Code              string `json:"code"`
+	Title             string `json:"title"`
+	Message           string `json:"message"`
+	Retryable         bool   `json:"retryable"`
+	Recovery          string `json:"recovery"`
+	RetryAfterSeconds int    `json:"retry_after_seconds,omitempty"`
+}
+
+// writeError answers with the envelope, whatever the type of the request: exporters treat it as text, people can read it.
+func writeError(w http.ResponseWriter, fail *apierr.Error) {
+	d := fail.Detail()
+	retryAfter := fail.RetryAfterSeconds()
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	// Strings, a bool and a number cannot fail to encode, nor can the buffer fail to take them.
+	_ = enc.Encode(envelope{envelopeError{
+		Tag: d.GetTag(), Type: d.GetType(), Code: d.GetCode(), Title: d.GetTitle(), Message: d.GetMessage(),
+		Retryable: d.GetRetryable(), Recovery: d.GetRecovery(), RetryAfterSeconds: retryAfter,
+	}})
+	h := w.Header()
+	h.Set("Content-Type", mediaJSON)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	if retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	w.WriteHeader(int(d.GetStatus()))
+	_, _ = w.Write(body.Bytes()) // a sender that is gone does not read its answer
+}
+
+// writeSuccess answers in the request's own media type: an empty message, or one that says what was rejected.
+func writeSuccess(w http.ResponseWriter, signal otlp.Signal, media string, result otlp.Result) {
+	message := refusal(result)
+	var body []byte
+	if media == mediaJSON {
+		body = jsonResponse(signal, result.Rejected, message)
+	} else {
+		body = protoResponse(nil, result.Rejected, message)
+	}
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body)
+}
+
+// protoResponse appends an Export…ServiceResponse. The three of them have the same wire: partial_success = 1, in it the rejected
+// count = 1 and error_message = 2.
+func protoResponse(b []byte, rejected int, message string) []byte {
+	if rejected == 0 && message == "" {
+		return b
+	}
+	var partial []byte
+	if rejected != 0 {
+		partial = protowire.AppendTag(partial, 1, protowire.VarintType)
+		partial = protowire.AppendVarint(partial, uint64(rejected))
+	}
+	if message != "" {
+		partial = protowire.AppendTag(partial, 2, protowire.BytesType)
+		partial = protowire.AppendString(partial, message)
+	}
+	b = protowire.AppendTag(b, 1, protowire.BytesType)
+	return protowire.AppendBytes(b, partial)
+}
+
+// jsonResponse is the same in proto3 JSON, where a 64-bit integer is a text.
+func jsonResponse(signal otlp.Signal, rejected int, message string) []byte {
+	if rejected == 0 && message == "" {
+		return []byte("{}")
+	}
+	partial := map[string]string{}
+	if rejected != 0 {
+		partial[rejectedField(signal)] = strconv.Itoa(rejected)
+	}
+	if message != "" {
+		partial["errorMessage"] = message
+	}
+	b, _ := json.Marshal(map[string]any{"partialSuccess": partial}) // texts cannot fail to encode
+	return b
+}
+
+func rejectedField(signal otlp.Signal) string {
+	switch signal {
+	case otlp.Logs:
+		return "rejectedLogRecords"
+	case otlp.Metrics:
+		return "rejectedDataPoints"
+	default:
+		return "rejectedSpans"
+	}
+}
+
+// warnings keeps an outage from filling the log: one line a second, with the number of those that were left out.
+type warnings struct {
+	last    atomic.Int64
+	skipped atomic.Int64
+}
+
+// report logs failures that are ours, with their cause. What senders do wrong is counted, not logged.
+func (g *Gateway) report(signal otlp.Signal, d door, requestID string, fail *apierr.Error) {
+	if apierr.Spec(fail.Tag).GetStatus() < 500 {
+		return
+	}
+	now := time.Now().UnixNano()
+	last := g.warnings.last.Load()
+	if now-last < int64(time.Second) || !g.warnings.last.CompareAndSwap(last, now) {
+		g.warnings.skipped.Add(1)
+		return
+	}
+	g.logger.Warn("ingest request failed",
+		slog.String("signal", signal.String()), slog.String("door", d.String()), slog.String("request_id", requestID),
+		slog.String("tag", apierr.Spec(fail.Tag).GetTag()), slog.Any("error", fail), slog.Int64("others_not_logged", g.warnings.skipped.Swap(0)))
+}

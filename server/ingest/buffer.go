@@ -1,0 +1,182 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+const (
+	firstBuffer = 64 << 10
+	// maxPooledBuffer keeps one huge request from holding its memory for good.
+	maxPooledBuffer = 4 << 20
+	// maxDeflateRatio is the most that deflate can expand; it bounds how far a gzip trailer is believed.
+	maxDeflateRatio = 1032
+)
+
+// buffer is reusable memory for one body.
+type buffer struct {
+	b []byte
+	// charged is how much of Limits.Buffered the buffer holds.
+	charged int
+}
+
+type bufferPool struct{ pool sync.Pool }
+
+func (p *bufferPool) get() *buffer {
+	if buf, ok := p.pool.Get().(*buffer); ok {
+		return buf
+	}
+	return &buffer{}
+}
+
+func (p *bufferPool) put(buf *buffer) {
+	if cap(buf.b) > maxPooledBuffer {
+		return
+	}
+	buf.b = buf.b[:0]
+	p.pool.Put(buf)
+}
+
+// release gives a buffer and its share of Limits.Buffered back.
+func (g *Gateway) release(buf *buffer) {
+	if buf == nil {
+		return
+	}
+	g.buffered.Add(-int64(buf.charged))
+	buf.charged = 0
+	g.buffers.put(buf)
+}
+
+// charge counts n bytes against Limits.Buffered. It never waits: a request that waits for memory holds memory.
+func (g *Gateway) charge(buf *buffer, n int) *apierr.Error {
+	if g.buffered.Add(int64(n)) > int64(g.limits.Buffered) {
+		g.buffered.Add(-int64(n))
+		return apierr.New(apierr.IngestServiceUnavailable, "The gateway holds as many unfinished requests as it has memory for. Nothing was stored; send the request again.")
+	}
+	buf.charged += n
+	return nil
+}
+
+// errTooLong is returned by fill when the source has more than the limit.
+var errTooLong = errors.New("longer than the limit")
+
+// fill reads src to its end into buf, at most limit bytes. hint is the expected length, 0 when unknown. grow is asked before memory
+// is taken.
+func fill(buf *buffer, src io.Reader, hint, limit int, grow func(n int) *apierr.Error) error {
+	b := buf.b[:0]
+	defer func() { buf.b = b }()
+	// One byte more than expected lets the read that finds the end happen without growing.
+	if err := reserve(&b, min(max(hint+1, firstBuffer), limit+1), grow); err != nil {
+		return err
+	}
+	for {
+		if len(b) == cap(b) {
+			if err := reserve(&b, min(2*cap(b), limit+1), grow); err != nil {
+				return err
+			}
+		}
+		n, err := src.Read(b[len(b):min(cap(b), limit+1)])
+		b = b[:len(b)+n]
+		switch {
+		case len(b) > limit:
+			return errTooLong
+		case err == io.EOF: //nolint:errorlint // io.Reader promises the bare value.
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// reserve makes room for n bytes in all.
+func reserve(b *[]byte, n int, grow func(n int) *apierr.Error) error {
+	if cap(*b) >= n {
+		return nil
+	}
+	if grow != nil {
+		if err := grow(n - cap(*b)); err != nil {
+			return err
+		}
+	}
+	*b = append(make([]byte, 0, n), *b...)
+	return nil
+}
+
+// gunzip decompresses a whole gzip file, which may have several members, into buf.
+func (g *Gateway) gunzip(buf *buffer, compressed []byte) *apierr.Error {
+	zr, _ := g.gunzips.Get().(*gunzipper)
+	if zr == nil {
+		zr = &gunzipper{}
+	}
+	zr.src.Reset(compressed)
+	defer func() {
+		zr.src.Reset(nil)
+		g.gunzips.Put(zr)
+	}()
+	if err := zr.reader.Reset(&zr.src); err != nil {
+		return notGzip(err)
+	}
+	err := fill(buf, &zr.reader, expanded(compressed, g.limits.Decompressed), g.limits.Decompressed, nil)
+	switch {
+	case errors.Is(err, errTooLong):
+		return g.expandsTooFar()
+	case err != nil:
+		return notGzip(err)
+	}
+	return nil
+}
+
+type gunzipper struct {
+	src    bytes.Reader
+	reader gzip.Reader
+}
+
+// expanded reads the length that a gzip trailer claims, so that most bodies need one allocation. The claim is believed only as far as
+// deflate can go.
+func expanded(compressed []byte, limit int) int {
+	n := len(compressed)
+	if n < 18 {
+		return 0
+	}
+	t := compressed[n-4:]
+	claim := int(uint32(t[0]) | uint32(t[1])<<8 | uint32(t[2])<<16 | uint32(t[3])<<24)
+	return min(claim, limit, n*maxDeflateRatio)
+}
+
+func notGzip(err error) *apierr.Error {
+	reason := "it is damaged: " + err.Error()
+	switch {
+	case errors.Is(err, gzip.ErrHeader):
+		reason = "it has no gzip header where one is expected"
+	case errors.Is(err, gzip.ErrChecksum):
+		reason = "its checksum does not match"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		reason = "it ends too early"
+	}
+	return apierr.New(apierr.IngestBadRequest, "The body is declared as gzip, but "+reason+".", apierr.Cause(err))
+}
+
+func (g *Gateway) expandsTooFar() *apierr.Error {
+	return apierr.New(apierr.IngestPayloadTooLarge,
+		fmt.Sprintf("The body is larger than %s after decompression. Send smaller batches.", mebibytes(g.limits.Decompressed)))
+}
+
+func mebibytes(n int) string {
+	if n >= 1<<20 && n%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// newPacker makes the encoder for bodies that came uncompressed and are worth compressing before they go to the queue.
+func newPacker() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<20))
+}

@@ -1,0 +1,98 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// Decoder turns queue records into rows again, for records whose columns were given up and after a restart. It is safe for
+// concurrent use.
+type Decoder struct {
+	zstd    *zstd.Decoder
+	scratch sync.Pool
+}
+
+// NewDecoder makes a decoder.
+func NewDecoder() (*Decoder, error) {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxReplay), zstd.WithDecodeAllCapLimit(false))
+	if err != nil {
+		return nil, fmt.Errorf("ingest: zstd decoder: %w", err)
+	}
+	return &Decoder{zstd: z}, nil
+}
+
+// maxReplay is far above any limit that a body could be admitted under: what was acknowledged must be read, also when the limits
+// have been lowered since. It only keeps a damaged length from asking for absurd memory.
+const maxReplay = 4 << 30
+
+type scratch struct {
+	raw    []byte
+	src    bytes.Reader
+	reader gzip.Reader
+}
+
+// DecodeRecord appends the rows of a record to set. The rows depend on nothing but header and payload. When it returns an error the
+// record is damaged or was written by a newer version, and the set is as it was.
+func (d *Decoder) DecodeRecord(header, payload []byte, set *blocks.Set) error {
+	h, err := ParseRecordHeader(header)
+	if err != nil {
+		return err
+	}
+	s, _ := d.scratch.Get().(*scratch)
+	if s == nil {
+		s = &scratch{}
+	}
+	defer func() {
+		if cap(s.raw) <= maxPooledBuffer {
+			d.scratch.Put(s)
+		}
+	}()
+	raw, err := d.decompress(s, h.Encoding, payload)
+	if err != nil {
+		return fmt.Errorf("ingest: record payload: %w", err)
+	}
+	stamp := h.stamp(math.MaxInt)
+	if _, err := otlp.Walk(h.Signal, raw, &stamp, set); err != nil {
+		return fmt.Errorf("ingest: record payload: %w", err)
+	}
+	return nil
+}
+
+func (d *Decoder) decompress(s *scratch, encoding Encoding, payload []byte) ([]byte, error) {
+	switch encoding {
+	case EncodingNone:
+		return payload, nil
+	case EncodingZstd:
+		raw, err := d.zstd.DecodeAll(payload, s.raw[:0])
+		if err != nil {
+			return nil, err
+		}
+		s.raw = raw[:0]
+		return raw, nil
+	case EncodingGzip:
+		s.src.Reset(payload)
+		defer s.src.Reset(nil)
+		if err := s.reader.Reset(&s.src); err != nil {
+			return nil, err
+		}
+		buf := buffer{b: s.raw}
+		err := fill(&buf, &s.reader, expanded(payload, maxReplay), maxReplay, nil)
+		s.raw = buf.b[:0]
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return buf.b, err
+	default:
+		return nil, fmt.Errorf("encoding %d is unknown", encoding)
+	}
+}

@@ -1,0 +1,164 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// export is one request on the path that both doors share.
+type export struct {
+	signal  otlp.Signal
+	door    door
+	key     Key
+	discard bool
+	// body is as it came: protobuf or JSON, possibly gzip.
+	body []byte
+	gzip bool
+	json bool
+}
+
+// packFrom is the size from which a body that came uncompressed is compressed for the queue: below it a record costs the disk no more
+// than the sync does.
+const packFrom = 256 << 10
+
+// store takes a body from validation to the durable queue.
+func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fail *apierr.Error) {
+	var set *blocks.Set
+	defer func() {
+		if p := recover(); p != nil {
+			// The set may be half-filled: it is not put back.
+			g.logger.ErrorContext(ctx, "ingest panicked", "signal", e.signal.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			result, fail = otlp.Result{}, apierr.New(apierr.IngestInternal, "The request failed on our side. It was not stored.")
+			return
+		}
+		g.sets.Put(set)
+	}()
+
+	header := RecordHeader{
+		Signal: e.signal, Encoding: EncodingNone, Org: e.key.Org, KeyType: e.key.Type, KeyID: e.key.ID,
+		ReceivedUnixNano: g.now().UnixNano(), Attributes: e.key.Attributes,
+	}
+	set = g.sets.Get()
+	work := g.buffers.get()
+	defer g.release(work)
+	payload, result, fail := g.decode(ctx, e, &header, work, set)
+	if fail != nil {
+		return otlp.Result{}, fail
+	}
+	g.metrics.walked(e, result)
+	if e.discard || result.Accepted == 0 {
+		return result, nil
+	}
+	head := g.buffers.get()
+	defer g.release(head)
+	head.b = header.Append(head.b[:0])
+	started := time.Now()
+	_, err := g.queue.Append(ctx, queue.Record{Header: head.b, Payload: payload, Attachment: set})
+	g.metrics.queueAppend.Observe(time.Since(started).Seconds())
+	if err != nil {
+		return otlp.Result{}, g.notQueued(ctx, err)
+	}
+	set = nil
+	g.metrics.accepted[e.signal].Add(float64(result.Accepted))
+	return result, nil
+}
+
+// decode fills set from the body and returns the payload to queue, which lies in the body or in work. It holds a decoder slot
+// meanwhile, which bounds the memory of decompressed bodies.
+func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, work *buffer, set *blocks.Set) (payload []byte, result otlp.Result, fail *apierr.Error) {
+	if fail := g.decoderSlot(ctx); fail != nil {
+		return nil, result, fail
+	}
+	defer g.releaseDecoderSlot()
+	raw := e.body
+	if e.gzip {
+		inflated := g.buffers.get()
+		defer g.release(inflated)
+		if fail := g.gunzip(inflated, e.body); fail != nil {
+			return nil, result, fail
+		}
+		raw = inflated.b
+	}
+	g.metrics.bytes(e, len(e.body), len(raw))
+	if len(raw) > g.limits.Decompressed {
+		return nil, result, g.expandsTooFar()
+	}
+	if e.json {
+		b, err := otlp.FromJSON(e.signal, raw)
+		if err != nil {
+			return nil, result, invalid(err)
+		}
+		raw = b
+	}
+	stamp := header.stamp(g.limits.Columns)
+	result, err := otlp.Walk(e.signal, raw, &stamp, set)
+	if err != nil {
+		return nil, otlp.Result{}, invalid(err)
+	}
+	switch {
+	case e.gzip && !e.json:
+		header.Encoding, payload = EncodingGzip, e.body
+	case len(raw) >= packFrom && !e.discard:
+		work.b = g.packer.EncodeAll(raw, work.b[:0])
+		header.Encoding, payload = EncodingZstd, work.b
+	default:
+		payload = raw
+	}
+	return payload, result, nil
+}
+
+// invalid is the answer to a body that is not OTLP. Errors of otlp name the field and are written for the sender.
+func invalid(err error) *apierr.Error {
+	if errors.Is(err, otlp.ErrTooLarge) {
+		return apierr.New(apierr.IngestPayloadTooLarge, sentence(err.Error()), apierr.Cause(err))
+	}
+	var bad *otlp.Error
+	if !errors.As(err, &bad) {
+		return apierr.New(apierr.IngestInternal, "The request failed on our side. It was not stored.", apierr.Cause(err))
+	}
+	fail := apierr.New(apierr.IngestBadRequest, sentence("The body is not valid OTLP: "+bad.Error()), apierr.Cause(err))
+	fail.Param = bad.Path
+	fail.Violations = []apierr.Violation{{Field: bad.Path, Message: bad.Reason}}
+	return fail
+}
+
+// notQueued is the answer when the queue did not take the record: nothing is stored.
+func (g *Gateway) notQueued(ctx context.Context, err error) *apierr.Error {
+	switch {
+	case errors.Is(err, queue.ErrTooLarge):
+		return apierr.New(apierr.IngestPayloadTooLarge, "The body is larger than the queue takes in one record. Send smaller batches.", apierr.Cause(err))
+	case ctx.Err() != nil:
+		return g.interrupted(ctx)
+	default:
+		return apierr.New(apierr.IngestQueueUnavailable,
+			"The batch could not be written to the durable queue. Nothing was stored; send the request again.", apierr.Cause(err))
+	}
+}
+
+func sentence(s string) string {
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
+// refusal describes rejected items, and warnings about accepted ones, for partial_success. Empty means full success.
+func refusal(r otlp.Result) string {
+	notes := make([]string, 0, len(r.Reasons)+len(r.Warnings))
+	for _, n := range r.Reasons {
+		notes = append(notes, n.String())
+	}
+	for _, n := range r.Warnings {
+		notes = append(notes, n.String())
+	}
+	return strings.Join(notes, "; ")
+}

@@ -1,0 +1,219 @@
+package ingest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+)
+
+// endpoint is what a path of the ingest address does.
+type endpoint struct {
+	methods []string
+	serve   func(w http.ResponseWriter, r *http.Request)
+}
+
+// HTTPHandler serves the ingest address: the OTLP endpoints and /health.
+func (g *Gateway) HTTPHandler() http.Handler {
+	endpoints := map[string]endpoint{"/health": {[]string{http.MethodGet, http.MethodHead}, g.serveHealth}}
+	for path, signal := range map[string]otlp.Signal{"/v1/traces": otlp.Traces, "/v1/logs": otlp.Logs, "/v1/metrics": otlp.Metrics} {
+		endpoints[path] = endpoint{[]string{http.MethodPost}, func(w http.ResponseWriter, r *http.Request) { g.serveExport(w, r, signal) }}
+	}
+	return g.route(endpoints)
+}
+
+// route does what every answer needs, whatever the path, before authentication: request id, CORS, preflights, 404 and 405. A ServeMux
+// would answer some of these in its own words, and redirect paths that exporters got wrong.
+func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Request-Id", requestID(r.Header.Get("X-Request-Id")))
+		allowOrigin(h)
+		e, found := endpoints[r.URL.Path]
+		switch {
+		case r.Method == http.MethodOptions:
+			preflight(w)
+		case !found:
+			routeNotFound(w)
+		case !slices.Contains(e.methods, r.Method):
+			methodNotAllowed(w, strings.Join(e.methods, ", ")+", OPTIONS")
+		default:
+			e.serve(w, r)
+		}
+	})
+}
+
+// HTTPServer is a server for the ingest address with the time limits that go with the handler's own. The caller sets Addr or serves a
+// listener.
+func (g *Gateway) HTTPServer() *http.Server {
+	return &http.Server{
+		Handler:           g.HTTPHandler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		// The handler cuts slow bodies itself and still answers; this only ends connections that do not even take the answer.
+		WriteTimeout:   g.limits.Request + 15*time.Second,
+		IdleTimeout:    3 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
+		ErrorLog:       slog.NewLogLogger(g.logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// requestID keeps an id that the sender chose, when it is fit for logs, or makes one.
+func requestID(sent string) string {
+	if sent != "" && len(sent) <= 128 && strings.Trim(sent, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == "" {
+		return sent
+	}
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "req_" + hex.EncodeToString(b[:])
+}
+
+func (g *Gateway) serveHealth(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	if g.draining.Load() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "DRAINING")
+		return
+	}
+	_, _ = io.WriteString(w, "OK")
+}
+
+func methodNotAllowed(w http.ResponseWriter, allow string) {
+	w.Header().Set("Allow", allow)
+	writeError(w, apierr.New(apierr.IngestMethodNotAllowed, "This endpoint does not take this method; it allows "+allow+"."))
+}
+
+func routeNotFound(w http.ResponseWriter) {
+	writeError(w, apierr.New(apierr.IngestRouteNotFound,
+		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; an exporter's OTLP endpoint is the address without a path, because it appends the path itself."))
+}
+
+func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otlp.Signal) {
+	started := time.Now()
+	g.metrics.open.Inc()
+	defer g.metrics.open.Dec()
+	ctx, cancel := context.WithDeadline(r.Context(), started.Add(g.limits.Request))
+	defer cancel()
+	// A recorder of tests has no deadlines, a real connection has; the context is checked in any case.
+	_ = http.NewResponseController(w).SetReadDeadline(started.Add(g.limits.Request))
+
+	media, result, fail := g.receive(ctx, r, signal)
+	g.metrics.answered(signal, doorHTTP, started, fail)
+	if fail != nil {
+		g.report(signal, doorHTTP, w.Header().Get("X-Request-Id"), fail)
+		writeError(w, fail)
+		return
+	}
+	writeSuccess(w, signal, media, result)
+}
+
+// receive runs the checks in the order of the contract: key, in flight, size, media type, then the body itself.
+func (g *Gateway) receive(ctx context.Context, r *http.Request, signal otlp.Signal) (media string, _ otlp.Result, _ *apierr.Error) {
+	var none otlp.Result
+	key, discard, fail := g.authenticate(ctx, presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader)))
+	if fail != nil {
+		return "", none, fail
+	}
+	if fail := key.allow(signal); fail != nil {
+		return "", none, fail
+	}
+	if fail := g.admit(key.Org); fail != nil {
+		return "", none, fail
+	}
+	defer g.inFlight.leave(key.Org)
+	if r.ContentLength > int64(g.limits.Body) {
+		return "", none, g.bodyTooLarge()
+	}
+	e := export{signal: signal, door: doorHTTP, key: key, discard: discard}
+	media, fail = mediaType(r.Header, &e)
+	if fail != nil {
+		// Size comes before media type, also for a body that did not declare it; none of it is kept.
+		if n, _ := io.Copy(io.Discard, io.LimitReader(r.Body, int64(g.limits.Body)+1)); n > int64(g.limits.Body) {
+			return "", none, g.bodyTooLarge()
+		}
+		return "", none, fail
+	}
+	body := g.buffers.get()
+	defer g.release(body)
+	if fail := g.readBody(ctx, body, r); fail != nil {
+		return "", none, fail
+	}
+	e.body = body.b
+	result, fail := g.store(ctx, &e)
+	return media, result, fail
+}
+
+// readBody reads the body as it comes, at most Limits.Body bytes.
+func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *apierr.Error {
+	if cap(buf.b) > 0 {
+		if fail := g.charge(buf, cap(buf.b)); fail != nil {
+			return fail
+		}
+	}
+	// A declared length is believed up to a mebibyte; memory for more is taken as the bytes arrive.
+	hint := int(min(max(r.ContentLength, 0), 1<<20))
+	err := fill(buf, r.Body, hint, g.limits.Body, func(n int) *apierr.Error { return g.charge(buf, n) })
+	var fail *apierr.Error
+	var timeout net.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &fail):
+		return fail
+	case errors.Is(err, errTooLong):
+		return g.bodyTooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(), errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return g.timedOut(err)
+	case errors.Is(err, io.ErrUnexpectedEOF) && r.ContentLength > 0:
+		return apierr.New(apierr.IngestBadRequest,
+			fmt.Sprintf("The body ended after %d bytes, but Content-Length declared %d.", len(buf.b), r.ContentLength), apierr.Cause(err))
+	default:
+		return apierr.New(apierr.IngestBadRequest, "The body could not be read to its end.", apierr.Cause(err))
+	}
+}
+
+func (g *Gateway) bodyTooLarge() *apierr.Error {
+	return apierr.New(apierr.IngestPayloadTooLarge, "The body is larger than "+mebibytes(g.limits.Body)+" as sent. Send smaller batches, or compress them with gzip.")
+}
+
+// mediaType reads Content-Type and Content-Encoding into e and returns the media type of the answer.
+func mediaType(h http.Header, e *export) (string, *apierr.Error) {
+	media := mediaProtobuf
+	sent := strings.Join(h.Values("Content-Type"), ", ")
+	if sent != "" {
+		base, _, err := mime.ParseMediaType(sent)
+		if err != nil {
+			base = strings.ToLower(strings.TrimSpace(strings.SplitN(sent, ";", 2)[0]))
+		}
+		switch {
+		case strings.Contains(strings.ToLower(sent), "json"):
+			e.json, media = true, mediaJSON
+		case base == mediaProtobuf, base == "application/protobuf", base == "application/octet-stream":
+			media = base
+		default:
+			return "", apierr.New(apierr.IngestUnsupportedMediaType,
+				"This Content-Type is not supported. Send application/x-protobuf or application/json.")
+		}
+	}
+	switch encoding := strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ", "))); encoding {
+	case "", "identity":
+	case "gzip":
+		e.gzip = true
+	default:
+		return "", apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Encoding is not supported. Send gzip, or leave the body uncompressed.")
+	}
+	return media, nil
+}

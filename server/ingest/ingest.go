@@ -1,0 +1,162 @@
+// Package ingest is the way in for telemetry: two doors (OTLP over HTTP and over gRPC) to one path. A request is admitted by its key,
+// read within bounds, walked once into warehouse columns, appended to the durable queue, and only then acknowledged.
+//
+// The order of the checks is the order of public-api.md "Ingest errors"; a request fails on the first that trips.
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/health"
+
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// TestKey is the key that anybody may send with: the payload is checked like any other, answered like any other, and discarded.
+const TestKey = "SVC_TEST"
+
+// Keys resolves ingest keys.
+type Keys interface {
+	// AuthenticateIngest returns what the key with this secret may do. An *apierr.Error is the answer to the sender
+	// (IngestUnauthorized for a key that is unknown, disabled, expired or of another region); any other error means that the lookup
+	// failed and the sender should try again.
+	AuthenticateIngest(ctx context.Context, secret string) (Key, error)
+}
+
+// Key is an ingest key that was found valid.
+type Key struct {
+	Org principal.OrgID
+	// Type is otlp.KeyPublic, KeyPrivate, KeyCustom or KeyConnector.
+	Type string
+	// ID is the public id of a custom key (`ingk_…`), empty for the others.
+	ID string
+	// Signals lists what the key may send ("traces", "logs", "metrics", …); nil allows everything.
+	Signals []string
+	// Attributes are written on every resource.
+	Attributes []otlp.ResourceAttribute
+}
+
+// Queue is the durable queue, *queue.Log.
+type Queue interface {
+	// Append returns nil once the record is on disk; then the attachment, a *blocks.Set, belongs to the queue. On an error nothing
+	// was or will be stored, and the attachment stays the caller's.
+	Append(ctx context.Context, rec queue.Record) (queue.Position, error)
+}
+
+// Limits bound what requests may cost. A zero field has its default.
+type Limits struct {
+	// InFlight is the number of requests that one organization may have open. Default 1,000.
+	InFlight int
+	// Body bounds an HTTP body as sent, compressed or not. Default 20 MiB.
+	Body int
+	// GRPCMessage bounds a gRPC message as sent. Default 64 MiB, which OTLP recommends.
+	GRPCMessage int
+	// Decompressed bounds a body after decompression, on both doors. Default 128 MiB.
+	Decompressed int
+	// Buffered bounds the bytes of all bodies held at one time as they came. Default 512 MiB.
+	Buffered int
+	// Columns bounds the rows that one request becomes. Default otlp.DefaultMaxBytes.
+	Columns int
+	// Request is the time that a request may take. Default 30 s.
+	Request time.Duration
+	// Decoders is the number of requests that are decompressed and walked at one time. Default twice GOMAXPROCS.
+	Decoders int
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		InFlight:     cmp.Or(l.InFlight, 1000),
+		Body:         cmp.Or(l.Body, 20<<20),
+		GRPCMessage:  cmp.Or(l.GRPCMessage, 64<<20),
+		Decompressed: cmp.Or(l.Decompressed, 128<<20),
+		Buffered:     cmp.Or(l.Buffered, 512<<20),
+		Columns:      cmp.Or(l.Columns, otlp.DefaultMaxBytes),
+		Request:      cmp.Or(l.Request, 30*time.Second),
+		Decoders:     cmp.Or(l.Decoders, 2*runtime.GOMAXPROCS(0)),
+	}
+}
+
+// Config is what a Gateway needs. Keys, Queue and Sets are required.
+type Config struct {
+	Keys  Keys
+	Queue Queue
+	// Sets is the pool that attachments come from, and that whoever drains the queue puts them back to.
+	Sets    *blocks.Pool
+	Limits  Limits
+	Logger  *slog.Logger
+	Metrics prometheus.Registerer
+	// Now is the clock that stamps records. Default time.Now.
+	Now func() time.Time
+	// Region is named in the refusal of a key, because a key of another region is not known here.
+	Region string
+}
+
+// Gateway is the ingest gateway. It is safe for concurrent use and holds no goroutine of its own.
+type Gateway struct {
+	keys    Keys
+	queue   Queue
+	sets    *blocks.Pool
+	limits  Limits
+	logger  *slog.Logger
+	metrics *metrics
+	now     func() time.Time
+	region  string
+
+	inFlight inFlight
+	decoders chan struct{}
+	buffered atomic.Int64
+	buffers  bufferPool
+	gunzips  sync.Pool
+	packer   *zstd.Encoder
+	warnings warnings
+	health   *health.Server
+	draining atomic.Bool
+}
+
+// New makes a gateway.
+func New(cfg Config) (*Gateway, error) {
+	if cfg.Keys == nil || cfg.Queue == nil || cfg.Sets == nil {
+		return nil, errors.New("ingest: Keys, Queue and Sets are required")
+	}
+	packer, err := newPacker()
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMetrics(cfg.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	limits := cfg.Limits.withDefaults()
+	g := &Gateway{
+		keys: cfg.Keys, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
+		logger: cfg.Logger, now: cfg.Now, region: cfg.Region,
+		inFlight: inFlight{limit: limits.InFlight, open: map[principal.OrgID]int{}},
+		decoders: make(chan struct{}, limits.Decoders),
+		health:   newHealth(),
+	}
+	if g.logger == nil {
+		g.logger = slog.New(slog.DiscardHandler)
+	}
+	if g.now == nil {
+		g.now = time.Now
+	}
+	return g, nil
+}
+
+// Drain makes both health checks fail, so that load balancers send new requests elsewhere. Requests are still served.
+func (g *Gateway) Drain() {
+	g.draining.Store(true)
+	g.health.Shutdown()
+}

@@ -1,0 +1,84 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+)
+
+const (
+	keyPrefixPublic  = "svc_pk_"
+	keyPrefixPrivate = "svc_sk_"
+	keyPrefixCustom  = "svc_ik_"
+	keyPrefixAPI     = "svc_ak_"
+
+	// maxKeyLength bounds what is hashed and looked up.
+	maxKeyLength = 256
+
+	keyHeader = "x-svc-ingest-key"
+)
+
+// presentedKey picks the secret out of the two headers that may hold one. A bearer token wins; the word is case-insensitive.
+func presentedKey(authorization, header string) string {
+	scheme, token, ok := strings.Cut(strings.TrimSpace(authorization), " ")
+	if ok && strings.EqualFold(scheme, "bearer") {
+		if token = strings.TrimSpace(token); token != "" {
+			return token
+		}
+	}
+	return strings.TrimSpace(header)
+}
+
+// authenticate resolves a presented secret. discard is true for the test key, whose Key is empty.
+func (g *Gateway) authenticate(ctx context.Context, secret string) (key Key, discard bool, _ *apierr.Error) {
+	if secret == TestKey {
+		return Key{}, true, nil
+	}
+	if reason := malformedKey(secret); reason != "" {
+		return Key{}, false, apierr.New(apierr.IngestUnauthorized, reason)
+	}
+	key, err := g.keys.AuthenticateIngest(ctx, secret)
+	if err == nil {
+		return key, false, nil
+	}
+	var known *apierr.Error
+	switch {
+	case errors.As(err, &known):
+		return Key{}, false, known
+	case ctx.Err() != nil:
+		return Key{}, false, g.interrupted(ctx)
+	default:
+		return Key{}, false, apierr.New(apierr.IngestServiceUnavailable,
+			"The ingest key could not be looked up just now. Nothing was stored; send the request again.", apierr.Cause(err))
+	}
+}
+
+func malformedKey(secret string) string {
+	switch {
+	case secret == "":
+		return "No ingest key was sent. Send one as `Authorization: Bearer <INGEST_KEY>` or in the header `x-svc-ingest-key`."
+	case strings.HasPrefix(secret, keyPrefixAPI):
+		return "This is an API key, which cannot send telemetry. Use an ingest key: it begins with svc_pk_, svc_sk_ or svc_ik_."
+	case len(secret) > maxKeyLength,
+		!strings.HasPrefix(secret, keyPrefixPublic) && !strings.HasPrefix(secret, keyPrefixPrivate) && !strings.HasPrefix(secret, keyPrefixCustom):
+		return "This is not an ingest key: one begins with svc_pk_, svc_sk_ or svc_ik_."
+	default:
+		return ""
+	}
+}
+
+// allow refuses a signal that the key may not send.
+func (k *Key) allow(signal otlp.Signal) *apierr.Error {
+	if k.Signals == nil || slices.Contains(k.Signals, signal.String()) {
+		return nil
+	}
+	allowed := "It may send nothing."
+	if len(k.Signals) > 0 {
+		allowed = "It may send: " + strings.Join(k.Signals, ", ") + "."
+	}
+	return apierr.New(apierr.IngestSignalNotAllowed, "This ingest key may not send "+signal.String()+". "+allowed)
+}

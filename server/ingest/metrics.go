@@ -1,0 +1,110 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+)
+
+// door is the transport that a request came by.
+type door int
+
+const (
+	doorHTTP door = iota
+	doorGRPC
+	doors
+)
+
+func (d door) String() string {
+	if d == doorGRPC {
+		return "grpc"
+	}
+	return "http"
+}
+
+// signalCount is the number of OTLP signals; otlp.Signal values are below it.
+const signalCount = int(otlp.Metrics) + 1
+
+// metrics hold the series that every request touches, so that no label is looked up on the path.
+type metrics struct {
+	requests    *prometheus.CounterVec
+	open        prometheus.Gauge
+	queueAppend prometheus.Observer
+	latency     [signalCount][doors]prometheus.Observer
+	accepted    [signalCount]prometheus.Counter
+	rejected    [signalCount]prometheus.Counter
+	discarded   [signalCount]prometheus.Counter
+	received    [signalCount]prometheus.Counter
+	inflated    [signalCount]prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "svc_ingest_requests_total", Help: "Ingest requests by signal, door and error tag; the tag of a success is ok.",
+	}, []string{"signal", "door", "tag"})
+	items := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "svc_ingest_items_total", Help: "Spans, log records and data points by outcome. Accepted ones are in the durable queue; discarded ones came with the test key.",
+	}, []string{"signal", "outcome"})
+	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "svc_ingest_bytes_total", Help: "Body bytes as received and after decompression.",
+	}, []string{"signal", "form"})
+	open := prometheus.NewGauge(prometheus.GaugeOpts{Name: "svc_ingest_in_flight_requests", Help: "Requests being served."})
+	latency := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "svc_ingest_request_seconds", Help: "Time from the request's header to its answer.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+	}, []string{"signal", "door"})
+	queueAppend := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "svc_ingest_queue_append_seconds", Help: "Time until the durable queue had a record on disk, or refused it.",
+		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
+	})
+	if reg != nil {
+		var errs []error
+		for _, c := range []prometheus.Collector{requests, items, bytes, open, latency, queueAppend} {
+			errs = append(errs, reg.Register(c))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return nil, fmt.Errorf("ingest: metrics: %w", err)
+		}
+	}
+	m := &metrics{requests: requests, open: open, queueAppend: queueAppend}
+	for i := range signalCount {
+		signal := otlp.Signal(i).String()
+		m.accepted[i] = items.WithLabelValues(signal, "accepted")
+		m.rejected[i] = items.WithLabelValues(signal, "rejected")
+		m.discarded[i] = items.WithLabelValues(signal, "discarded")
+		m.received[i] = bytes.WithLabelValues(signal, "received")
+		m.inflated[i] = bytes.WithLabelValues(signal, "decompressed")
+		for d := range doors {
+			m.latency[i][d] = latency.WithLabelValues(signal, d.String())
+		}
+	}
+	return m, nil
+}
+
+// answered counts a request that ended; fail is nil for a success.
+func (m *metrics) answered(signal otlp.Signal, d door, started time.Time, fail *apierr.Error) {
+	tag := "ok"
+	if fail != nil {
+		tag = apierr.Spec(fail.Tag).GetTag()
+	}
+	m.requests.WithLabelValues(signal.String(), d.String(), tag).Inc()
+	m.latency[signal][d].Observe(time.Since(started).Seconds())
+}
+
+func (m *metrics) bytes(e *export, received, inflated int) {
+	m.received[e.signal].Add(float64(received))
+	m.inflated[e.signal].Add(float64(inflated))
+}
+
+// walked counts items that cannot be stored, or that are not meant to be.
+func (m *metrics) walked(e *export, r otlp.Result) {
+	m.rejected[e.signal].Add(float64(r.Rejected))
+	if e.discard {
+		m.discarded[e.signal].Add(float64(r.Accepted))
+	}
+}

@@ -1,0 +1,195 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// Encoding is how the payload of a queue record is compressed. The values are stored: never renumber them.
+type Encoding uint8
+
+// Encodings. Gzip payloads are bodies as they came; Zstd is what the gateway itself uses.
+const (
+	EncodingNone Encoding = 1
+	EncodingGzip Encoding = 2
+	EncodingZstd Encoding = 3
+)
+
+// RecordHeader is everything besides the payload that the rows of a queue record depend on, so that walking the record again gives
+// the same rows. Payloads are always OTLP protobuf.
+type RecordHeader struct {
+	Signal           otlp.Signal
+	Encoding         Encoding
+	Org              principal.OrgID
+	KeyType          string
+	KeyID            string
+	ReceivedUnixNano int64
+	Attributes       []otlp.ResourceAttribute
+}
+
+const recordVersion = 1
+
+// Signals as stored; otlp.Signal may change its numbers, these may not.
+const (
+	storedTraces  = 1
+	storedLogs    = 2
+	storedMetrics = 3
+)
+
+const attributeIfMissing = 1
+
+// Append appends the header's stored form:
+//
+//	version u8, signal u8, encoding u8, received i64 (little-endian), organization, key type, key id,
+//	count of attributes (uvarint), then for each: flags u8, key, value
+//
+// where a text is its length as uvarint and its bytes.
+func (h *RecordHeader) Append(b []byte) []byte {
+	signal := byte(storedTraces)
+	switch h.Signal {
+	case otlp.Logs:
+		signal = storedLogs
+	case otlp.Metrics:
+		signal = storedMetrics
+	}
+	b = append(b, recordVersion, signal, byte(h.Encoding))
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.ReceivedUnixNano))
+	b = appendText(b, string(h.Org))
+	b = appendText(b, h.KeyType)
+	b = appendText(b, h.KeyID)
+	b = binary.AppendUvarint(b, uint64(len(h.Attributes)))
+	for i := range h.Attributes {
+		a := &h.Attributes[i]
+		var flags byte
+		if a.IfMissing {
+			flags = attributeIfMissing
+		}
+		b = append(b, flags)
+		b = appendText(b, a.Key)
+		b = appendText(b, a.Value)
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+var errShortHeader = errors.New("it ends too early")
+
+// ParseRecordHeader reads what Append wrote. It refuses what it does not know rather than drop it, for example a header that a newer
+// version wrote.
+func ParseRecordHeader(b []byte) (RecordHeader, error) {
+	h, err := parseRecordHeader(b)
+	if err != nil {
+		return RecordHeader{}, fmt.Errorf("ingest: record header: %w", err)
+	}
+	return h, nil
+}
+
+func parseRecordHeader(b []byte) (h RecordHeader, err error) {
+	if len(b) == 0 {
+		return h, errShortHeader
+	}
+	if b[0] != recordVersion {
+		return h, fmt.Errorf("version %d is unknown here; this program knows %d", b[0], recordVersion)
+	}
+	if len(b) < 11 {
+		return h, errShortHeader
+	}
+	switch b[1] {
+	case storedTraces:
+		h.Signal = otlp.Traces
+	case storedLogs:
+		h.Signal = otlp.Logs
+	case storedMetrics:
+		h.Signal = otlp.Metrics
+	default:
+		return h, fmt.Errorf("signal %d is unknown", b[1])
+	}
+	h.Encoding = Encoding(b[2])
+	if h.Encoding < EncodingNone || h.Encoding > EncodingZstd {
+		return h, fmt.Errorf("encoding %d is unknown", b[2])
+	}
+	h.ReceivedUnixNano = int64(binary.LittleEndian.Uint64(b[3:]))
+	r := headerReader{rest: b[11:]}
+	h.Org = principal.OrgID(r.text())
+	h.KeyType = r.text()
+	h.KeyID = r.text()
+	h.Attributes = r.attributes()
+	switch {
+	case r.err != nil:
+		return h, r.err
+	case len(r.rest) > 0:
+		return h, fmt.Errorf("%d bytes are left over", len(r.rest))
+	}
+	return h, nil
+}
+
+// headerReader keeps the first error; after it every read gives nothing.
+type headerReader struct {
+	rest []byte
+	err  error
+}
+
+func (r *headerReader) number() uint64 {
+	n, size := binary.Uvarint(r.rest)
+	if r.err != nil || size <= 0 || size > 1 && r.rest[size-1] == 0 { // one form only: no padded numbers
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return n
+}
+
+func (r *headerReader) text() string {
+	n := r.number()
+	if n > uint64(len(r.rest)) {
+		r.fail()
+		return ""
+	}
+	s := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	return s
+}
+
+func (r *headerReader) attributes() []otlp.ResourceAttribute {
+	n := r.number()
+	if n == 0 || r.err != nil {
+		return nil
+	}
+	if n > uint64(len(r.rest))/3 { // each has at least three bytes
+		r.fail()
+		return nil
+	}
+	all := make([]otlp.ResourceAttribute, n)
+	for i := range all {
+		if len(r.rest) == 0 || r.rest[0] > attributeIfMissing {
+			r.fail()
+			return nil
+		}
+		all[i].IfMissing = r.rest[0] == attributeIfMissing
+		r.rest = r.rest[1:]
+		all[i].Key = r.text()
+		all[i].Value = r.text()
+	}
+	return all
+}
+
+func (r *headerReader) fail() {
+	if r.err == nil {
+		r.err = errShortHeader
+	}
+	r.rest = nil
+}
+
+// stamp is what the walk needs of the header.
+func (h *RecordHeader) stamp(maxBytes int) otlp.Stamp {
+	return otlp.Stamp{
+		Org: h.Org, KeyType: h.KeyType, KeyID: h.KeyID, ReceivedUnixNano: h.ReceivedUnixNano, Attributes: h.Attributes, MaxBytes: maxBytes,
+	}
+}
