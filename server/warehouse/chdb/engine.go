@@ -24,6 +24,7 @@ type Engine struct {
 	anchor   *connection // keeps the engine alive: it stops with its last connection
 	settings map[string]bool
 	args     []string
+	repaired int // tokens without a part, struck out at boot
 
 	slots chan struct{}
 	tags  atomic.Uint64
@@ -66,7 +67,14 @@ func OpenEngine(cfg EngineConfig) (*Engine, error) {
 			return nil, fmt.Errorf("cannot make the warehouse folder: %w", err)
 		}
 	}
-	configFile, err := cfg.writeConfig()
+	var configFile string
+	var repaired int
+	err = withFolderLock(dir, func() (err error) {
+		if configFile, err = cfg.writeConfig(); err == nil {
+			repaired, err = repairDeduplication(dir)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +86,7 @@ func OpenEngine(cfg EngineConfig) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{lib: lib, cfg: cfg, slots: make(chan struct{}, cfg.MaxConnections)}
+	e := &Engine{lib: lib, cfg: cfg, repaired: repaired, slots: make(chan struct{}, cfg.MaxConnections)}
 	e.args = []string{
 		"svc",
 		"--path=" + dir,
@@ -114,7 +122,7 @@ var logPrefix = regexp.MustCompile(`(?m)^.*?(Code: \d+\.)`)
 func bootError(dir, output string, err error) error {
 	output = strings.TrimSpace(output)
 	if strings.Contains(output, "Another server instance") || strings.Contains(output, "Cannot lock file") {
-		return fmt.Errorf("the warehouse folder %s is %w: another svc runs on this data folder", dir, ErrLocked)
+		return lockedError(dir)
 	}
 	if output == "" {
 		output = err.Error()

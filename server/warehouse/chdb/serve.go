@@ -60,7 +60,8 @@ func Serve(ctx context.Context, cfg Config) error {
 		engine.Close()
 		return err
 	}
-	cfg.Logger.Info("warehouse_ready", "duration", time.Since(start).String(), "engine_version", engine.lib.version())
+	cfg.Logger.Info("warehouse_ready", "duration", time.Since(start).String(), "engine_version", engine.lib.version(),
+		"repaired_tokens", engine.repaired)
 	return serve(ctx, cfg, engine, listener)
 }
 

@@ -20,17 +20,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-const columns = "OrgId, Hour, Signal, Scope, Key, ValueType, UsageCount"
-
-// insertUntilStored inserts rows under one token, again after each passing failure, as ingest does.
-func insertUntilStored(ctx context.Context, w *warehouse.Warehouse, writer, batch, rows int) error {
-	var list [][]any
-	for i := range rows {
-		list = append(list, []any{"org_crash", time.Now().UTC().Truncate(time.Hour), "traces", "span", fmt.Sprintf("w%d-b%d-r%d", writer, batch, i), "string", uint64(1)})
-	}
-	token := fmt.Sprintf("crash/%d/%d", writer, batch)
+// insertUntilStored inserts spans under one token, again after each passing failure, as ingest does.
+func insertUntilStored(ctx context.Context, w *warehouse.Warehouse, body []byte, token string) error {
 	for {
-		err := w.InsertRows(ctx, "attribute_keys", strings.Split(columns, ", "), list, token)
+		err := w.Insert(ctx, "spans", warehousetest.SpanColumns, bytes.NewReader(body), token)
 		if err == nil || !warehouse.Retryable(err) || ctx.Err() != nil {
 			return err
 		}
@@ -44,19 +37,20 @@ func TestKilledEngine(t *testing.T) {
 	e := warehousetest.NewEngine(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	const writers, rows = 3, 50
+	const writers, rows, killRounds = 3, 50, 3
 	stop := make(chan struct{})
 	var batches [writers]int
 	var wg sync.WaitGroup
 	for writer := range writers {
 		wg.Go(func() {
+			body := warehousetest.SpanBlock(t, "org_crash", rows, time.Now().Add(-time.Hour))
 			for {
 				select {
 				case <-stop:
 					return
 				default:
 				}
-				if err := insertUntilStored(ctx, e.Warehouse, writer, batches[writer], rows); err != nil {
+				if err := insertUntilStored(ctx, e.Warehouse, body, fmt.Sprintf("crash/%d/%d", writer, batches[writer])); err != nil {
 					t.Errorf("writer %d: %v", writer, err)
 					return
 				}
@@ -64,7 +58,7 @@ func TestKilledEngine(t *testing.T) {
 			}
 		})
 	}
-	for round := range 3 {
+	for round := range killRounds {
 		time.Sleep(200 * time.Millisecond)
 		pid := e.Supervisor.Pid()
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -74,7 +68,7 @@ func TestKilledEngine(t *testing.T) {
 		unavailable := 0
 		for {
 			var n uint64
-			err := e.QueryRow(ctx, "org_crash", "SELECT count() FROM attribute_keys WHERE OrgId = {org:String}", nil, &n)
+			err := e.QueryRow(ctx, "org_crash", "SELECT count() FROM spans WHERE OrgId = {org:String}", nil, &n)
 			if err == nil && unavailable > 0 {
 				break
 			}
@@ -104,15 +98,24 @@ func TestKilledEngine(t *testing.T) {
 	for _, n := range batches {
 		want += uint64(n * rows)
 	}
-	var stored, distinct uint64
-	if err := e.QueryRow(ctx, "org_crash", "SELECT sum(UsageCount), uniqExact(Key) FROM attribute_keys WHERE OrgId = {org:String}", nil, &stored, &distinct); err != nil {
-		t.Fatal(err)
+	for _, tt := range []struct {
+		sql  string
+		want uint64
+	}{
+		{"SELECT count() FROM spans WHERE OrgId = {org:String}", want},
+		{"SELECT sum(SpanCount) FROM service_minutes WHERE OrgId = {org:String}", want},
+		{"SELECT count() FROM trace_roots WHERE OrgId = {org:String}", want / 2},
+	} {
+		var stored uint64
+		if err := e.QueryRow(ctx, "org_crash", tt.sql, nil, &stored); err != nil {
+			t.Fatal(err)
+		}
+		if stored != tt.want {
+			t.Errorf("%s: acknowledged %d rows, found %d", tt.sql, tt.want, stored)
+		}
 	}
-	if stored != want || distinct != want {
-		t.Errorf("acknowledged %d rows; stored %d, distinct %d", want, stored, distinct)
-	}
-	if got := e.Supervisor.Restarts(); got != 3 {
-		t.Errorf("%d restarts, want 3", got)
+	if got := e.Supervisor.Restarts(); got != killRounds {
+		t.Errorf("%d restarts, want %d", got, killRounds)
 	}
 }
 

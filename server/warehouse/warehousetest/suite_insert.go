@@ -14,10 +14,11 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-const spanColumns = "OrgId, Timestamp, TraceId, SpanId, ParentSpanId, ServiceName, DurationNano, HasError, IsEntry, SampleRate"
+// SpanColumns are the columns of SpanBlock.
+const SpanColumns = "OrgId, Timestamp, TraceId, SpanId, ParentSpanId, ServiceName, DurationNano, HasError, IsEntry, SampleRate"
 
-// spanBlock encodes spans as one Native block: every second one a root, spread over two days.
-func spanBlock(t testing.TB, org principal.OrgID, n int, start time.Time) []byte {
+// SpanBlock encodes spans as one Native block: every second one a root, spread over two days.
+func SpanBlock(t testing.TB, org principal.OrgID, n int, start time.Time) []byte {
 	t.Helper()
 	var (
 		orgs, services      = new(proto.ColStr).LowCardinality(), new(proto.ColStr).LowCardinality()
@@ -83,17 +84,17 @@ func readCounts(t *testing.T, w *warehouse.Warehouse, org principal.OrgID) count
 func testDeduplication(t *testing.T, w *warehouse.Warehouse) {
 	org := OrgID(t)
 	start := time.Now().UTC().Truncate(time.Hour).Add(-48 * time.Hour)
-	body := append(spanBlock(t, org, 1000, start), spanBlock(t, org, 500, start)...)
+	body := append(SpanBlock(t, org, 1000, start), SpanBlock(t, org, 500, start)...)
 	want := counts{Spans: 1500, Rolled: 1500, Errors: 150, Roots: 750, Days: 2}
 	for range 3 {
-		if err := w.Insert(t.Context(), "spans", spanColumns, bytes.NewReader(body), "log-1/0-100/spans"); err != nil {
+		if err := w.Insert(t.Context(), "spans", SpanColumns, bytes.NewReader(body), "log-1/0-100/spans"); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, readCounts(t, w, org)); diff != "" {
 			t.Fatalf("counts (-want +got):\n%s", diff)
 		}
 	}
-	if err := w.Insert(t.Context(), "spans", spanColumns, bytes.NewReader(body), "log-1/100-200/spans"); err != nil {
+	if err := w.Insert(t.Context(), "spans", SpanColumns, bytes.NewReader(body), "log-1/100-200/spans"); err != nil {
 		t.Fatal(err)
 	}
 	want = counts{Spans: 3000, Rolled: 3000, Errors: 300, Roots: 1500, Days: 2}
@@ -112,14 +113,14 @@ func testDeduplication(t *testing.T, w *warehouse.Warehouse) {
 
 func testBadInserts(t *testing.T, w *warehouse.Warehouse) {
 	org := OrgID(t)
-	good := spanBlock(t, org, 100, time.Now())
+	good := SpanBlock(t, org, 100, time.Now())
 	for _, tt := range []struct {
 		name, table, columns string
 		body                 []byte
 	}{
 		{"no such table", "no_such_table", "A", good},
 		{"no such column", "spans", "OrgId, Nope", good},
-		{"no block", "spans", spanColumns, bytes.Repeat([]byte{0xff}, 100)},
+		{"no block", "spans", SpanColumns, bytes.Repeat([]byte{0xff}, 100)},
 	} {
 		err := w.Insert(t.Context(), tt.table, tt.columns, bytes.NewReader(tt.body), "token/"+tt.name)
 		var e *warehouse.Error
@@ -129,7 +130,7 @@ func testBadInserts(t *testing.T, w *warehouse.Warehouse) {
 			t.Errorf("%s: %v must not be repeated", tt.name, err)
 		}
 	}
-	if err := w.Insert(t.Context(), "spans", spanColumns, bytes.NewReader(good[:len(good)-10]), "token/cut"); err == nil {
+	if err := w.Insert(t.Context(), "spans", SpanColumns, bytes.NewReader(good[:len(good)-10]), "token/cut"); err == nil {
 		t.Error("a body that was cut off was stored")
 	}
 	if err := w.Insert(t.Context(), "spans; DROP TABLE spans", "A", bytes.NewReader(good), "t"); err == nil {
@@ -138,7 +139,7 @@ func testBadInserts(t *testing.T, w *warehouse.Warehouse) {
 	if diff := cmp.Diff(counts{}, readCounts(t, w, org)); diff != "" {
 		t.Errorf("a refused insert stored rows (-want +got):\n%s", diff)
 	}
-	if err := w.Insert(t.Context(), "spans", spanColumns, bytes.NewReader(good), "token/good"); err != nil {
+	if err := w.Insert(t.Context(), "spans", SpanColumns, bytes.NewReader(good), "token/good"); err != nil {
 		t.Error(err)
 	}
 	if got := readCounts(t, w, org).Spans; got != 100 {
