@@ -19,11 +19,11 @@ import (
 
 // Prefixes of secrets. All have one length.
 const (
-	PrefixAPIKey           = "svc_ak_"
+	PrefixAPIKey     = "svc_ak_"
 	PrefixPublicKey  = "svc_pk_"
 	PrefixPrivateKey = "svc_sk_"
 	PrefixCustomKey  = "svc_ik_"
-	PrefixSession          = "svc_st_"
+	PrefixSession    = "svc_st_"
 
 	prefixLength = 7
 	// secretLength is 32 bytes as base64url text.

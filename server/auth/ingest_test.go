@@ -1,0 +1,244 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+func (f *fixture) defaultKeys(t testing.TB) (public, private string, keys []store.IngestKey) {
+	t.Helper()
+	public, private = NewSecret(PrefixPublicKey), NewSecret(PrefixPrivateKey)
+	keys, err := f.CreateDefaultIngestKeys(t.Context(), f.org, store.DefaultIngestKeys{
+		Public: f.hasher.Secret(public), Private: f.hasher.Secret(private), CreatedBy: f.admin.ID,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return public, private, keys
+}
+
+func TestIngestLookup(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	public, private, keys := f.defaultKeys(t)
+	custom := NewSecret(PrefixCustomKey)
+	rate, expires := 2.5, f.now().Add(time.Minute).UTC()
+	attrs := []store.ResourceAttribute{{Key: "team", Value: "a", Mode: store.AttributeIfMissing}}
+	key, err := f.CreateIngestKey(ctx, f.org, store.NewIngestKey{
+		Name: "edge", Secret: f.hasher.Secret(custom), Signals: []string{"traces"}, RateLimit: &rate, ExpiresAt: &expires, ResourceAttributes: attrs,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, _ := f.apiKey(t, nil)
+	for name, tc := range map[string]struct {
+		secret string
+		want   IngestKey
+		says   string
+	}{
+		"public":  {public, IngestKey{Org: f.org, Kind: store.IngestKeyPublic, ID: publicid.Encode("ingk", keys[0].ID)}, ""},
+		"private": {private, IngestKey{Org: f.org, Kind: store.IngestKeyPrivate, ID: publicid.Encode("ingk", keys[1].ID)}, ""},
+		"custom": {custom, IngestKey{
+			Org: f.org, Kind: store.IngestKeyCustom, ID: publicid.Encode("ingk", key.ID), Signals: []string{"traces"}, RateLimit: rate,
+			ResourceAttributes: attrs, ExpiresAt: expires,
+		}, ""},
+		"test":     {TestKey, IngestKey{Test: true}, ""},
+		"unknown":  {NewSecret(PrefixPublicKey), IngestKey{}, "not known here"},
+		"API key":  {api, IngestKey{}, "use an ingest key"},
+		"text":     {"secret", IngestKey{}, "not an ingest key"},
+		"empty":    {"", IngestKey{}, "not an ingest key"},
+		"cut":      {public[:30], IngestKey{}, "not an ingest key"},
+		"own hash": {f.hasher.Hash(public), IngestKey{}, "not an ingest key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := f.ingest.Lookup(ctx, tc.secret)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if tc.says == "" && err != nil || tc.says != "" && (!errors.Is(err, ErrUnknownKey) || !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("error = %v, want %q", err, tc.says)
+			}
+		})
+	}
+	k, err := f.ingest.Lookup(ctx, custom)
+	if err != nil || !k.Allows("traces") || k.Allows("logs") || !(&IngestKey{}).Allows("logs") {
+		t.Errorf("signals of %+v, %v", k, err)
+	}
+
+	f.advance(time.Minute)
+	if _, err := f.ingest.Lookup(ctx, custom); !errors.Is(err, ErrUnknownKey) || !strings.Contains(err.Error(), "expired") {
+		t.Errorf("expired: %v", err)
+	}
+}
+
+func TestIngestKeyChanges(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	public, private, _ := f.defaultKeys(t)
+	custom := NewSecret(PrefixCustomKey)
+	key, err := f.CreateIngestKey(ctx, f.org, store.NewIngestKey{Name: "edge", Secret: f.hasher.Secret(custom)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(secret string, want error) {
+		t.Helper()
+		if _, err := f.ingest.Lookup(ctx, secret); !errors.Is(err, want) {
+			t.Errorf("lookup: %v, want %v", err, want)
+		}
+	}
+	check(public, nil)
+	check(custom, nil)
+	fresh := NewSecret(PrefixPublicKey)
+	check(fresh, ErrUnknownKey) // asked for too early: the miss is not remembered
+	if _, err := f.RollDefaultIngestKey(ctx, f.org, store.IngestKeyPublic, f.hasher.Secret(fresh)); err != nil {
+		t.Fatal(err)
+	}
+	check(public, ErrUnknownKey)
+	check(fresh, nil)
+	check(private, nil)
+	for _, disabled := range []bool{true, false} {
+		if _, err := f.SetIngestKeyDisabled(ctx, f.org, key.ID, disabled); err != nil {
+			t.Fatal(err)
+		}
+		check(custom, map[bool]error{true: ErrUnknownKey}[disabled])
+	}
+
+	// From another process: within the minute that the contract allows.
+	f.ingest.unsubscribe()
+	if _, err := f.SetIngestKeyDisabled(ctx, f.org, key.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	check(custom, nil)
+	f.advance(ingestKeyTTL)
+	check(custom, ErrUnknownKey)
+}
+
+func TestIngestDatabaseDown(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	public, private, _ := f.defaultKeys(t)
+	if _, err := f.ingest.Lookup(ctx, public); err != nil {
+		t.Fatal(err)
+	}
+	f.down.Store(true)
+	if _, err := f.ingest.Lookup(ctx, private); !errors.Is(err, ErrLookupUnavailable) || !errors.Is(err, errDown) {
+		t.Errorf("an unknown key: %v", err)
+	}
+	// The known key goes on for a long time, and asks seldom.
+	before := f.lookups.Load()
+	for range 100 {
+		f.advance(time.Minute)
+		for range 10 {
+			if _, err := f.ingest.Lookup(ctx, public); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := f.lookups.Load() - before; n > 100 {
+		t.Errorf("%d lookups for 1000 calls on a database that is down", n)
+	}
+	// It recovers by itself, though nobody waits for it.
+	f.down.Store(false)
+	before = f.lookups.Load()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		f.advance(retryInterval)
+		if _, err := f.ingest.Lookup(ctx, public); err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := f.ingest.keys.cache.GetIfPresent(f.hasher.Hash(public)); ok && e.retryAt.Load() == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("not refreshed; %d lookups since recovery", f.lookups.Load()-before)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	// But not for ever.
+	f.down.Store(true)
+	f.advance(ingestMaxStale)
+	if _, err := f.ingest.Lookup(ctx, public); !errors.Is(err, ErrLookupUnavailable) {
+		t.Errorf("after a day: %v", err)
+	}
+}
+
+// TestStampede: callers who ask at once for the same key share a lookup.
+func TestStampede(t *testing.T) {
+	f := newFixture(t)
+	secret, _ := f.apiKey(t, nil)
+	gate := make(chan struct{})
+	hook := func() { <-gate }
+	f.beforeAnswer.Store(&hook)
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if r := f.auth.Authenticate(t.Context(), bearerHeader(secret)); r.Err != nil {
+				t.Error(r.Err)
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	close(gate)
+	wg.Wait()
+	if n := f.lookups.Load(); n != 1 {
+		t.Errorf("%d lookups, want 1", n)
+	}
+}
+
+func TestIngestCredential(t *testing.T) {
+	for name, tc := range map[string]struct {
+		header http.Header
+		want   string
+	}{
+		"bearer":             {header("Authorization", "Bearer k"), "k"},
+		"any case":           {header("Authorization", "bEaReR k"), "k"},
+		"own header":         {header("x-svc-ingest-key", "k"), "k"},
+		"own header, spaces": {header("x-svc-ingest-key", " k "), "k"},
+		"both the same":      {header("Authorization", "Bearer k", "x-svc-ingest-key", "k"), "k"},
+		"a proxy's basic":    {header("Authorization", "Basic abc", "x-svc-ingest-key", "k"), "k"},
+		"both differ":        {header("Authorization", "Bearer j", "x-svc-ingest-key", "k"), ""},
+		"none":               {header(), ""},
+		"empty":              {header("Authorization", ""), ""},
+		"empty own":          {header("x-svc-ingest-key", ""), ""},
+		"basic":              {header("Authorization", "Basic k"), ""},
+		"no space":           {header("Authorization", "Bearerk"), ""},
+		"twice":              {header("Authorization", "Bearer k", "Authorization", "Bearer k"), ""},
+		"own twice":          {header("x-svc-ingest-key", "k", "x-svc-ingest-key", "k"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			md := map[string][]string{}
+			for k, v := range tc.header {
+				md[strings.ToLower(k)] = v
+			}
+			fromHTTP, err := IngestCredential(tc.header)
+			fromGRPC, gerr := IngestCredentialMetadata(md)
+			if fromHTTP != tc.want || fromGRPC != tc.want {
+				t.Errorf("HTTP %q, gRPC %q, want %q", fromHTTP, fromGRPC, tc.want)
+			}
+			if wantErr := tc.want == ""; errors.Is(err, ErrNoCredential) != wantErr || errors.Is(gerr, ErrNoCredential) != wantErr {
+				t.Errorf("errors %v, %v", err, gerr)
+			}
+		})
+	}
+}
+
+func BenchmarkIngestLookup(b *testing.B) {
+	f := newFixture(b)
+	public, _, _ := f.defaultKeys(b)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := f.ingest.Lookup(b.Context(), public); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
