@@ -1,0 +1,478 @@
+package otlp
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// FromJSON turns an OTLP JSON request into the protobuf wire that Walk reads. Errors are *Error with the path in the body's own
+// spelling.
+//
+// As OTLP says: ids in hexadecimal of either case, other bytes in base64, enums as numbers only, lowerCamelCase names only,
+// unknown fields ignored, 64-bit numbers as text or number, null as if absent. Of a field given twice the last counts.
+func FromJSON(signal Signal, body []byte) ([]byte, error) {
+	if signal > Metrics {
+		return nil, &Error{Reason: signal.String() + ": not an OTLP signal"}
+	}
+	if !utf8.Valid(body) {
+		return nil, &Error{Reason: "the body is not valid UTF-8"}
+	}
+	p := &jsonParser{in: body}
+	out, err := p.message(make([]byte, 0, len(body)/2+64), signal.message())
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.at < len(p.in) {
+		return nil, p.fail("unexpected text after the end of the request")
+	}
+	return out, nil
+}
+
+// maxJSONNesting bounds objects and arrays within each other, of known and of ignored fields.
+const maxJSONNesting = 1000
+
+// jsonParser reads JSON and writes protobuf as it goes. The first error ends it; enclosing levels add their part of the path.
+type jsonParser struct {
+	in      []byte
+	at      int
+	depth   int
+	scratch []byte
+}
+
+func (p *jsonParser) fail(reason string) *Error {
+	return &Error{Reason: reason + " (at byte " + strconv.Itoa(p.at) + ")"}
+}
+
+func (p *jsonParser) space() {
+	for p.at < len(p.in) {
+		switch p.in[p.at] {
+		case ' ', '\t', '\r', '\n':
+			p.at++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the next byte after white space, 0 at the end.
+func (p *jsonParser) peek() byte {
+	p.space()
+	if p.at < len(p.in) {
+		return p.in[p.at]
+	}
+	return 0
+}
+
+func (p *jsonParser) take(c byte) bool {
+	if p.peek() != c {
+		return false
+	}
+	p.at++
+	return true
+}
+
+func (p *jsonParser) null() bool {
+	if p.peek() == 'n' && p.word("null") {
+		return true
+	}
+	return false
+}
+
+func (p *jsonParser) word(s string) bool {
+	if len(p.in)-p.at < len(s) || string(p.in[p.at:p.at+len(s)]) != s {
+		return false
+	}
+	p.at += len(s)
+	return true
+}
+
+func (p *jsonParser) enter() *Error {
+	if p.depth++; p.depth > maxJSONNesting {
+		return p.fail("nested more than " + strconv.Itoa(maxJSONNesting) + " deep")
+	}
+	return nil
+}
+
+// extent is where a field was written, so that it can be cut out when it comes again.
+type extent struct{ from, to int }
+
+// message appends the fields of the object that comes next.
+func (p *jsonParser) message(dst []byte, m message) ([]byte, *Error) {
+	if !p.take('{') {
+		return nil, p.fail("must be an object")
+	}
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	fields := schema[m]
+	var written [16]extent
+	var given uint32
+	guess := 0
+	for first := true; !p.take('}'); first = false {
+		if !first && !p.take(',') {
+			return nil, p.fail("expected a comma or }")
+		}
+		if p.peek() != '"' {
+			return nil, p.fail("expected a field name in quotes")
+		}
+		name, err := p.text()
+		if err != nil {
+			return nil, err
+		}
+		index := findJSON(fields, name, guess)
+		if index < 0 {
+			if err := p.colon(); err != nil {
+				return nil, err
+			}
+			if err := p.ignore(); err != nil {
+				return nil, within(err, string(name))
+			}
+			continue
+		}
+		guess = index + 1
+		f := &fields[index]
+		if err := p.colon(); err != nil {
+			return nil, err
+		}
+		if given&(1<<index) != 0 {
+			dst = cutOut(dst, &written, index)
+		}
+		given |= 1 << index
+		from := len(dst)
+		if !p.null() {
+			if dst, err = p.field(dst, f); err != nil {
+				return nil, within(err, f.json)
+			}
+		}
+		written[index] = extent{from, len(dst)}
+	}
+	p.depth--
+	return dst, nil
+}
+
+func (p *jsonParser) colon() *Error {
+	if !p.take(':') {
+		return p.fail("expected a colon")
+	}
+	return nil
+}
+
+// findJSON finds a field by its JSON name. Exporters write fields in one order, so the guess is nearly always right.
+func findJSON(fields []field, name []byte, guess int) int {
+	if guess < len(fields) && fields[guess].json == string(name) {
+		return guess
+	}
+	for i := range fields {
+		if fields[i].json == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// cutOut removes what a field had written.
+func cutOut(dst []byte, written *[16]extent, index int) []byte {
+	cut := written[index]
+	size := cut.to - cut.from
+	if size == 0 {
+		return dst
+	}
+	dst = append(dst[:cut.from], dst[cut.to:]...)
+	for i := range written {
+		if written[i].from >= cut.to {
+			written[i].from -= size
+			written[i].to -= size
+		}
+	}
+	return dst
+}
+
+func within(err *Error, name string) *Error {
+	switch {
+	case err.Path == "":
+		err.Path = name
+	case err.Path[0] == '[':
+		err.Path = name + err.Path
+	default:
+		err.Path = name + "." + err.Path
+	}
+	return err
+}
+
+func (p *jsonParser) field(dst []byte, f *field) ([]byte, *Error) {
+	if !f.repeated {
+		return p.value(dst, f)
+	}
+	if !p.take('[') {
+		return nil, p.fail("must be an array")
+	}
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	for i := 0; !p.take(']'); i++ {
+		if i > 0 && !p.take(',') {
+			return nil, p.fail("expected a comma or ]")
+		}
+		if p.peek() == 'n' {
+			return nil, within(p.fail("null is not allowed in an array"), "["+strconv.Itoa(i)+"]")
+		}
+		var err *Error
+		if dst, err = p.value(dst, f); err != nil {
+			return nil, within(err, "["+strconv.Itoa(i)+"]")
+		}
+	}
+	p.depth--
+	return dst, nil
+}
+
+// value appends one value with its tag.
+func (p *jsonParser) value(dst []byte, f *field) ([]byte, *Error) {
+	dst = binary.AppendUvarint(dst, uint64(f.number)<<3|f.kind.wire())
+	switch f.kind {
+	case kindMessage:
+		from := len(dst)
+		dst = append(dst, 0)
+		dst, err := p.message(dst, f.of)
+		if err != nil {
+			return nil, err
+		}
+		return setLength(dst, from), nil
+	case kindString:
+		s, err := p.quoted()
+		if err != nil {
+			return nil, err
+		}
+		dst = binary.AppendUvarint(dst, uint64(len(s)))
+		return append(dst, s...), nil
+	case kindID, kindBytes:
+		s, err := p.quoted()
+		if err != nil {
+			return nil, err
+		}
+		return p.appendBytes(dst, s, f.kind)
+	case kindBool:
+		p.space()
+		switch {
+		case p.word("true"):
+			return append(dst, 1), nil
+		case p.word("false"):
+			return append(dst, 0), nil
+		}
+		return nil, p.fail("must be true or false")
+	case kindDouble:
+		v, err := p.double()
+		if err != nil {
+			return nil, err
+		}
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v)), nil
+	default:
+		return p.integer(dst, f.kind)
+	}
+}
+
+// setLength writes the length of what was appended since the byte at from, which was kept free for it.
+func setLength(dst []byte, from int) []byte {
+	size := len(dst) - from - 1
+	if size < 0x80 {
+		dst[from] = byte(size)
+		return dst
+	}
+	var length [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(length[:], uint64(size))
+	dst = append(dst, length[1:n]...)
+	copy(dst[from+n:], dst[from+1:from+1+size])
+	copy(dst[from:], length[:n])
+	return dst
+}
+
+func (p *jsonParser) appendBytes(dst, s []byte, k kind) ([]byte, *Error) {
+	if k == kindID {
+		dst = binary.AppendUvarint(dst, uint64(hex.DecodedLen(len(s))))
+		from := len(dst)
+		dst = append(dst, s...)
+		n, err := hex.Decode(dst[from:], s)
+		if err != nil {
+			return nil, p.fail("must be hexadecimal digits, two for each byte")
+		}
+		return dst[:from+n], nil
+	}
+	enc := base64.StdEncoding
+	if strings.ContainsAny(string(s), "-_") {
+		enc = base64.URLEncoding
+	}
+	if len(s)%4 != 0 {
+		enc = enc.WithPadding(base64.NoPadding)
+	}
+	decoded, err := enc.AppendDecode(nil, s)
+	if err != nil {
+		return nil, p.fail("must be base64")
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(decoded)))
+	return append(dst, decoded...), nil
+}
+
+func (p *jsonParser) quoted() ([]byte, *Error) {
+	if p.peek() != '"' {
+		return nil, p.fail("must be text in quotes")
+	}
+	return p.text()
+}
+
+// text reads the string that comes next, valid until the next call.
+func (p *jsonParser) text() ([]byte, *Error) {
+	p.at++
+	from := p.at
+	for p.at < len(p.in) {
+		switch c := p.in[p.at]; {
+		case c == '"':
+			p.at++
+			return p.in[from : p.at-1], nil
+		case c == '\\':
+			return p.escapedText(from)
+		case c < 0x20:
+			return nil, p.fail("control character in a text")
+		default:
+			p.at++
+		}
+	}
+	return nil, p.fail("text without end")
+}
+
+func (p *jsonParser) escapedText(from int) ([]byte, *Error) {
+	out := append(p.scratch[:0], p.in[from:p.at]...)
+	for p.at < len(p.in) {
+		c := p.in[p.at]
+		p.at++
+		switch {
+		case c == '"':
+			p.scratch = out
+			return out, nil
+		case c < 0x20:
+			return nil, p.fail("control character in a text")
+		case c != '\\':
+			out = append(out, c)
+			continue
+		}
+		if p.at == len(p.in) {
+			break
+		}
+		e := p.in[p.at]
+		p.at++
+		switch e {
+		case '"', '\\', '/':
+			out = append(out, e)
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			r, ok := p.unicode()
+			if !ok {
+				return nil, p.fail(`bad \u escape`)
+			}
+			out = utf8.AppendRune(out, r)
+		default:
+			return nil, p.fail("unknown escape in a text")
+		}
+	}
+	return nil, p.fail("text without end")
+}
+
+// unicode reads what follows \u, and the second half of a surrogate pair. A surrogate alone is no character.
+func (p *jsonParser) unicode() (rune, bool) {
+	r, ok := p.hex4()
+	if !ok || !utf16.IsSurrogate(r) {
+		return r, ok
+	}
+	if !p.word(`\u`) {
+		return 0, false
+	}
+	low, ok := p.hex4()
+	if !ok {
+		return 0, false
+	}
+	r = utf16.DecodeRune(r, low)
+	return r, r != utf8.RuneError
+}
+
+func (p *jsonParser) hex4() (rune, bool) {
+	if len(p.in)-p.at < 4 {
+		return 0, false
+	}
+	var r rune
+	for _, c := range p.in[p.at : p.at+4] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	p.at += 4
+	return r, true
+}
+
+// ignore passes over a value of a field that nobody knows. It must be JSON all the same.
+func (p *jsonParser) ignore() *Error {
+	switch c := p.peek(); {
+	case c == '{' || c == '[':
+		return p.ignoreAll(c == '{')
+	case c == '"':
+		_, err := p.text()
+		return err
+	case c == 't' && p.word("true"), c == 'f' && p.word("false"), c == 'n' && p.word("null"):
+		return nil
+	}
+	_, err := p.number()
+	return err
+}
+
+func (p *jsonParser) ignoreAll(object bool) *Error {
+	p.at++
+	if err := p.enter(); err != nil {
+		return err
+	}
+	end := byte(']')
+	if object {
+		end = '}'
+	}
+	for first := true; !p.take(end); first = false {
+		if !first && !p.take(',') {
+			return p.fail("expected a comma or " + string(rune(end)))
+		}
+		if object {
+			if p.peek() != '"' {
+				return p.fail("expected a field name in quotes")
+			}
+			if _, err := p.text(); err != nil {
+				return err
+			}
+			if err := p.colon(); err != nil {
+				return err
+			}
+		}
+		if err := p.ignore(); err != nil {
+			return err
+		}
+	}
+	p.depth--
+	return nil
+}
