@@ -9,7 +9,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+# Its dependencies clash with the other tools', so it is installed by version.
+GOLANGCI_VERSION := v2.15.0
+GOLANGCI_LINT    := $(CURDIR)/.cache/golangci-lint/$(GOLANGCI_VERSION)/golangci-lint
 # What a person wrote: gofumpt leaves generated code to its generators.
 GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen/' -e '^ent/[^/]*\.go$$' | xargs grep -L '^// Code generated')
 
@@ -48,6 +50,9 @@ $(BIN)/.stamp: go.tool.mod go.tool.sum
 	GOBIN=$(BIN) go install -modfile=go.tool.mod tool
 	@touch $@
 
+$(GOLANGCI_LINT):
+	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
 .PHONY: generate
 generate: tools deps ## generate code from the contract (proto) and the data model (ent/schema)
 	$(BIN)/buf generate
@@ -61,13 +66,13 @@ fmt: tools ## format what is written by hand
 	@$(BIN)/gofumpt -w $(GO_FILES)
 
 .PHONY: lint
-lint: tools deps ## vet, staticcheck, gofumpt, buf lint, golangci-lint
+lint: tools deps $(GOLANGCI_LINT) ## vet, staticcheck, gofumpt, buf lint, golangci-lint
 	go vet ./...
 	$(BIN)/staticcheck ./...
 	@unformatted=$$($(BIN)/gofumpt -l $(GO_FILES)); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(BIN)/buf lint
-	go run $(GOLANGCI_LINT) run ./...
+	$(GOLANGCI_LINT) run ./...
 
 .PHONY: test
 test: tools deps ## run all tests (race detector, shuffled); PKG, RUN and COUNT narrow it down

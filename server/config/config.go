@@ -48,7 +48,7 @@ type Limits struct {
 	IngestMaxDecompressedBytes Size
 	BatchMaxRows               int
 	BatchMaxAge                time.Duration
-	WarehouseMaxMemoryBytes    Size // 0: half of this machine's memory
+	WarehouseMaxMemoryBytes    Size // 0: the engine decides by the machine's
 	RESTMaxBodyBytes           Size
 	GRPCMaxMessageBytes        Size
 	IngestNodes                int // shared rate limits are divided by it

@@ -79,7 +79,7 @@ func unknown(name string, source Source, candidates []string) *Error {
 			best, distance = c, d
 		}
 	}
-	return &Error{Key: name, Source: source, Reason: fmt.Sprintf("there is no such setting; the nearest is %s (all of them: svc config print)", best)}
+	return &Error{Key: name, Source: source, Reason: fmt.Sprintf("there is no such setting; the nearest is %s (all of them: svc config print --effective)", best)}
 }
 
 // editDistance is Levenshtein's, over bytes: names are ASCII.

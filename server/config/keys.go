@@ -95,8 +95,8 @@ func Keys() []Key {
 		},
 		{
 			Name: "warehouse-url", Kind: KindDSN,
-			Help:   "ClickHouse server (`clickhouse://`, `http://` or `https://`); empty: the embedded engine",
-			assign: dsn(func(c *Config) *DSN { return &c.WarehouseURL }, "clickhouse", "http", "https"),
+			Help:   "ClickHouse server's HTTP interface (`clickhouse://`, `clickhouses://` with TLS); empty: the embedded engine",
+			assign: dsn(func(c *Config) *DSN { return &c.WarehouseURL }, "clickhouse", "clickhouses", "http", "https"),
 		},
 		{
 			Name: "database-url", Kind: KindDSN,
@@ -175,7 +175,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "warehouse-max-memory-bytes", Kind: KindSize, Default: "0",
-			Help:   "memory of the embedded engine; 0: half of this machine's",
+			Help:   "memory of the embedded engine; 0: a quarter of this machine's, from 768 MiB to 8 GiB",
 			assign: size(func(c *Config) *Size { return &c.Limits.WarehouseMaxMemoryBytes }),
 		},
 		{
@@ -203,7 +203,9 @@ func AddFlags(fs *pflag.FlagSet, names ...string) {
 		if len(names) > 0 && !slices.Contains(names, key.Name) {
 			continue
 		}
-		fs.Var(&flagValue{kind: key.Kind, text: key.Default}, key.Name, key.Help+" ("+key.Env()+")")
+		// In the help of a flag, a word in back quotes would name the value.
+		help := strings.ReplaceAll(key.Help, "`", "")
+		fs.Var(&flagValue{kind: key.Kind, text: key.Default}, key.Name, help+" ("+key.Env()+")")
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,11 @@ func (c Config) Entries() []Entry {
 		out = append(out, Entry{Key: key, Name: key.Name, Value: value, Source: r.source})
 	}
 	return out
+}
+
+// Changed returns the keys that are not at their defaults.
+func (c Config) Changed() []Entry {
+	return slices.DeleteFunc(c.Entries(), func(e Entry) bool { return e.Source == sourceDefault })
 }
 
 // MarkdownTable renders the keys for the documentation.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+func (c *cli) adminUserCreate() *cobra.Command {
+	var org, role, name string
+	var passwordStdin, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "create EMAIL --org ORG",
+		Short: "Create a user in an organization and print the password once",
+		Example: `  svc admin user create ada@example.com --org org_… --role org:admin
+  svc admin user create ada@example.com --org org_… --password-stdin < password.txt`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			if err := checkEmail(list[0]); err != nil {
+				return err
+			}
+			if r := principal.Role(role); r != principal.RoleAdmin && r != principal.RoleMember {
+				return &usageError{fmt.Errorf("--role %q: use %s or %s", role, principal.RoleAdmin, principal.RoleMember)}
+			}
+			password := ""
+			if passwordStdin {
+				text, err := io.ReadAll(io.LimitReader(c.stdin, 4096))
+				if err != nil {
+					return fmt.Errorf("read the password: %w", err)
+				}
+				password = strings.TrimRight(string(text), "\r\n")
+				if password == "" {
+					return &usageError{errors.New("--password-stdin: the standard input is empty")}
+				}
+			}
+			cfg, err := c.load(cmd)
+			if err != nil {
+				return err
+			}
+			user, err := c.createUser(cmd.Context(), cfg, principal.OrgID(org), principal.Role(role), list[0], name, password)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return c.printJSON(user)
+			}
+			text := fmt.Sprintf("User      %s\nEmail     %s\nRole      %s\n", user.UserID, user.Email, user.Role)
+			if user.Password != "" {
+				text += "Password  " + user.Password + "\n"
+			}
+			_, err = io.WriteString(c.stdout, text)
+			return err
+		},
+	}
+	settings(cmd, placeKeys()...)
+	cmd.Flags().StringVar(&org, "org", "", "id of the organization, org_… (required)")
+	cmd.Flags().StringVar(&role, "role", string(principal.RoleMember), "org:admin or org:member")
+	cmd.Flags().StringVar(&name, "name", "", "the person's name")
+	cmd.Flags().BoolVar(&passwordStdin, "password-stdin", false, "take the password from standard input instead of making one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	required(cmd, "org")
+	return cmd
+}
+
+// createdUser is what admin user create prints.
+type createdUser struct {
+	UserID   principal.UserID `json:"user_id"`
+	Email    string           `json:"email"`
+	OrgID    principal.OrgID  `json:"org_id"`
+	Role     principal.Role   `json:"role"`
+	Password string           `json:"password,omitempty"` // one that was made; never one that was given
+}
+
+// createUser adds a user to an organization. A person who has an account already becomes a member with that account.
+func (c *cli) createUser(ctx context.Context, cfg config.Config, org principal.OrgID, role principal.Role, email, name, password string) (_ createdUser, err error) {
+	s, _, err := app.OpenStore(ctx, cfg)
+	if err != nil {
+		return createdUser{}, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if _, err := s.GetOrganization(ctx, org); err != nil {
+		if errors.Is(err, store.ErrNotFound) {
+			return createdUser{}, fmt.Errorf("there is no organization %q", org)
+		}
+		return createdUser{}, err
+	}
+	made := ""
+	if password == "" {
+		made = rand.Text()
+		password = made
+	}
+	hash, err := auth.HashPassword(ctx, password)
+	if err != nil {
+		return createdUser{}, err
+	}
+	user, err := s.CreateUser(ctx, store.NewUser{Email: email, Name: name, PasswordHash: hash})
+	if errors.Is(err, store.ErrConflict) {
+		fmt.Fprintf(c.stderr, "svc: %s has an account: it becomes a member, its name and password stay\n", email)
+		made = ""
+		user, err = s.UserByEmail(ctx, email)
+	}
+	if err != nil {
+		return createdUser{}, err
+	}
+	if err := s.CreateMembership(ctx, org, user.ID, role); err != nil {
+		if errors.Is(err, store.ErrConflict) {
+			return createdUser{}, fmt.Errorf("%s is a member of %s already", email, org)
+		}
+		return createdUser{}, err
+	}
+	return createdUser{UserID: user.ID, Email: user.Email, OrgID: org, Role: role, Password: made}, nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-observability/svc/server/config"
+)
+
+// doctorTimeout bounds each check: a server that does not answer must not hang the report.
+const doctorTimeout = 10 * time.Second
+
+func (c *cli) doctor() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look for what is wrong with this machine, the data folder and the databases",
+		Long: `Look for what is wrong with this machine, the data folder and the databases. It changes nothing and works beside a running
+server. Exit code 1 when a check fails; warnings do not count.`,
+		Example: "  svc doctor --data-dir /var/lib/svc",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.load(cmd)
+			if err != nil {
+				return err
+			}
+			return c.examine(cmd.Context(), cfg, asJSON)
+		},
+	}
+	settings(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// verdict of a check.
+type verdict string
+
+const (
+	verdictOK   verdict = "ok"
+	verdictWarn verdict = "warn"
+	verdictFail verdict = "fail"
+	verdictSkip verdict = "skip"
+)
+
+// finding is the outcome of one check, in words that say what to do.
+type finding struct {
+	Check   string  `json:"check"`
+	Verdict verdict `json:"verdict"`
+	Message string  `json:"message"`
+}
+
+func ok(format string, a ...any) finding {
+	return finding{Verdict: verdictOK, Message: fmt.Sprintf(format, a...)}
+}
+
+func warn(format string, a ...any) finding {
+	return finding{Verdict: verdictWarn, Message: fmt.Sprintf(format, a...)}
+}
+
+func fail(format string, a ...any) finding {
+	return finding{Verdict: verdictFail, Message: fmt.Sprintf(format, a...)}
+}
+
+func skip(format string, a ...any) finding {
+	return finding{Verdict: verdictSkip, Message: fmt.Sprintf(format, a...)}
+}
+
+// examine runs the checks in the order in which a start would run into them.
+func (c *cli) examine(ctx context.Context, cfg config.Config, asJSON bool) error {
+	running := serverRuns(cfg)
+	var findings []finding
+	for _, check := range []struct {
+		name string
+		run  func(context.Context, config.Config, bool) finding
+	}{
+		{"processor", checkProcessor},
+		{"clock", checkClock},
+		{"data folder", checkDataDir},
+		{"disk space", checkDisk},
+		{"ports", checkPorts},
+		{"engine library", checkLibrary},
+		{"database", checkDatabase},
+		{"warehouse", checkWarehouse},
+		{"system logs", checkSystemLogs},
+	} {
+		limited, cancel := context.WithTimeout(ctx, doctorTimeout)
+		f := check.run(limited, cfg, running)
+		cancel()
+		f.Check = check.name
+		findings = append(findings, f)
+	}
+	failed := 0
+	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	for _, f := range findings {
+		if f.Verdict == verdictFail {
+			failed++
+		}
+		if !asJSON {
+			fmt.Fprintf(table, "%s\t%s\t%s\n", f.Verdict, f.Check, f.Message)
+		}
+	}
+	if asJSON {
+		if err := c.printJSON(findings); err != nil {
+			return err
+		}
+	} else if err := table.Flush(); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d checks failed", failed, len(findings))
+	}
+	return nil
+}

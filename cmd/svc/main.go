@@ -1,0 +1,111 @@
+// Command svc is the whole platform in one program: `svc serve` runs it, the other subcommands look after it.
+//
+// Exit codes: 0 success, a clean stop included; 1 failure; 2 bad usage or configuration. Data goes to stdout, everything
+// else to stderr.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-observability/svc/server/config"
+)
+
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() {
+	c := &cli{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ()}
+	os.Exit(c.run(context.Background(), os.Args[1:]))
+}
+
+// cli is the surroundings of one invocation.
+type cli struct {
+	stdin          *os.File
+	stdout, stderr io.Writer
+	environ        []string
+}
+
+// run executes one command line and returns the exit code.
+func (c *cli) run(ctx context.Context, args []string) int {
+	root := c.root()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(c.stderr, "svc: "+err.Error())
+	var usage *usageError
+	var bad *config.Error
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintf(c.stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
+		return exitUsage
+	case errors.As(err, &bad):
+		return exitUsage
+	}
+	return exitFailure
+}
+
+func (c *cli) root() *cobra.Command {
+	root := group("svc", "An OpenTelemetry backend in one program: traces, logs and metrics over REST, gRPC and MCP")
+	root.Long = root.Short + `.
+
+Every setting is a flag, an SVC_ variable and a key of the configuration file: see 'svc config print --effective'.
+Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to stdout, everything else to stderr.`
+	root.Example = `  svc serve                                       start on the defaults, in ./data
+  svc send-test --bootstrap-file data/keys.json   check that telemetry arrives
+  svc doctor                                      look for what is wrong with this machine`
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(c.serve(), c.warehouse(), c.migrate(), c.admin(), c.version(), c.config(), c.doctor(), c.sendTest())
+	return root
+}
+
+// usageError is a command line that cannot be carried out.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// args checks the arguments of a command and marks what is wrong with them as bad usage.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, list []string) error {
+		if err := check(cmd, list); err != nil {
+			return &usageError{err}
+		}
+		return nil
+	}
+}
+
+// group is a command that only has subcommands.
+func group(use, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short,
+		Args: func(cmd *cobra.Command, list []string) error {
+			if len(list) == 0 {
+				return nil
+			}
+			message := fmt.Sprintf("unknown command %q for %q", list[0], cmd.CommandPath())
+			if near := cmd.SuggestionsFor(list[0]); len(near) > 0 {
+				message += fmt.Sprintf("; did you mean %q?", near[0])
+			}
+			return &usageError{errors.New(message)}
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			return &usageError{errors.New("a command is missing")}
+		},
+	}
+}

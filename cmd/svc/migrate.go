@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/store"
+)
+
+func (c *cli) migrate() *cobra.Command {
+	cmd := group("migrate", "Bring the databases up to date, or look whether they are")
+	cmd.Long = cmd.Short + `.
+
+'svc serve' does it at every start; this is for those who want it apart. The embedded engine runs only inside a server,
+which migrates it.`
+	up := &cobra.Command{
+		Use: "up", Short: "Apply the migrations that are missing", Args: args(cobra.NoArgs),
+		Example: "  svc migrate up --database-url postgres://svc@db/svc --warehouse-url clickhouse://svc@clickhouse:8123/svc",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.load(cmd)
+			if err != nil {
+				return err
+			}
+			return c.migrateUp(cmd.Context(), cfg)
+		},
+	}
+	settings(up, placeKeys()...)
+	var asJSON bool
+	status := &cobra.Command{
+		Use: "status", Short: "List migrations; exit 1 when one is missing or was changed", Args: args(cobra.NoArgs),
+		Example: "  svc migrate status --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.load(cmd)
+			if err != nil {
+				return err
+			}
+			return c.migrateStatus(cmd.Context(), cfg, asJSON)
+		},
+	}
+	settings(status, placeKeys()...)
+	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(up, status)
+	return cmd
+}
+
+func (c *cli) migrateUp(ctx context.Context, cfg config.Config) error {
+	s, _, err := app.OpenStore(ctx, cfg) // migrates
+	if err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.stderr, "svc: the database is up to date")
+	if err := warehouseRuns(ctx, cfg); err != nil {
+		fmt.Fprintln(c.stderr, "svc: the embedded engine is not running; 'svc serve' migrates it when it starts")
+		return nil
+	}
+	w, err := app.OpenWarehouse(ctx, cfg, app.Options{Logger: logger(c.stderr, cfg)})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(w.Migrate(ctx), w.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.stderr, "svc: the warehouse is up to date")
+	return nil
+}
+
+// migration is one line of the status, of either database.
+type migration struct {
+	Database  string     `json:"database"`
+	Name      string     `json:"name"`
+	State     string     `json:"state"` // applied, pending, changed
+	AppliedAt *time.Time `json:"applied_at"`
+}
+
+func newMigration(database, name string, applied, changed bool, at time.Time) migration {
+	m := migration{Database: database, Name: name, State: "pending"}
+	if applied {
+		m.State, m.AppliedAt = "applied", &at
+	}
+	if changed {
+		m.State = "changed"
+	}
+	return m
+}
+
+// storeConfig says where the relational database is, without opening it.
+func storeConfig(cfg config.Config) store.Config {
+	if url := cfg.DatabaseURL.Reveal(); url != "" {
+		return store.Config{URL: url}
+	}
+	return store.Config{Path: filepath.Join(cfg.DataDir, "svc.db")}
+}
+
+func (c *cli) migrateStatus(ctx context.Context, cfg config.Config, asJSON bool) error {
+	list, err := relationalMigrations(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := warehouseRuns(ctx, cfg); err != nil {
+		fmt.Fprintln(c.stderr, "svc: the embedded engine is not running: its migrations are not listed")
+	} else {
+		more, err := warehouseMigrations(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		list = append(list, more...)
+	}
+	if asJSON {
+		if err := c.printJSON(list); err != nil {
+			return err
+		}
+	} else {
+		table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+		for _, m := range list {
+			at := ""
+			if m.AppliedAt != nil {
+				at = m.AppliedAt.UTC().Format(time.RFC3339)
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", m.Database, m.State, m.Name, at)
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	if n := behind(list); n > 0 {
+		return fmt.Errorf("%d of %d migrations are missing or changed", n, len(list))
+	}
+	return nil
+}
+
+func behind(list []migration) (n int) {
+	for _, m := range list {
+		if m.State != "applied" {
+			n++
+		}
+	}
+	return n
+}
+
+func relationalMigrations(ctx context.Context, cfg config.Config) ([]migration, error) {
+	statuses, err := store.MigrationStatuses(ctx, storeConfig(cfg))
+	if err != nil {
+		return nil, err
+	}
+	var list []migration
+	for _, s := range statuses {
+		list = append(list, newMigration("relational", s.Name, s.Applied, s.Changed, s.AppliedAt))
+	}
+	return list, nil
+}
+
+func warehouseMigrations(ctx context.Context, cfg config.Config) (list []migration, err error) {
+	w, err := app.OpenWarehouse(ctx, cfg, app.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	statuses, err := w.MigrationStatuses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range statuses {
+		name := fmt.Sprintf("%s#%d %s", s.File, s.Statement, s.Title)
+		list = append(list, newMigration("warehouse", name, s.Applied, s.Changed, s.AppliedAt))
+	}
+	return list, nil
+}

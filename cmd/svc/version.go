@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+)
+
+// Set by the linker (Makefile); a plain `go build` takes them from the build's own record.
+var (
+	version string
+	commit  string
+)
+
+type buildVersion struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Chdb     string `json:"chdb"`
+}
+
+func readVersion() buildVersion {
+	v := buildVersion{Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Chdb: chdb.Version}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				if v.Commit == "" {
+					v.Commit = s.Value
+				}
+			case "vcs.modified":
+				v.Modified = s.Value == "true"
+			}
+		}
+		if v.Version == "" && info.Main.Version != "(devel)" {
+			v.Version = info.Main.Version
+		}
+	}
+	if v.Version == "" {
+		v.Version = "dev"
+	}
+	return v
+}
+
+func (c *cli) version() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  svc version --json",
+		Args:    args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			v := readVersion()
+			if asJSON {
+				return c.printJSON(v)
+			}
+			_, err := fmt.Fprintf(c.stdout, "svc %s %s %s, libchdb %s\n", v.Version, v.Go, v.Platform, v.Chdb)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *cli) printJSON(value any) error {
+	e := json.NewEncoder(c.stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(value)
+}

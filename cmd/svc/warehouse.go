@@ -1,0 +1,68 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+)
+
+func (c *cli) warehouse() *cobra.Command {
+	var dataDir, socket string
+	cmd := &cobra.Command{
+		Use:   "warehouse",
+		Short: "Run the embedded ClickHouse engine (serve starts it by itself)",
+		Long: `Run the embedded ClickHouse engine and answer ClickHouse's HTTP interface on a unix socket.
+
+'svc serve' starts this process, ends it, and starts it again when it dies. Started with a pipe as standard input, it ends
+when the pipe does. Run it by hand only to look at the data of a stopped server.`,
+		Example: `  svc warehouse --data-dir ./data/warehouse --socket /tmp/warehouse.sock
+  curl --unix-socket /tmp/warehouse.sock http://warehouse/ -d 'SELECT version()'`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.load(cmd)
+			if err != nil {
+				return err
+			}
+			return chdb.Serve(cmd.Context(), chdb.Config{
+				EngineConfig: chdb.EngineConfig{
+					LibraryPath: cfg.ChdbLib, DataDir: dataDir, MaxServerMemory: uint64(cfg.Limits.WarehouseMaxMemoryBytes),
+				},
+				Socket: socket, Parent: parentPipe(c.stdin), Logger: logger(c.stderr, cfg),
+			})
+		},
+	}
+	// Not the server's data-dir: the engine's own folder inside it.
+	cmd.Flags().StringVar(&dataDir, "data-dir", "", "folder of the engine's data (required)")
+	cmd.Flags().StringVar(&socket, "socket", "", "path of the unix socket (required)")
+	settings(cmd, "chdb-lib", "warehouse-max-memory-bytes", "log-level", "log-format")
+	required(cmd, "data-dir", "socket")
+	return cmd
+}
+
+// parentPipe returns the standard input where it is the pipe of a supervisor, and nothing for a terminal or /dev/null.
+func parentPipe(in *os.File) io.Reader {
+	info, err := in.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return nil
+	}
+	return in
+}
+
+// required refuses a command line that lacks a flag, as bad usage.
+func required(cmd *cobra.Command, names ...string) {
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		for _, name := range names {
+			if cmd.Flags().Lookup(name).Value.String() == "" {
+				return &usageError{errMissing(name)}
+			}
+		}
+		return nil
+	}
+}
+
+type errMissing string
+
+func (e errMissing) Error() string { return "--" + string(e) + " is required" }
