@@ -24,6 +24,9 @@ import (
 // URLVariable names the variable that holds the URL of a ClickHouse server to test against as well.
 const URLVariable = "SVC_TEST_CLICKHOUSE_URL"
 
+// configVariable hands a test's additions to config.xml to the engine's process.
+const configVariable = "SVC_TEST_ENGINE_CONFIG"
+
 const startTimeout = 60 * time.Second
 
 // Main runs a test binary that uses this package; its TestMain calls it: os.Exit(warehousetest.Main(m)). The binary starts
@@ -53,6 +56,7 @@ func serve(args []string) error {
 		return err
 	}
 	cfg.Parent = os.Stdin
+	cfg.ExtraConfig = os.Getenv(configVariable)
 	cfg.MaxServerMemory = 2 << 30
 	return chdb.Serve(context.Background(), cfg)
 }
@@ -65,10 +69,12 @@ type Engine struct {
 	Socket     string
 }
 
-func open(ctx context.Context, dir string, log *slog.Logger) (*Engine, error) {
+func open(ctx context.Context, dir, config string, log *slog.Logger) (*Engine, error) {
 	e := &Engine{DataDir: filepath.Join(dir, "warehouse"), Socket: filepath.Join(dir, "warehouse.sock")}
 	var err error
-	e.Supervisor, err = chdb.Start(ctx, chdb.SupervisorConfig{DataDir: e.DataDir, Socket: e.Socket, Logger: log})
+	e.Supervisor, err = chdb.Start(ctx, chdb.SupervisorConfig{
+		DataDir: e.DataDir, Socket: e.Socket, Logger: log, Env: []string{configVariable + "=" + config},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +83,13 @@ func open(ctx context.Context, dir string, log *slog.Logger) (*Engine, error) {
 		err = e.Migrate(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, e.stop())
+		return nil, errors.Join(err, e.Stop())
 	}
 	return e, nil
 }
 
-func (e *Engine) stop() error {
+// Stop ends the engine gracefully. It happens at the test's end by itself.
+func (e *Engine) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	var err error
@@ -95,14 +102,20 @@ func (e *Engine) stop() error {
 // NewEngine starts an engine of its own for a test, with all migrations applied, and stops it at the test's end.
 func NewEngine(t testing.TB) *Engine {
 	t.Helper()
+	return NewEngineIn(t, t.TempDir(), "")
+}
+
+// NewEngineIn is NewEngine in a given folder, where an earlier one may have been, with additions to config.xml.
+func NewEngineIn(t testing.TB, dir, config string) *Engine {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	e, err := open(ctx, t.TempDir(), slog.New(slog.DiscardHandler))
+	e, err := open(ctx, dir, config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatalf("cannot start the warehouse: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := e.stop(); err != nil {
+		if err := e.Stop(); err != nil {
 			t.Errorf("cannot stop the warehouse: %v", err)
 		}
 	})
@@ -131,13 +144,13 @@ func (s *sharedEngine) open() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	s.engine, s.err = open(ctx, s.dir, slog.New(slog.DiscardHandler))
+	s.engine, s.err = open(ctx, s.dir, "", slog.New(slog.DiscardHandler))
 }
 
 func (s *sharedEngine) close() error {
 	var err error
 	if s.engine != nil {
-		err = s.engine.stop()
+		err = s.engine.Stop()
 	}
 	if s.dir != "" {
 		err = errors.Join(err, os.RemoveAll(s.dir))

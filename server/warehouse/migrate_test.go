@@ -1,0 +1,135 @@
+package warehouse_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
+
+// golden compares with a file of testdata; `go test -update` rewrites it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), -update rewrites it:\n%s", path, diff)
+	}
+}
+
+var _ = flag.Bool("update", false, "rewrite golden files")
+
+func raw(t *testing.T, w *warehouse.Warehouse, sql string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := w.RawQuery(t.Context(), sql, "TSV", &out); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return out.String()
+}
+
+func TestRenderedForCluster(t *testing.T) {
+	sql, err := warehouse.RenderedSQL("svc", "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "cluster.sql", strings.Join(sql, "\n;\n\n")+"\n;\n")
+	for _, statement := range sql {
+		if !strings.Contains(statement, " ON CLUSTER 'main'") {
+			t.Errorf("not on the cluster: %s", statement)
+		}
+	}
+}
+
+const clusterConfig = `
+    <zookeeper><implementation>testkeeper</implementation></zookeeper>
+    <macros><shard>01</shard><replica>replica-1</replica></macros>
+    <remote_servers><main><shard><replica><host>localhost</host><port>9000</port></replica></shard></main></remote_servers>
+`
+
+var onCluster = regexp.MustCompile(` ON CLUSTER '\w+'`)
+
+// The engine really makes the cluster's tables, with a keeper in memory. It has no other nodes, so nothing is inserted.
+func TestClusterTables(t *testing.T) {
+	e := warehousetest.NewEngineIn(t, t.TempDir(), clusterConfig)
+	if err := e.Exec(t.Context(), "CREATE DATABASE clustered"); err != nil {
+		t.Fatal(err)
+	}
+	sql, err := warehouse.RenderedSQL("clustered", "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	qualify := regexp.MustCompile(`(EXISTS |TO |FROM |\nAS )(\w+)`)
+	for _, statement := range sql {
+		statement = onCluster.ReplaceAllString(statement, "")
+		if err := e.Exec(t.Context(), qualify.ReplaceAllString(statement, "${1}clustered.${2}")); err != nil {
+			t.Fatalf("%s\n%v", statement, err)
+		}
+	}
+	golden(t, "cluster_tables.txt", raw(t, e.Warehouse, "SELECT name, engine, sorting_key FROM system.tables WHERE database = 'clustered' ORDER BY name"))
+	// libchdb 26.7.3 crashes when it closes with replicated tables open; only this test has any.
+	if err := e.Exec(t.Context(), "DROP DATABASE clustered SYNC"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every sort key begins with the organization.
+func TestOrganizationFirst(t *testing.T) {
+	w := warehousetest.Shared(t)
+	got := raw(t, w, "SELECT name, sorting_key FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations' AND NOT startsWith(sorting_key, 'OrgId,')")
+	if got != "" {
+		t.Errorf("tables not sorted by organization first:\n%s", got)
+	}
+}
+
+func TestMigrationsResume(t *testing.T) {
+	e := warehousetest.NewEngine(t)
+	files := func(text string) fstest.MapFS {
+		return fstest.MapFS{"migrations/9001_test.sql": &fstest.MapFile{Data: []byte(text)}}
+	}
+	const first = "-- a comment\nCREATE TABLE {{create \"m_one\"}} (A UInt8) ENGINE = {{engine \"MergeTree\"}} ORDER BY A\n;\n"
+	err := e.MigrateFiles(t.Context(), files(first+"CREATE TABLE m_two (A NoSuchType) ENGINE = MergeTree ORDER BY A\n;\n"))
+	if err == nil || !strings.Contains(err.Error(), "9001_test.sql, statement 2") {
+		t.Fatalf("got %v", err)
+	}
+	// The first statement is recorded: it would fail a second time, having no IF NOT EXISTS.
+	const both = "-- another comment\n" + first + "CREATE TABLE m_two (A UInt8) ENGINE = MergeTree ORDER BY A\n;\n"
+	for range 2 {
+		if err := e.MigrateFiles(t.Context(), files(both)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := raw(t, e.Warehouse, "SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'm_') ORDER BY name"); got != "m_one\nm_two\n" {
+		t.Errorf("tables: %q", got)
+	}
+	err = e.MigrateFiles(t.Context(), files(strings.ReplaceAll(both, "A UInt8", "A UInt16")))
+	if err == nil || !strings.Contains(err.Error(), "changed after it was applied") {
+		t.Errorf("a changed statement: got %v", err)
+	}
+	if err := e.MigrateFiles(t.Context(), files("{{nonsense}}\n;\n")); err == nil || !strings.Contains(err.Error(), "9001_test.sql, statement 1") {
+		t.Errorf("a statement that cannot be rendered: got %v", err)
+	}
+}

@@ -1,0 +1,419 @@
+CREATE TABLE IF NOT EXISTS spans_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    TraceId String CODEC(ZSTD(1)),
+    SpanId String CODEC(ZSTD(1)),
+    ParentSpanId String CODEC(ZSTD(1)),
+    TraceState String CODEC(ZSTD(1)),
+    Flags UInt32 CODEC(ZSTD(1)),
+    SpanName LowCardinality(String) CODEC(ZSTD(1)),
+    SpanKind LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceVersion LowCardinality(String) CODEC(ZSTD(1)),
+    Environment LowCardinality(String) CODEC(ZSTD(1)),
+    DurationNano UInt64 CODEC(ZSTD(1)),
+    StatusCode LowCardinality(String) CODEC(ZSTD(1)),
+    StatusMessage String CODEC(ZSTD(1)),
+    HasError Bool CODEC(ZSTD(1)),
+    IsEntry Bool CODEC(ZSTD(1)),
+    HttpMethod LowCardinality(String) CODEC(ZSTD(1)),
+    HttpRoute LowCardinality(String) CODEC(ZSTD(1)),
+    HttpStatusCode UInt16 CODEC(ZSTD(1)),
+    SampleRate Float64 CODEC(ZSTD(1)),
+    ScopeName LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    SpanAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    EventsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+    EventsName Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    EventsAttributes Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1)),
+    LinksTraceId Array(String) CODEC(ZSTD(1)),
+    LinksSpanId Array(String) CODEC(ZSTD(1)),
+    LinksTraceState Array(String) CODEC(ZSTD(1)),
+    LinksAttributes Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1)),
+    INDEX idx_trace_id TraceId TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX idx_span_attribute arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)) TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, ServiceName, Timestamp)
+TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS spans ON CLUSTER 'main'
+AS spans_local
+ENGINE = Distributed('main', 'svc', 'spans_local', cityHash64(OrgId, TraceId))
+;
+
+CREATE TABLE IF NOT EXISTS logs_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    ObservedTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    TraceId String CODEC(ZSTD(1)),
+    SpanId String CODEC(ZSTD(1)),
+    Flags UInt32 CODEC(ZSTD(1)),
+    SeverityText LowCardinality(String) CODEC(ZSTD(1)),
+    SeverityNumber UInt8 CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceVersion LowCardinality(String) CODEC(ZSTD(1)),
+    Environment LowCardinality(String) CODEC(ZSTD(1)),
+    EventName LowCardinality(String) CODEC(ZSTD(1)),
+    Body String CODEC(ZSTD(1)),
+    ScopeName LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    LogAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    INDEX idx_trace_id TraceId TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX idx_body Body TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(Body)),
+    INDEX idx_log_attribute arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)) TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, ServiceName, Timestamp)
+TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS logs ON CLUSTER 'main'
+AS logs_local
+ENGINE = Distributed('main', 'svc', 'logs_local', cityHash64(OrgId, ServiceName, Timestamp))
+;
+
+CREATE TABLE IF NOT EXISTS metrics_gauge_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    MetricName LowCardinality(String) CODEC(ZSTD(1)),
+    MetricDescription LowCardinality(String) CODEC(ZSTD(1)),
+    MetricUnit LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
+    Environment LowCardinality(String) CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(ZSTD(1)),
+    StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Flags UInt32 CODEC(ZSTD(1)),
+    ScopeName LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ExemplarsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+    ExemplarsValue Array(Float64) CODEC(ZSTD(1)),
+    ExemplarsTraceId Array(String) CODEC(ZSTD(1)),
+    ExemplarsSpanId Array(String) CODEC(ZSTD(1)),
+    ExemplarsAttributes Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1)),
+    Value Float64 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
+TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS metrics_gauge ON CLUSTER 'main'
+AS metrics_gauge_local
+ENGINE = Distributed('main', 'svc', 'metrics_gauge_local', cityHash64(OrgId, SeriesHash))
+;
+
+CREATE TABLE IF NOT EXISTS metrics_sum_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    MetricName LowCardinality(String) CODEC(ZSTD(1)),
+    MetricDescription LowCardinality(String) CODEC(ZSTD(1)),
+    MetricUnit LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
+    Environment LowCardinality(String) CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(ZSTD(1)),
+    StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Flags UInt32 CODEC(ZSTD(1)),
+    ScopeName LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ExemplarsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+    ExemplarsValue Array(Float64) CODEC(ZSTD(1)),
+    ExemplarsTraceId Array(String) CODEC(ZSTD(1)),
+    ExemplarsSpanId Array(String) CODEC(ZSTD(1)),
+    ExemplarsAttributes Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1)),
+    Value Float64 CODEC(ZSTD(1)),
+    AggregationTemporality LowCardinality(String) CODEC(ZSTD(1)),
+    IsMonotonic Bool CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
+TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS metrics_sum ON CLUSTER 'main'
+AS metrics_sum_local
+ENGINE = Distributed('main', 'svc', 'metrics_sum_local', cityHash64(OrgId, SeriesHash))
+;
+
+CREATE TABLE IF NOT EXISTS metrics_histogram_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    MetricName LowCardinality(String) CODEC(ZSTD(1)),
+    MetricDescription LowCardinality(String) CODEC(ZSTD(1)),
+    MetricUnit LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
+    Environment LowCardinality(String) CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(ZSTD(1)),
+    StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Flags UInt32 CODEC(ZSTD(1)),
+    ScopeName LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ExemplarsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+    ExemplarsValue Array(Float64) CODEC(ZSTD(1)),
+    ExemplarsTraceId Array(String) CODEC(ZSTD(1)),
+    ExemplarsSpanId Array(String) CODEC(ZSTD(1)),
+    ExemplarsAttributes Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1)),
+    Count UInt64 CODEC(ZSTD(1)),
+    Sum Nullable(Float64) CODEC(ZSTD(1)),
+    Min Nullable(Float64) CODEC(ZSTD(1)),
+    Max Nullable(Float64) CODEC(ZSTD(1)),
+    BucketCounts Array(UInt64) CODEC(ZSTD(1)),
+    ExplicitBounds Array(Float64) CODEC(ZSTD(1)),
+    AggregationTemporality LowCardinality(String) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
+TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS metrics_histogram ON CLUSTER 'main'
+AS metrics_histogram_local
+ENGINE = Distributed('main', 'svc', 'metrics_histogram_local', cityHash64(OrgId, SeriesHash))
+;
+
+CREATE TABLE IF NOT EXISTS metrics_exponential_histogram_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    MetricName LowCardinality(String) CODEC(ZSTD(1)),
+    MetricDescription LowCardinality(String) CODEC(ZSTD(1)),
+    MetricUnit LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
+    Environment LowCardinality(String) CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(ZSTD(1)),
+    StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Flags UInt32 CODEC(ZSTD(1)),
+    ScopeName LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ExemplarsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+    ExemplarsValue Array(Float64) CODEC(ZSTD(1)),
+    ExemplarsTraceId Array(String) CODEC(ZSTD(1)),
+    ExemplarsSpanId Array(String) CODEC(ZSTD(1)),
+    ExemplarsAttributes Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1)),
+    Count UInt64 CODEC(ZSTD(1)),
+    Sum Nullable(Float64) CODEC(ZSTD(1)),
+    Min Nullable(Float64) CODEC(ZSTD(1)),
+    Max Nullable(Float64) CODEC(ZSTD(1)),
+    Scale Int32 CODEC(ZSTD(1)),
+    ZeroCount UInt64 CODEC(ZSTD(1)),
+    ZeroThreshold Float64 CODEC(ZSTD(1)),
+    PositiveOffset Int32 CODEC(ZSTD(1)),
+    PositiveBucketCounts Array(UInt64) CODEC(ZSTD(1)),
+    NegativeOffset Int32 CODEC(ZSTD(1)),
+    NegativeBucketCounts Array(UInt64) CODEC(ZSTD(1)),
+    AggregationTemporality LowCardinality(String) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
+TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS metrics_exponential_histogram ON CLUSTER 'main'
+AS metrics_exponential_histogram_local
+ENGINE = Distributed('main', 'svc', 'metrics_exponential_histogram_local', cityHash64(OrgId, SeriesHash))
+;
+
+CREATE TABLE IF NOT EXISTS metrics_summary_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    MetricName LowCardinality(String) CODEC(ZSTD(1)),
+    MetricDescription LowCardinality(String) CODEC(ZSTD(1)),
+    MetricUnit LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
+    Environment LowCardinality(String) CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(ZSTD(1)),
+    StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Flags UInt32 CODEC(ZSTD(1)),
+    ScopeName LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    Count UInt64 CODEC(ZSTD(1)),
+    Sum Float64 CODEC(ZSTD(1)),
+    QuantilesQuantile Array(Float64) CODEC(ZSTD(1)),
+    QuantilesValue Array(Float64) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
+TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS metrics_summary ON CLUSTER 'main'
+AS metrics_summary_local
+ENGINE = Distributed('main', 'svc', 'metrics_summary_local', cityHash64(OrgId, SeriesHash))
+;
+
+CREATE TABLE IF NOT EXISTS metric_catalog_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Hour DateTime('UTC'),
+    MetricName LowCardinality(String),
+    MetricType LowCardinality(String),
+    ServiceName LowCardinality(String),
+    MetricDescription SimpleAggregateFunction(anyLast, String),
+    MetricUnit SimpleAggregateFunction(anyLast, String),
+    IsMonotonic SimpleAggregateFunction(max, UInt8),
+    DataPointCount SimpleAggregateFunction(sum, UInt64),
+    FirstSeen SimpleAggregateFunction(min, DateTime64(9, 'UTC')),
+    LastSeen SimpleAggregateFunction(max, DateTime64(9, 'UTC'))
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Hour)
+ORDER BY (OrgId, Hour, MetricName, MetricType, ServiceName)
+TTL Hour + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS metric_catalog ON CLUSTER 'main'
+AS metric_catalog_local
+ENGINE = Distributed('main', 'svc', 'metric_catalog_local', cityHash64(OrgId, MetricName))
+;
+
+CREATE TABLE IF NOT EXISTS attribute_keys_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Hour DateTime('UTC'),
+    Signal LowCardinality(String),
+    Scope LowCardinality(String),
+    Key LowCardinality(String),
+    ValueType LowCardinality(String),
+    UsageCount SimpleAggregateFunction(sum, UInt64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Hour)
+ORDER BY (OrgId, Hour, Signal, Scope, Key, ValueType)
+TTL Hour + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS attribute_keys ON CLUSTER 'main'
+AS attribute_keys_local
+ENGINE = Distributed('main', 'svc', 'attribute_keys_local', cityHash64(OrgId, Key))
+;
+
+CREATE TABLE IF NOT EXISTS service_minutes_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Minute DateTime('UTC'),
+    ServiceName LowCardinality(String),
+    ServiceNamespace LowCardinality(String),
+    Environment LowCardinality(String),
+    ServiceVersion LowCardinality(String),
+    IsEntry Bool,
+    SpanCount SimpleAggregateFunction(sum, UInt64),
+    EstimatedSpanCount SimpleAggregateFunction(sum, Float64),
+    ErrorCount SimpleAggregateFunction(sum, UInt64),
+    DurationQuantiles AggregateFunction(quantilesTDigest(0.5, 0.95, 0.99), UInt64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Minute)
+ORDER BY (OrgId, Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry)
+TTL Minute + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS service_minutes ON CLUSTER 'main'
+AS service_minutes_local
+ENGINE = Distributed('main', 'svc', 'service_minutes_local', cityHash64(OrgId, ServiceName))
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS service_minutes_view ON CLUSTER 'main' TO service_minutes_local AS
+SELECT
+    OrgId,
+    toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute,
+    ServiceName,
+    ServiceNamespace,
+    Environment,
+    ServiceVersion,
+    IsEntry,
+    count() AS SpanCount,
+    sum(SampleRate) AS EstimatedSpanCount,
+    countIf(HasError) AS ErrorCount,
+    quantilesTDigestState(0.5, 0.95, 0.99)(DurationNano) AS DurationQuantiles
+FROM spans_local
+GROUP BY OrgId, Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry
+;
+
+CREATE TABLE IF NOT EXISTS trace_roots_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    TraceId String CODEC(ZSTD(1)),
+    SpanId String CODEC(ZSTD(1)),
+    SpanName LowCardinality(String) CODEC(ZSTD(1)),
+    SpanKind LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
+    Environment LowCardinality(String) CODEC(ZSTD(1)),
+    DurationNano UInt64 CODEC(ZSTD(1)),
+    StatusCode LowCardinality(String) CODEC(ZSTD(1)),
+    HasError Bool CODEC(ZSTD(1)),
+    HttpMethod LowCardinality(String) CODEC(ZSTD(1)),
+    HttpRoute LowCardinality(String) CODEC(ZSTD(1)),
+    HttpStatusCode UInt16 CODEC(ZSTD(1)),
+    INDEX idx_trace_id TraceId TYPE bloom_filter(0.001) GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, Timestamp, TraceId)
+TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS trace_roots ON CLUSTER 'main'
+AS trace_roots_local
+ENGINE = Distributed('main', 'svc', 'trace_roots_local', cityHash64(OrgId, TraceId))
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS trace_roots_view ON CLUSTER 'main' TO trace_roots_local AS
+SELECT
+    OrgId, Timestamp, TraceId, SpanId, SpanName, SpanKind, ServiceName, ServiceNamespace, Environment, DurationNano,
+    StatusCode, HasError, HttpMethod, HttpRoute, HttpStatusCode
+FROM spans_local
+WHERE ParentSpanId = ''
+;
