@@ -480,7 +480,6 @@ func (_q *MembershipQuery) loadOrganization(ctx context.Context, query *Organiza
 	}
 	return nil
 }
-
 func (_q *MembershipQuery) loadUser(ctx context.Context, query *UserQuery, nodes []*Membership, init func(*Membership), assign func(*Membership, *User)) error {
 	ids := make([]string, 0, len(nodes))
 	nodeids := make(map[string][]*Membership)

@@ -571,7 +571,6 @@ func (_q *OrganizationQuery) loadMemberships(ctx context.Context, query *Members
 	}
 	return nil
 }
-
 func (_q *OrganizationQuery) loadAPIKeys(ctx context.Context, query *ApiKeyQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ApiKey)) error {
 	fks := make([]driver.Value, 0, len(nodes))
 	nodeids := make(map[string]*Organization)
@@ -602,7 +601,6 @@ func (_q *OrganizationQuery) loadAPIKeys(ctx context.Context, query *ApiKeyQuery
 	}
 	return nil
 }
-
 func (_q *OrganizationQuery) loadIngestKeys(ctx context.Context, query *IngestKeyQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *IngestKey)) error {
 	fks := make([]driver.Value, 0, len(nodes))
 	nodeids := make(map[string]*Organization)
@@ -633,7 +631,6 @@ func (_q *OrganizationQuery) loadIngestKeys(ctx context.Context, query *IngestKe
 	}
 	return nil
 }
-
 func (_q *OrganizationQuery) loadSessions(ctx context.Context, query *SessionQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *Session)) error {
 	fks := make([]driver.Value, 0, len(nodes))
 	nodeids := make(map[string]*Organization)

@@ -480,7 +480,6 @@ func (_q *SessionQuery) loadUser(ctx context.Context, query *UserQuery, nodes []
 	}
 	return nil
 }
-
 func (_q *SessionQuery) loadOrganization(ctx context.Context, query *OrganizationQuery, nodes []*Session, init func(*Session), assign func(*Session, *Organization)) error {
 	ids := make([]string, 0, len(nodes))
 	nodeids := make(map[string][]*Session)

@@ -483,7 +483,6 @@ func (_q *UserQuery) loadMemberships(ctx context.Context, query *MembershipQuery
 	}
 	return nil
 }
-
 func (_q *UserQuery) loadSessions(ctx context.Context, query *SessionQuery, nodes []*User, init func(*User), assign func(*User, *Session)) error {
 	fks := make([]driver.Value, 0, len(nodes))
 	nodeids := make(map[string]*User)

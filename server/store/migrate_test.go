@@ -13,22 +13,42 @@ import (
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
-// databases runs a test on an empty database of each kind, unmigrated.
-func databases(t *testing.T, test func(t *testing.T, open func() *Store)) {
-	t.Run("sqlite", func(t *testing.T) {
+func TestMigrationsSQLite(t *testing.T) {
+	t.Parallel()
+	testMigrations(t, func(t *testing.T) func() *Store {
 		path := filepath.Join(t.TempDir(), "svc.db")
-		test(t, func() *Store {
+		return func() *Store {
 			w, r, err := openSQLite(t.Context(), path)
 			return unmigrated(t, &Store{dialect: "sqlite3", writeDB: w, readDB: r}, err)
-		})
+		}
 	})
-	t.Run("postgres", func(t *testing.T) {
-		url := pgtest.Start(t).NewDatabase(t)
-		test(t, func() *Store {
+}
+
+func TestMigrationsPostgres(t *testing.T) {
+	t.Parallel()
+	pg := pgtest.Start(t)
+	testMigrations(t, func(t *testing.T) func() *Store {
+		url := pg.NewDatabase(t)
+		return func() *Store {
 			db, err := openPostgres(url)
 			return unmigrated(t, &Store{dialect: "postgres", writeDB: db, readDB: db}, err)
-		})
+		}
 	})
+}
+
+// testMigrations runs each test on an empty database, which it may open several times.
+func testMigrations(t *testing.T, database func(t *testing.T) func() *Store) {
+	for name, test := range map[string]func(*testing.T, func() *Store){
+		"steps":                  testMigrateTo,
+		"failure leaves nothing": testMigrateFailure,
+		"together":               testMigrateTogether,
+		"drift is seen":          testSchemaDriftIsSeen,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, database(t))
+		})
+	}
 }
 
 func load(t *testing.T, files ...string) []migration {
@@ -49,65 +69,59 @@ const (
 	step2 = "CREATE TABLE b (y text NOT NULL);\n"
 )
 
-func TestMigrateTo(t *testing.T) {
-	databases(t, func(t *testing.T, open func() *Store) {
-		s := open()
-		for _, ms := range [][]migration{load(t, step1), load(t, step1), load(t, step1, step2)} {
+func testMigrateTo(t *testing.T, open func() *Store) {
+	s := open()
+	for _, ms := range [][]migration{load(t, step1), load(t, step1), load(t, step1, step2)} {
+		if err := s.migrateTo(t.Context(), ms); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := count(t, s, "a") + count(t, s, "b"); got != 1 {
+		t.Errorf("%d rows, want 1: a migration ran twice or not at all", got)
+	}
+	// Older program, newer database.
+	if err := s.migrateTo(t.Context(), load(t, step1)); !errors.Is(err, ErrNewerDatabase) || !strings.Contains(err.Error(), "0002_step.sql") {
+		t.Errorf("newer database: %v", err)
+	}
+	// The file was edited after it was applied.
+	if err := s.migrateTo(t.Context(), load(t, step1+" ", step2)); !errors.Is(err, ErrChangedMigration) || !strings.Contains(err.Error(), "0001_step.sql") {
+		t.Errorf("changed migration: %v", err)
+	}
+}
+
+func testMigrateFailure(t *testing.T, open func() *Store) {
+	s := open()
+	err := s.migrateTo(t.Context(), load(t, step1, step2+"INSERT INTO missing VALUES (1);"))
+	if err == nil || !strings.Contains(err.Error(), "0002_step.sql") || !errors.Is(err, ErrUnavailable) {
+		t.Fatalf("error = %v, want one that names 0002_step.sql", err)
+	}
+	if got := count(t, s, "schema_migrations"); got != 1 {
+		t.Errorf("%d migrations recorded, want 1", got)
+	}
+	// The first half of the failed file is undone, so the mended file runs.
+	if err := s.migrateTo(t.Context(), load(t, step1, step2)); err != nil {
+		t.Errorf("mended: %v", err)
+	}
+}
+
+func testMigrateTogether(t *testing.T, open func() *Store) {
+	ms := load(t, step1, step2)
+	var wg sync.WaitGroup
+	stores := make([]*Store, 6)
+	for i := range stores {
+		stores[i] = open()
+	}
+	for _, s := range stores {
+		wg.Go(func() {
 			if err := s.migrateTo(t.Context(), ms); err != nil {
-				t.Fatal(err)
+				t.Errorf("migrate: %v", err)
 			}
-		}
-		if got := count(t, s, "a") + count(t, s, "b"); got != 1 {
-			t.Errorf("%d rows, want 1: a migration ran twice or not at all", got)
-		}
-		// Older program, newer database.
-		if err := s.migrateTo(t.Context(), load(t, step1)); !errors.Is(err, ErrNewerDatabase) || !strings.Contains(err.Error(), "0002_step.sql") {
-			t.Errorf("newer database: %v", err)
-		}
-		// The file was edited after it was applied.
-		if err := s.migrateTo(t.Context(), load(t, step1+" ", step2)); !errors.Is(err, ErrChangedMigration) || !strings.Contains(err.Error(), "0001_step.sql") {
-			t.Errorf("changed migration: %v", err)
-		}
-	})
-}
-
-func TestMigrateFailureLeavesNothing(t *testing.T) {
-	databases(t, func(t *testing.T, open func() *Store) {
-		s := open()
-		err := s.migrateTo(t.Context(), load(t, step1, step2+"INSERT INTO missing VALUES (1);"))
-		if err == nil || !strings.Contains(err.Error(), "0002_step.sql") || !errors.Is(err, ErrUnavailable) {
-			t.Fatalf("error = %v, want one that names 0002_step.sql", err)
-		}
-		if got := count(t, s, "schema_migrations"); got != 1 {
-			t.Errorf("%d migrations recorded, want 1", got)
-		}
-		// The first half of the failed file is undone, so the mended file runs.
-		if err := s.migrateTo(t.Context(), load(t, step1, step2)); err != nil {
-			t.Errorf("mended: %v", err)
-		}
-	})
-}
-
-func TestMigrateTogether(t *testing.T) {
-	databases(t, func(t *testing.T, open func() *Store) {
-		ms := load(t, step1, step2)
-		var wg sync.WaitGroup
-		stores := make([]*Store, 6)
-		for i := range stores {
-			stores[i] = open()
-		}
-		for _, s := range stores {
-			wg.Go(func() {
-				if err := s.migrateTo(t.Context(), ms); err != nil {
-					t.Errorf("migrate: %v", err)
-				}
-			})
-		}
-		wg.Wait()
-		if got := count(t, stores[0], "a"); got != 1 {
-			t.Errorf("%d rows, want 1", got)
-		}
-	})
+		})
+	}
+	wg.Wait()
+	if got := count(t, stores[0], "a"); got != 1 {
+		t.Errorf("%d rows, want 1", got)
+	}
 }
 
 func TestLoadMigrations(t *testing.T) {
@@ -147,20 +161,18 @@ func TestLoadMigrations(t *testing.T) {
 	}
 }
 
-func TestSchemaDriftIsSeen(t *testing.T) {
-	databases(t, func(t *testing.T, open func() *Store) {
-		s := open()
-		if err := s.migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.writeDB.ExecContext(t.Context(), `DROP INDEX ingestkey_org_id_default_kind`); err != nil {
-			t.Fatal(err)
-		}
-		drift, err := s.SchemaDrift(t.Context())
-		if err != nil || !strings.Contains(drift, "ingestkey_org_id_default_kind") {
-			t.Errorf("drift = %q, %v; want the missing index", drift, err)
-		}
-	})
+func testSchemaDriftIsSeen(t *testing.T, open func() *Store) {
+	s := open()
+	if err := s.migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.writeDB.ExecContext(t.Context(), `DROP INDEX ingestkey_org_id_default_kind`); err != nil {
+		t.Fatal(err)
+	}
+	drift, err := s.SchemaDrift(t.Context())
+	if err != nil || !strings.Contains(drift, "ingestkey_org_id_default_kind") {
+		t.Errorf("drift = %q, %v; want the missing index", drift, err)
+	}
 }
 
 func unmigrated(t *testing.T, s *Store, err error) *Store {
