@@ -11,6 +11,10 @@ import (
 // refuseLogEvery bounds how often a failing disk is logged.
 const refuseLogEvery = 10 * time.Second
 
+// commitBytes bounds what one sync waits for. Larger groups do not go faster, but cost twice the processor time in the page
+// cache and let the first writers wait for the last (64 writers of 256 KiB, measured from 1 to 64 MiB).
+const commitBytes = 2 << 20
+
 // run is the committer: it alone writes.
 func (l *Log) run() {
 	defer close(l.done)
@@ -133,7 +137,7 @@ func (l *Log) fit(group []*pending) int {
 	l.mu.Lock()
 	room := l.cfg.MaxBytes - l.total
 	l.mu.Unlock()
-	room = min(room, l.cfg.SegmentBytes-l.activeSeg.size)
+	room = min(room, l.cfg.SegmentBytes-l.activeSeg.size, commitBytes)
 	n := 0
 	for n < len(group) {
 		room -= group[n].head.size()

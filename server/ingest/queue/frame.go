@@ -14,7 +14,7 @@ import (
 //	16 sequence     u64
 //	24 time         i64, Unix nanoseconds
 //	32 body CRC     u32 over header and payload
-//	36 head CRC     u32 over the segment number and the 36 bytes above
+//	36 head CRC     u32 over the 36 bytes above, started from the segment number too
 //
 // The head has its own checksum so that a flipped bit in a payload leaves the length believable: the next record is then found
 // without a search. Both checksums start from the log's random id, so that a payload which itself holds bytes of a queue file is
@@ -59,9 +59,8 @@ func (c checksum) body(header, payload []byte) uint32 {
 }
 
 func (c checksum) head(segment uint64, head []byte) uint32 {
-	var n [8]byte
-	binary.LittleEndian.PutUint64(n[:], segment)
-	return crc32.Update(crc32.Update(c.salt, c.table, n[:]), c.table, head[:frameHeadSize-4])
+	start := c.salt ^ uint32(segment) ^ uint32(segment>>32)
+	return crc32.Update(start, c.table, head[:frameHeadSize-4])
 }
 
 // putHead writes the head into b, which must have room for frameHeadSize bytes.
