@@ -1,0 +1,57 @@
+package ingest
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/svc-observability/svc/server/ingest/pipeline"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// Batch gathers the rows of many queue records; it is the pipeline's Batch. It is used by one goroutine at a time.
+type Batch struct {
+	set     blocks.Set
+	decoder *Decoder
+}
+
+// NewBatch makes an empty batch. Batches share the decoder.
+func NewBatch(d *Decoder) *Batch { return &Batch{decoder: d} }
+
+// Add adds the rows of a record: those of the attachment, or, without one, those that header and payload decode to.
+func (b *Batch) Add(header, payload []byte, attachment any) error {
+	if attachment == nil {
+		return b.decoder.DecodeRecord(header, payload, &b.set)
+	}
+	set, ok := attachment.(*blocks.Set)
+	if !ok {
+		return fmt.Errorf("ingest: attachment is a %T, not a block set", attachment)
+	}
+	b.set.AppendFrom(set)
+	return nil
+}
+
+// Rows is the number of items: spans, log records and data points.
+func (b *Batch) Rows() int { return b.set.Rows() }
+
+// Bytes is the memory that the rows take up.
+func (b *Batch) Bytes() int { return b.set.Bytes() }
+
+// Reset drops every row.
+func (b *Batch) Reset() { b.set.Reset() }
+
+// Tables returns the tables that have rows. They are valid until the batch changes.
+func (b *Batch) Tables() []pipeline.Table {
+	var all []pipeline.Table
+	for t := range b.set.Tables() {
+		all = append(all, batchTable{t})
+	}
+	return all
+}
+
+type batchTable struct{ table blocks.Table }
+
+func (t batchTable) Name() string    { return t.table.Name }
+func (t batchTable) Rows() int       { return t.table.Rows() }
+func (t batchTable) Columns() string { return t.table.Columns }
+
+func (t batchTable) WriteTo(w io.Writer) (int64, error) { return t.table.WriteTo(w) }
