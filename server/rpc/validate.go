@@ -72,6 +72,11 @@ func explain(path string, v *protovalidate.Violation) string {
 	if text == "" {
 		text = "is not valid"
 	}
+	if bounds, ok := strings.CutPrefix(text, "must be greater than or equal to "); ok {
+		if low, high, ok := strings.Cut(bounds, " and less than or equal to "); ok {
+			text = "must be between " + low + " and " + high
+		}
+	}
 	return fmt.Sprintf("`%s` %s.", path, text)
 }
 

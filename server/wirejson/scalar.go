@@ -18,6 +18,11 @@ func wanted(d protoreflect.FieldDescriptor) string {
 	case d.IsList():
 		return "a list"
 	}
+	return wantedElement(d)
+}
+
+// wantedElement names the JSON type of one value of a field.
+func wantedElement(d protoreflect.FieldDescriptor) string {
 	switch d.Kind() {
 	case protoreflect.BoolKind:
 		return "a boolean"
@@ -61,11 +66,11 @@ func ParseScalar(d protoreflect.FieldDescriptor, text string) (protoreflect.Valu
 		if v := d.Enum().Values().ByName(protoreflect.Name(text)); v != nil {
 			return protoreflect.ValueOfEnum(v.Number()), nil
 		}
-		return protoreflect.Value{}, fmt.Errorf("must be %s", wanted(d))
+		return protoreflect.Value{}, fmt.Errorf("must be %s", wantedElement(d))
 	default:
 		s := scanner{data: []byte(text)}
 		if text == "" || s.number() != text || s.err != nil {
-			return protoreflect.Value{}, fmt.Errorf("must be %s", wanted(d))
+			return protoreflect.Value{}, fmt.Errorf("must be %s", wantedElement(d))
 		}
 		return parseNumber(d, text)
 	}
@@ -99,7 +104,7 @@ func (d *decoder) scalar(f protoreflect.FieldDescriptor, path string) (v protore
 			if e := f.Enum().Values().ByName(protoreflect.Name(d.text())); e != nil {
 				return protoreflect.ValueOfEnum(e.Number()), d.err == nil
 			}
-			d.problem(path, fmt.Sprintf("`%s` must be %s.", path, wanted(f)))
+			d.problem(path, fmt.Sprintf("`%s` must be %s.", path, wantedElement(f)))
 			return v, false
 		}
 	default:
@@ -115,7 +120,7 @@ func (d *decoder) scalar(f protoreflect.FieldDescriptor, path string) (v protore
 			return v, err == nil
 		}
 	}
-	d.mismatch(path, wanted(f))
+	d.mismatch(path, wantedElement(f))
 	return v, false
 }
 
