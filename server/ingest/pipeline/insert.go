@@ -20,14 +20,13 @@ func (p *Pipeline) insertAll() {
 			p.since[1] = time.Now()
 		}
 		p.mu.Unlock()
-		ok := p.insert(c)
+		if !p.insert(c) {
+			return
+		}
 		c.batch.Reset()
 		p.mu.Lock()
 		p.since[1] = time.Time{}
 		p.mu.Unlock()
-		if !ok {
-			return
-		}
 		p.free <- c.batch
 	}
 }

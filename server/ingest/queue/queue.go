@@ -31,7 +31,6 @@ var (
 const (
 	DefaultSegmentBytes = 64 << 20
 	DefaultMaxBytes     = 20 << 30
-	DefaultMinFreeBytes = 256 << 20
 	minSegmentBytes     = 4 << 10
 )
 
@@ -43,7 +42,7 @@ type Config struct {
 	SegmentBytes int64
 	// MaxBytes bounds the bytes of unreleased segments; beyond it Append answers ErrFull.
 	MaxBytes int64
-	// MinFreeBytes is left free on the disk: the consumer needs room to empty the queue. Negative means none.
+	// MinFreeBytes is left free on the disk: the consumer needs room to empty the queue. 0 means two segments, negative none.
 	MinFreeBytes int64
 	Logger       *slog.Logger
 	// Filesystem is the real disk when nil.
@@ -63,10 +62,10 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxBytes == 0 {
 		c.MaxBytes = DefaultMaxBytes
 	}
-	if c.MinFreeBytes == 0 {
-		c.MinFreeBytes = DefaultMinFreeBytes
-	}
 	c.SegmentBytes = max(min(c.SegmentBytes, c.MaxBytes/4), minSegmentBytes)
+	if c.MinFreeBytes == 0 {
+		c.MinFreeBytes = 2 * c.SegmentBytes
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
