@@ -1,0 +1,113 @@
+package otlp_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
+)
+
+func fullStamp() *otlp.Stamp {
+	s := stamp()
+	s.KeyType, s.KeyID = otlp.KeyCustom, "ingk_1"
+	s.Attributes = []otlp.ResourceAttribute{{Key: "team", Value: "a"}, {Key: "service.namespace", Value: "fallback", IfMissing: true}}
+	return s
+}
+
+// compare holds the walk of a body against the reference: both refuse, or both store the same rows.
+func compare(tb testing.TB, signal otlp.Signal, in []byte, set *blocks.Set) {
+	tb.Helper()
+	ref := newReference(fullStamp())
+	accepts := ref.run(signal, in)
+	set.Reset()
+	result, err := otlp.Walk(signal, in, fullStamp(), set)
+	if accepts != (err == nil) {
+		tb.Fatalf("proto.Unmarshal accepts: %v; walk: %v", accepts, err)
+	}
+	if err != nil {
+		if set.Rows() > 0 {
+			tb.Fatal("a refused body left rows")
+		}
+		return
+	}
+	if result.Accepted != ref.accepted || result.Rejected != ref.rejected {
+		tb.Fatalf("accepted %d, rejected %d; want %d and %d", result.Accepted, result.Rejected, ref.accepted, ref.rejected)
+	}
+	got := map[string][]row{}
+	for t := range set.Tables() {
+		got[t.Name] = nativetest.Rows(tb, t)
+	}
+	keys, catalog := ref.rollups()
+	opts := cmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateNaNs()}
+	if d := cmp.Diff(sortRows(keys), sortRows(got["attribute_keys"]), opts); d != "" {
+		tb.Fatalf("attribute_keys: %.3000s", d)
+	}
+	if d := cmp.Diff(sortRows(catalog), sortRows(got["metric_catalog"]), opts); d != "" {
+		tb.Fatalf("metric_catalog: %.3000s", d)
+	}
+	delete(got, "attribute_keys")
+	delete(got, "metric_catalog")
+	if d := cmp.Diff(ref.tables, got, opts); d != "" {
+		tb.Fatalf("rows: %.3000s", d)
+	}
+}
+
+func signals() []otlp.Signal { return []otlp.Signal{otlp.Traces, otlp.Logs, otlp.Metrics} }
+
+func TestWalkEqualsReference(t *testing.T) {
+	set := &blocks.Set{}
+	for _, signal := range signals() {
+		compare(t, signal, nil, set)
+		compare(t, signal, body(t, signal, 300), set)
+	}
+}
+
+func TestWalkScrambled(t *testing.T) {
+	set, r := &blocks.Set{}, rand.New(rand.NewPCG(9, 9))
+	for _, signal := range signals() {
+		in := body(t, signal, 24)
+		for range 40 {
+			compare(t, signal, otlp.Scramble(signal, in, r), set)
+		}
+	}
+}
+
+// TestWalkDamaged flips and cuts bytes: what is refused and what is understood must not differ.
+func TestWalkDamaged(t *testing.T) {
+	set, r := &blocks.Set{}, rand.New(rand.NewPCG(7, 7))
+	for _, signal := range signals() {
+		in := body(t, signal, 6)
+		for range 300 {
+			damaged := append([]byte(nil), in...)
+			for range 1 + r.IntN(3) {
+				damaged[r.IntN(len(damaged))] = byte(r.Uint32())
+			}
+			if r.IntN(4) == 0 {
+				damaged = damaged[:r.IntN(len(damaged))]
+			}
+			compare(t, signal, damaged, set)
+		}
+	}
+}
+
+func fuzzWalk(f *testing.F, signal otlp.Signal) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 4 {
+		f.Add(otlp.Scramble(signal, body(f, signal, 10), r))
+	}
+	f.Add(body(f, signal, 10))
+	f.Add([]byte{0x0a, 0x00})
+	set := &blocks.Set{}
+	f.Fuzz(func(t *testing.T, in []byte) { compare(t, signal, in, set) })
+}
+
+func FuzzWalkTraces(f *testing.F) { fuzzWalk(f, otlp.Traces) }
+
+func FuzzWalkLogs(f *testing.F) { fuzzWalk(f, otlp.Logs) }
+
+func FuzzWalkMetrics(f *testing.F) { fuzzWalk(f, otlp.Metrics) }
