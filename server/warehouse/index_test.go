@@ -1,0 +1,88 @@
+package warehouse_test
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+// seedDay is within the tables' TTL, and whole, so that each table has one partition.
+var seedDay = time.Now().UTC().AddDate(0, 0, -3).Format(time.DateOnly)
+
+// seedIndexes fills one organization's spans and logs, a million rows in one part each, and little of another's.
+func seedIndexes(t *testing.T, e *warehousetest.Engine) {
+	t.Helper()
+	const at = "toDateTime64('2026-03-01 00:00:00', 9, 'UTC') + toIntervalMillisecond(number * 50)"
+	for _, sql := range []string{
+		"SYSTEM STOP MERGES",
+		`ALTER TABLE spans MODIFY SETTING min_bytes_for_wide_part = 0`,
+		`INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, ServiceName, SpanName, SpanAttributes)
+			SELECT 'org_big', ` + at + `, lower(hex(MD5(toString(intDiv(number, 10))))), lower(hex(number)), concat('service-', toString(number % 20)), 'op', map('user.id', toString(number))
+			FROM numbers(500000) SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, max_insert_threads = 1`,
+		`INSERT INTO logs (OrgId, Timestamp, TraceId, ServiceName, SeverityText, Body, LogAttributes)
+			SELECT 'org_big', ` + at + `, lower(hex(MD5(toString(intDiv(number, 10))))), concat('service-', toString(number % 20)), 'INFO',
+			if(number = 123456, 'Payment declined for card', concat('request ', toString(number), ' served')), map('user.id', toString(number))
+			FROM numbers(500000) SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, max_insert_threads = 1`,
+	} {
+		if err := e.Exec(t.Context(), strings.ReplaceAll(sql, "2026-03-01", seedDay)); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+}
+
+var (
+	indexPattern = regexp.MustCompile(`(?m)^[ │├└─]*(?:(PrimaryKey|Partition|Min-Max|Name: \S+)$|(Granules: \d+/\d+)$)`)
+	readPattern  = regexp.MustCompile(`Read type: \w+|Parts: \d+ \| Granules: \d+`)
+)
+
+// indexes keeps of a plan how it reads and what each index leaves of the granules: the rest changes with engine versions.
+func indexes(plan string) string {
+	var b strings.Builder
+	for _, read := range readPattern.FindAllString(plan, -1) {
+		fmt.Fprintf(&b, "%s\n", read)
+	}
+	for _, m := range indexPattern.FindAllStringSubmatch(plan, -1) {
+		if m[1] != "" {
+			fmt.Fprintf(&b, "  %s: ", strings.TrimPrefix(m[1], "Name: "))
+		} else {
+			fmt.Fprintf(&b, "%s\n", m[2])
+		}
+	}
+	return b.String()
+}
+
+// The queries on which the API stands read few granules, through the indexes made for them.
+func TestIndexesAreUsed(t *testing.T) {
+	e := warehousetest.NewEngine(t)
+	seedIndexes(t, e)
+	var out strings.Builder
+	for _, q := range []struct{ name, sql string }{
+		{"trace by id", "SELECT SpanId FROM spans WHERE OrgId = 'org_big' AND TraceId = lower(hex(MD5('777')))"},
+		{"logs of a trace", "SELECT Body FROM logs WHERE OrgId = 'org_big' AND TraceId = lower(hex(MD5('777')))"},
+		{"last 50 of a service", "SELECT SpanId FROM spans WHERE OrgId = 'org_big' AND ServiceName = 'service-7' AND Timestamp >= '" + seedDay + " 06:00:00' ORDER BY Timestamp DESC LIMIT 50"},
+		{"body search", "SELECT Timestamp FROM logs WHERE OrgId = 'org_big' AND hasAllTokens(Body, 'payment declined') ORDER BY Timestamp DESC LIMIT 50"},
+		{"span attribute", "SELECT SpanId FROM spans WHERE OrgId = 'org_big' AND SpanAttributes['user.id'] = '4242' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('user.id', '4242'))"},
+		{"log attribute", "SELECT Body FROM logs WHERE OrgId = 'org_big' AND LogAttributes['user.id'] = '4242' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64('user.id', '4242'))"},
+		{"another organization", "SELECT SpanId FROM spans WHERE OrgId = 'org_small'"},
+	} {
+		var plan bytes.Buffer
+		if err := e.RawQuery(t.Context(), "EXPLAIN indexes = 1 "+q.sql, "TSVRaw", &plan); err != nil {
+			t.Fatalf("%s: %v", q.name, err)
+		}
+		fmt.Fprintf(&out, "== %s\n%s\n", q.name, indexes(plan.String()))
+	}
+	golden(t, "indexes.txt", out.String())
+	for _, sql := range []string{
+		"SELECT count() FROM logs WHERE OrgId = 'org_big' AND hasAllTokens(Body, 'payment declined')",
+		"SELECT count() FROM spans WHERE OrgId = 'org_big' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('user.id', '4242'))",
+	} {
+		if got := raw(t, e.Warehouse, sql); got != "1\n" {
+			t.Errorf("%s: found %q, want 1", sql, got)
+		}
+	}
+}
