@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
+	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/mcp"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/requestid"
+	"github.com/svc-observability/svc/server/rest"
+	"github.com/svc-observability/svc/server/rpc"
+	"github.com/svc-observability/svc/server/rpc/loopback"
+	"github.com/svc-observability/svc/server/services/apikeys"
+	"github.com/svc-observability/svc/server/services/logs"
+	"github.com/svc-observability/svc/server/services/metrics"
+	"github.com/svc-observability/svc/server/services/servicelist"
+	"github.com/svc-observability/svc/server/services/traces"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Rate of the API per credential (public-api.md "Limits").
+const (
+	restRequests = 600
+	restWindow   = time.Minute
+)
+
+// openAPI makes the services, the chain in front of them, and every door on the API address.
+func (a *App) openAPI(context.Context) error {
+	if !a.cfg.Roles.Has(config.RoleAPI) {
+		return nil
+	}
+	c, err := contract.Load()
+	if err != nil {
+		return err
+	}
+	chain, err := rpc.New(rpc.Config{
+		Contract: c, Limiter: rpc.NewWindowLimiter(restRequests, restWindow), Logger: a.log, Registerer: a.registry,
+		MaxRequestBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
+	})
+	if err != nil {
+		return err
+	}
+	calls := a.mountServices(chain)
+	restDoor, err := rest.New(rest.Config{
+		Conn: loopback.Conn(calls), Contract: c, Admit: chain.Admit, Logger: a.log, MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes),
+	})
+	if err != nil {
+		return err
+	}
+	mcpDoor, err := mcp.New(mcp.Config{
+		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Version: a.opts.Version, Logger: a.log,
+		Limiter: rpc.NewWindowLimiter(mcp.RateLimit, mcp.RateWindow),
+	})
+	if err != nil {
+		return err
+	}
+	credentials := auth.New(auth.Config{Store: a.store, Hasher: a.hasher, Logger: a.log})
+	a.onClose("credentials", func(context.Context) error { credentials.Close(); return nil })
+
+	mux := http.NewServeMux()
+	a.mountHealth(mux)
+	for _, r := range rpc.Infra(c.Services(), a.ready) {
+		mux.Handle(r.Path, r.Handler)
+	}
+	mux.Handle("/mcp", door(principal.DoorMCP, mcpDoor))
+	mux.Handle("/.well-known/mcp.json", mcpDoor)
+	// REST answers what nobody else does: an unknown route gets the error envelope.
+	mux.Handle("/", door(principal.DoorREST, restDoor))
+	a.api = a.httpServer("api", requestid.Middleware(credentials.Middleware(byPrefix(mux, "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
+	return nil
+}
+
+// byPrefix takes the paths that begin with prefix from mux: its patterns cannot end within a path segment, as `/svc.v2.` does.
+func byPrefix(mux http.Handler, prefix string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, prefix) {
+			h.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func door(d principal.Door, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(principal.WithDoor(r.Context(), d)))
+	})
+}
+
+// mountServices returns the handler of every API method, behind the chain. It is what all doors reach.
+func (a *App) mountServices(chain *rpc.Chain) http.Handler {
+	newSecret := func() (string, store.Secret, error) {
+		text := auth.NewSecret(auth.PrefixAPIKey)
+		return text, a.hasher.Secret(text), nil
+	}
+	mux := http.NewServeMux()
+	mount := func(path string, h http.Handler) { mux.Handle(path, h) }
+	options := chain.Options()
+	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, time.Now), options...))
+	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse), options...))
+	mount(svcv2connect.NewTracesServiceHandler(traces.New(a.warehouse), options...))
+	mount(svcv2connect.NewLogsServiceHandler(logs.New(a.warehouse), options...))
+	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(a.warehouse), options...))
+	return chain.Known(mux)
+}

@@ -1,0 +1,190 @@
+// Package app is the composition root: New names every part of the server in the order in which it is made, Run serves until it is
+// told to stop, and what was made is closed in reverse order.
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"google.golang.org/grpc"
+
+	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/ingest/pipeline"
+	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+)
+
+// Options is what the process gives to the server beside its configuration.
+type Options struct {
+	// Version is shown by /version and to MCP clients.
+	Version string
+	// Logger takes the server's log; nil for slog.Default.
+	Logger *slog.Logger
+	// Progress is told each step of the start, in words for a person; nil for none.
+	Progress func(step string)
+	// WarehouseCommand starts the embedded engine's process; `warehouse` flags are appended. Nil for this binary's subcommand.
+	WarehouseCommand []string
+	// OnFirstStart is given the credentials of the organization that the first start on an empty database creates. They are not
+	// kept anywhere else in clear: when it fails, the organization is not created.
+	OnFirstStart func(Bootstrap) error
+}
+
+// App is a server that is ready to run.
+type App struct {
+	cfg      config.Config
+	opts     Options
+	log      *slog.Logger
+	registry *prometheus.Registry
+
+	store      *store.Store
+	hasher     *auth.Hasher
+	supervisor *chdb.Supervisor // nil with a ClickHouse server
+	warehouse  *warehouse.Warehouse
+	queue      *queue.Log
+	pipeline   *pipeline.Pipeline
+
+	listeners listeners
+	api       *http.Server
+	ingest    *http.Server
+	otlp      *grpc.Server
+
+	closers []closer
+	closed  sync.Once
+}
+
+type closer struct {
+	name  string
+	close func(context.Context) error
+}
+
+// New opens everything that the configuration names: data folder, database, warehouse, queue, listeners. When it fails, what it had
+// opened is closed again.
+func New(ctx context.Context, cfg config.Config, opts Options) (a *App, err error) {
+	if opts.Logger == nil {
+		opts.Logger = slog.Default()
+	}
+	if opts.Progress == nil {
+		opts.Progress = func(string) {}
+	}
+	a = &App{cfg: cfg, opts: opts, log: opts.Logger, registry: prometheus.NewRegistry()}
+	a.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	for _, step := range []struct {
+		name string
+		open func(context.Context) error
+	}{
+		{"Opening the data folder " + cfg.DataDir, a.openDataDir},
+		{"Taking the ports", a.listen},
+		{"Opening the database", a.openStore},
+		{"Starting the warehouse", a.openWarehouse},
+		{"Opening the ingest queue", a.openIngest},
+		{"Opening the API", a.openAPI},
+		{"Checking for a first start", a.bootstrap},
+	} {
+		opts.Progress(step.name)
+		if err := step.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// onClose adds what to close; the last one added is closed first.
+func (a *App) onClose(name string, fn func(context.Context) error) {
+	a.closers = append(a.closers, closer{name, fn})
+}
+
+// Run serves until ctx ends or a listener fails, then stops gracefully: it takes no more connections, lets requests under way end,
+// stores what is queued, and closes everything, within the shutdown timeout.
+func (a *App) Run(ctx context.Context) error {
+	failed := make(chan error, 3)
+	a.serve(failed)
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	a.log.Info("stopping")
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ShutdownTimeout)
+	defer cancel()
+	return errors.Join(err, a.Close(stop))
+}
+
+// Close closes everything that New opened, the last first. A second call does nothing.
+func (a *App) Close(ctx context.Context) error {
+	var errs []error
+	a.closed.Do(func() {
+		for i := len(a.closers) - 1; i >= 0; i-- {
+			if err := a.closers[i].close(ctx); err != nil {
+				errs = append(errs, fmt.Errorf("closing %s: %w", a.closers[i].name, err))
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+func (a *App) openDataDir(context.Context) error {
+	if err := os.MkdirAll(a.cfg.DataDir, 0o700); err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	release, err := lockDir(a.cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	a.onClose("data folder", func(context.Context) error { return release() })
+	return nil
+}
+
+func (a *App) openStore(ctx context.Context) error {
+	s, hasher, err := OpenStore(ctx, a.cfg)
+	if err != nil {
+		return err
+	}
+	a.store, a.hasher = s, hasher
+	a.onClose("database", func(context.Context) error { return s.Close() })
+	return nil
+}
+
+// OpenStore opens the relational database that the configuration names, migrated, and the hasher of its secrets. It works beside a
+// running server.
+func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, *auth.Hasher, error) {
+	var pepper []byte
+	if text := cfg.SecretKey.Reveal(); text != "" {
+		sum := sha256.Sum256([]byte(text))
+		pepper = sum[:]
+	} else {
+		var err error
+		if pepper, err = auth.LoadPepper(filepath.Join(cfg.DataDir, "secrets", "pepper")); err != nil {
+			return nil, nil, err
+		}
+	}
+	hasher, err := auth.NewHasher(pepper)
+	if err != nil {
+		return nil, nil, err
+	}
+	sc := store.Config{URL: cfg.DatabaseURL.Reveal()}
+	if sc.URL == "" {
+		sc.Path = filepath.Join(cfg.DataDir, "svc.db")
+	}
+	s, err := store.Open(ctx, sc)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, hasher, nil
+}

@@ -1,0 +1,159 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Bootstrap holds the addresses of the server and, where they were just made, the credentials of an organization (run-contract.md).
+type Bootstrap struct {
+	BaseURL       string `json:"base_url,omitempty"`
+	IngestURL     string `json:"ingest_url,omitempty"`
+	OTLPGRPCAddr  string `json:"otlp_grpc_addr,omitempty"`
+	OrgID         string `json:"org_id,omitempty"`
+	APIKey        string `json:"api_key,omitempty"`
+	PublicKey     string `json:"public_ingest_key,omitempty"`
+	PrivateKey    string `json:"private_ingest_key,omitempty"`
+	AdminEmail    string `json:"admin_email,omitempty"`
+	AdminPassword string `json:"admin_password,omitempty"`
+}
+
+// Write stores it as JSON in a file that only this user can read.
+func (b Bootstrap) Write(path string) error {
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return err
+	}
+	// A new file, renamed into place: nobody reads half of it, and the mode is right from the start.
+	f, err := os.CreateTemp(filepath.Dir(path), ".bootstrap-*")
+	if err != nil {
+		return fmt.Errorf("bootstrap file: %w", err)
+	}
+	defer os.Remove(f.Name())
+	if _, err := f.Write(append(text, '\n')); err != nil {
+		f.Close()
+		return fmt.Errorf("bootstrap file: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("bootstrap file: %w", err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("bootstrap file: %w", err)
+	}
+	return nil
+}
+
+// Addresses are the addresses that the server listens on.
+func (a *App) Addresses() Bootstrap {
+	b := Bootstrap{BaseURL: a.baseURL(), IngestURL: a.ingestURL()}
+	if a.listeners.otlp != nil {
+		b.OTLPGRPCAddr = reachable(a.listeners.otlp.Addr())
+	}
+	return b
+}
+
+// FirstOrganization is the name of the organization that the first start creates; its administrator can rename it.
+const FirstOrganization = "Default"
+
+// bootstrap creates an organization when there is none, and writes the bootstrap file.
+func (a *App) bootstrap(ctx context.Context) error {
+	out := a.Addresses()
+	// Written before anything is created: secrets that cannot be told must not be made.
+	if a.cfg.BootstrapFile != "" {
+		if err := out.Write(a.cfg.BootstrapFile); err != nil {
+			return err
+		}
+	}
+	in, secrets, err := newOrganization(ctx, FirstOrganization, "admin@localhost")
+	if err != nil {
+		return err
+	}
+	in = secrets.hash(in, a.hasher)
+	created, first, err := a.store.BootstrapOrganization(ctx, in)
+	if err != nil {
+		return err
+	}
+	if !first {
+		return nil
+	}
+	secrets.show(&out, created)
+	if a.cfg.BootstrapFile != "" {
+		if err := out.Write(a.cfg.BootstrapFile); err != nil {
+			return err
+		}
+	}
+	if a.opts.OnFirstStart != nil {
+		return a.opts.OnFirstStart(out)
+	}
+	return nil
+}
+
+// CreateOrganization creates an organization with an administrator, an API key and the default ingest keys, and returns their
+// secrets, once. An empty email makes up an address that receives no mail.
+func CreateOrganization(ctx context.Context, s *store.Store, hasher *auth.Hasher, name, email string) (Bootstrap, error) {
+	in, secrets, err := newOrganization(ctx, name, email)
+	if err != nil {
+		return Bootstrap{}, err
+	}
+	created, err := s.CreateOrganization(ctx, secrets.hash(in, hasher))
+	if err != nil {
+		return Bootstrap{}, err
+	}
+	var out Bootstrap
+	secrets.show(&out, created)
+	return out, nil
+}
+
+// newSecrets are the secrets of a new organization, in clear until they have been shown.
+type newSecrets struct {
+	password, api, public, private string
+}
+
+func newOrganization(ctx context.Context, name, email string) (store.NewOrganization, newSecrets, error) {
+	password, err := randomText(18)
+	if err != nil {
+		return store.NewOrganization{}, newSecrets{}, err
+	}
+	if email == "" {
+		suffix, err := randomText(6)
+		if err != nil {
+			return store.NewOrganization{}, newSecrets{}, err
+		}
+		email = "admin-" + suffix + "@localhost"
+	}
+	s := newSecrets{password: password, api: auth.NewSecret(auth.PrefixAPIKey), public: auth.NewSecret(auth.PrefixPublicKey), private: auth.NewSecret(auth.PrefixPrivateKey)}
+	hash, err := auth.HashPassword(ctx, password)
+	if err != nil {
+		return store.NewOrganization{}, newSecrets{}, err
+	}
+	return store.NewOrganization{
+		Name: name, Admin: &store.NewUser{Email: email, Name: "Administrator", PasswordHash: hash},
+	}, s, nil
+}
+
+func (s newSecrets) hash(in store.NewOrganization, h *auth.Hasher) store.NewOrganization {
+	in.IngestKeys = &store.DefaultIngestKeys{Public: h.Secret(s.public), Private: h.Secret(s.private)}
+	in.ApiKey = &store.NewApiKey{Name: "Bootstrap", Kind: store.ApiKeyStandard, Secret: h.Secret(s.api), CreatedByEmail: in.Admin.Email}
+	return in
+}
+
+func (s newSecrets) show(out *Bootstrap, created store.CreatedOrganization) {
+	out.OrgID, out.AdminEmail, out.AdminPassword = string(created.Organization.ID), created.Admin.Email, s.password
+	out.APIKey, out.PublicKey, out.PrivateKey = s.api, s.public, s.private
+}
+
+func randomText(n int) (string, error) {
+	b := make([]byte, n)
+	if _, err := rand.Read(b); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(b), nil
+}

@@ -1,0 +1,153 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/ingest"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/ingest/pipeline"
+	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// openIngest opens the queue, resumes what an earlier run acknowledged but did not store, and makes the two ingest doors.
+func (a *App) openIngest(context.Context) error {
+	if !a.cfg.Roles.Has(config.RoleIngest) {
+		return nil
+	}
+	log, err := queue.Open(queue.Config{
+		Dir: filepath.Join(a.cfg.DataDir, "queue"), SegmentBytes: int64(a.cfg.Limits.QueueSegmentBytes), MaxBytes: int64(a.cfg.Limits.QueueMaxBytes), Logger: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	a.queue = log
+	a.onClose("ingest queue", log.Close)
+	decoder, err := ingest.NewDecoder()
+	if err != nil {
+		return err
+	}
+	sets := &blocks.Pool{}
+	a.pipeline, err = pipeline.Start(pipeline.Config{
+		Log: log, NewBatch: func() pipeline.Batch { return &batch{decoder: decoder} }, Inserter: inserter{a.warehouse},
+		MaxRows: a.cfg.Limits.BatchMaxRows, MaxAge: a.cfg.Limits.BatchMaxAge,
+		AttachmentBytes:   func(v any) int { return v.(*blocks.Set).Bytes() },
+		ReleaseAttachment: func(v any) { sets.Put(v.(*blocks.Set)) },
+		Logger:            a.log,
+	})
+	if err != nil {
+		return err
+	}
+	a.onClose("ingest pipeline", a.pipeline.Close)
+	a.registry.MustRegister(queueCollector{log, a.pipeline})
+	keys := auth.NewIngest(a.store, a.hasher, nil)
+	a.onClose("ingest keys", func(context.Context) error { keys.Close(); return nil })
+	gateway, err := ingest.New(ingest.Config{
+		Keys: ingestKeys{keys}, Queue: log, Sets: sets, Logger: a.log, Metrics: a.registry, Region: a.cfg.Region,
+		Limits: ingest.Limits{
+			Body: int(a.cfg.Limits.IngestMaxBodyBytes), Decompressed: int(a.cfg.Limits.IngestMaxDecompressedBytes), GRPCMessage: int(a.cfg.Limits.GRPCMaxMessageBytes),
+		},
+	})
+	if err != nil {
+		return err
+	}
+	a.ingest = gateway.HTTPServer()
+	a.onClose("ingest server", a.shutdown(a.ingest, "ingest"))
+	a.otlp = gateway.GRPCServer()
+	a.onClose("otlp grpc server", func(ctx context.Context) error {
+		done := make(chan struct{})
+		go func() { a.otlp.GracefulStop(); close(done) }()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			a.otlp.Stop()
+		}
+		return nil
+	})
+	a.onClose("ingest health", func(context.Context) error { gateway.Drain(); return nil })
+	return nil
+}
+
+// batch gathers the rows of many requests; it joins the pipeline to the columns of package blocks.
+type batch struct {
+	set     blocks.Set
+	decoder *ingest.Decoder
+}
+
+func (b *batch) Add(header, payload []byte, attachment any) error {
+	if set, ok := attachment.(*blocks.Set); ok {
+		b.set.AppendFrom(set)
+		return nil
+	}
+	return b.decoder.DecodeRecord(header, payload, &b.set)
+}
+
+func (b *batch) Rows() int  { return b.set.Rows() }
+func (b *batch) Bytes() int { return b.set.Bytes() }
+func (b *batch) Reset()     { b.set.Reset() }
+
+func (b *batch) Tables() []pipeline.Table {
+	var out []pipeline.Table
+	for t := range b.set.Tables() {
+		out = append(out, table{t})
+	}
+	return out
+}
+
+// table gives the column list in the form that the warehouse wants: without parentheses.
+type table struct{ blocks.Table }
+
+func (t table) Name() string    { return t.Table.Name }
+func (t table) Columns() string { return strings.Trim(t.Table.Columns, "()") }
+
+// inserter posts a table to the warehouse while its columns are written out.
+type inserter struct{ warehouse *warehouse.Warehouse }
+
+func (i inserter) Insert(ctx context.Context, t pipeline.Table, token string) error {
+	r, w := io.Pipe()
+	go func() {
+		_, err := t.WriteTo(w)
+		w.CloseWithError(err)
+	}()
+	err := i.warehouse.Insert(ctx, t.Name(), t.Columns(), r, token)
+	// The writer must not wait for a reader that has left.
+	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
+	return err
+}
+
+// ingestKeys joins the doors to the credentials of package auth.
+type ingestKeys struct{ keys *auth.IngestAuthenticator }
+
+func (k ingestKeys) AuthenticateIngest(ctx context.Context, secret string) (ingest.Key, error) {
+	found, err := k.keys.Lookup(ctx, secret)
+	if err != nil {
+		if errors.Is(err, auth.ErrUnknownKey) {
+			return ingest.Key{}, apierr.New(apierr.IngestUnauthorized, err.Error(), apierr.Cause(err))
+		}
+		return ingest.Key{}, err
+	}
+	key := ingest.Key{Org: found.Org, Signals: found.Signals}
+	switch found.Kind {
+	case store.IngestKeyPublic:
+		key.Type = otlp.KeyPublic
+	case store.IngestKeyPrivate:
+		key.Type = otlp.KeyPrivate
+	case store.IngestKeyCustom:
+		key.Type, key.ID = otlp.KeyCustom, found.ID
+	}
+	for _, attribute := range found.ResourceAttributes {
+		key.Attributes = append(key.Attributes, otlp.ResourceAttribute{
+			Key: attribute.Key, Value: attribute.Value, IfMissing: attribute.Mode == store.AttributeIfMissing,
+		})
+	}
+	return key, nil
+}

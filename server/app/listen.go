@@ -1,0 +1,123 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/svc-observability/svc/server/config"
+)
+
+// listeners are the ports of this process; those of a role that it does not have are nil.
+type listeners struct {
+	api, ingest, otlp net.Listener
+}
+
+// listen takes the ports before anything slow starts, so that a taken one is known at once.
+func (a *App) listen(ctx context.Context) error {
+	for _, l := range []struct {
+		to   *net.Listener
+		key  string
+		addr string
+		on   bool
+	}{
+		{&a.listeners.api, "api-addr", a.cfg.APIAddr, a.cfg.Roles.Has(config.RoleAPI)},
+		{&a.listeners.ingest, "ingest-addr", a.cfg.IngestAddr, a.cfg.Roles.Has(config.RoleIngest)},
+		{&a.listeners.otlp, "otlp-grpc-addr", a.cfg.OTLPGRPCAddr, a.cfg.Roles.Has(config.RoleIngest)},
+	} {
+		if !l.on {
+			continue
+		}
+		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.addr)
+		if err != nil {
+			if errors.Is(err, syscall.EADDRINUSE) {
+				return fmt.Errorf("--%s %s is in use by another process; stop it, or choose another port (0 picks a free one)", l.key, l.addr)
+			}
+			return fmt.Errorf("--%s: %w", l.key, err)
+		}
+		*l.to = ln
+		// Serving closes the listener too; a second close is harmless.
+		a.onClose(l.key, func(context.Context) error {
+			if err := ln.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				return err
+			}
+			return nil
+		})
+	}
+	return nil
+}
+
+// baseURL is where clients reach the API.
+func (a *App) baseURL() string { return urlOf(a.cfg.PublicURL, a.listeners.api) }
+
+// ingestURL is where exporters reach OTLP over HTTP.
+func (a *App) ingestURL() string { return urlOf(a.cfg.IngestPublicURL, a.listeners.ingest) }
+
+func urlOf(public string, ln net.Listener) string {
+	switch {
+	case public != "":
+		return strings.TrimRight(public, "/")
+	case ln == nil:
+		return ""
+	}
+	return "http://" + reachable(ln.Addr())
+}
+
+// reachable is the address under which this machine reaches a listener: one on all interfaces is reached by the loopback.
+func reachable(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return addr.String()
+	}
+	return fmt.Sprintf("127.0.0.1:%d", tcp.Port)
+}
+
+// serve starts to answer on every port. The first failure of a listener is sent to failed.
+func (a *App) serve(failed chan<- error) {
+	if a.api != nil {
+		go run("api", func() error { return a.api.Serve(a.listeners.api) }, failed)
+	}
+	if a.ingest != nil {
+		go run("ingest", func() error { return a.ingest.Serve(a.listeners.ingest) }, failed)
+	}
+	if a.otlp != nil {
+		go run("otlp grpc", func() error { return a.otlp.Serve(a.listeners.otlp) }, failed)
+	}
+}
+
+func run(name string, serve func() error, failed chan<- error) {
+	if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, grpc.ErrServerStopped) {
+		failed <- fmt.Errorf("%s listener: %w", name, err)
+	}
+}
+
+// httpServer makes a server for HTTP/1.1 and for HTTP/2 without TLS, which gRPC needs on the same port.
+func (a *App) httpServer(name string, h http.Handler) *http.Server {
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	s := &http.Server{
+		Handler: h, Protocols: protocols, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+	a.onClose(name+" server", a.shutdown(s, name))
+	return s
+}
+
+// shutdown lets the requests under way end, and cuts them off when the time for that is over.
+func (a *App) shutdown(s *http.Server, name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := s.Shutdown(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			a.log.Warn("requests were cut off at the end of the shutdown timeout", "server", name)
+			return s.Close()
+		}
+		return err
+	}
+}

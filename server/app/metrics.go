@@ -1,0 +1,65 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/svc-observability/svc/server/ingest/pipeline"
+	"github.com/svc-observability/svc/server/ingest/queue"
+)
+
+// queueCollector shows the way of telemetry from the acknowledgement to the warehouse.
+type queueCollector struct {
+	log      *queue.Log
+	pipeline *pipeline.Pipeline
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("svc_ingest_"+name, help, labels, nil)
+}
+
+var (
+	queueBytes      = desc("queue_bytes", "Bytes of the durable queue that are not yet released.")
+	queueMaxBytes   = desc("queue_max_bytes", "Bytes above which the durable queue refuses.")
+	queueRecords    = desc("queue_records", "Requests in unreleased segments of the durable queue.")
+	queueAppended   = desc("queue_appended_total", "Requests appended to the durable queue.")
+	queueRefused    = desc("queue_refused_total", "Requests that the durable queue refused.")
+	queueSyncs      = desc("queue_syncs_total", "Calls of fdatasync.")
+	queueDamaged    = desc("queue_damaged_ranges", "Damaged ranges found in the durable queue.")
+	oldestUnflushed = desc("oldest_unflushed_seconds", "Age of the oldest acknowledged request that is not yet in the warehouse.")
+	storedRows      = desc("stored_rows_total", "Rows inserted into the warehouse.", "table")
+	batches         = desc("batches_total", "Batches inserted into the warehouse.")
+	insertRetries   = desc("insert_retries_total", "Inserts that were tried again.")
+	replayed        = desc("replayed_records_total", "Requests read back from the durable queue.")
+	spilled         = desc("spilled_records_total", "Requests whose decoded columns were given up for memory.")
+	quarantined     = desc("quarantined_records_total", "Requests that the warehouse refuses, kept in the quarantine folder.")
+	pendingBytes    = desc("pending_bytes", "Memory of decoded columns that wait for their batch.")
+)
+
+// Describe sends nothing: the set of tables is not known before they are used.
+func (c queueCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect takes a snapshot.
+func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
+	count := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	}
+	q, p := c.log.Stats(), c.pipeline.Stats()
+	gauge(queueBytes, float64(q.Bytes))
+	gauge(queueMaxBytes, float64(q.MaxBytes))
+	gauge(queueRecords, float64(q.Records))
+	count(queueAppended, float64(q.Appended))
+	count(queueRefused, float64(q.Refused))
+	count(queueSyncs, float64(q.Syncs))
+	gauge(queueDamaged, float64(q.Damaged))
+	gauge(oldestUnflushed, p.OldestUnflushed.Seconds())
+	for table, rows := range p.Rows {
+		count(storedRows, float64(rows), table)
+	}
+	count(batches, float64(p.Batches))
+	count(insertRetries, float64(p.Retries))
+	count(replayed, float64(p.Replayed))
+	count(spilled, float64(p.Spilled))
+	count(quarantined, float64(p.Quarantined))
+	gauge(pendingBytes, float64(p.MemoryBytes))
+}

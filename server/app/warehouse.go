@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+)
+
+// migrateFor bounds how long a start waits for a ClickHouse server that does not answer yet.
+const migrateFor = time.Minute
+
+// Socket is the embedded engine's unix socket in a data folder.
+func Socket(cfg config.Config) string { return filepath.Join(cfg.DataDir, "warehouse.sock") }
+
+func (a *App) openWarehouse(ctx context.Context) error {
+	if a.cfg.WarehouseURL.Reveal() == "" {
+		if err := a.startEngine(ctx); err != nil {
+			return err
+		}
+	}
+	wh, err := OpenWarehouse(ctx, a.cfg, a.opts)
+	if err != nil {
+		return err
+	}
+	a.warehouse = wh
+	a.onClose("warehouse", func(context.Context) error { return wh.Close() })
+	a.opts.Progress("Migrating the warehouse")
+	deadline := time.Now().Add(migrateFor)
+	for {
+		err := wh.Migrate(ctx)
+		if err == nil || !errors.Is(err, warehouse.ErrUnavailable) || time.Now().After(deadline) {
+			return err
+		}
+		a.log.Warn("the warehouse does not answer yet", "error", err)
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// OpenWarehouse prepares the connection to the warehouse that the configuration names: a ClickHouse server, or the embedded engine
+// of the server that runs on the data folder.
+func OpenWarehouse(ctx context.Context, cfg config.Config, opts Options) (*warehouse.Warehouse, error) {
+	wc := warehouse.Config{URL: cfg.WarehouseURL.Reveal(), Logger: opts.Logger}
+	if wc.URL == "" {
+		wc.Socket = Socket(cfg)
+	}
+	return warehouse.Open(ctx, wc)
+}
+
+// startEngine starts the embedded engine's process. It gets its settings the way every svc process does: flags and variables.
+func (a *App) startEngine(ctx context.Context) error {
+	command := a.opts.WarehouseCommand
+	if len(command) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("finding this program: %w", err)
+		}
+		command = []string{self, "warehouse"}
+	}
+	dir, socket := filepath.Join(a.cfg.DataDir, "warehouse"), Socket(a.cfg)
+	env := []string{"SVC_WAREHOUSE_MAX_MEMORY_BYTES=" + strconv.FormatInt(int64(a.cfg.Limits.WarehouseMaxMemoryBytes), 10)}
+	if a.cfg.ChdbLib != "" {
+		env = append(env, chdb.LibraryVariable+"="+a.cfg.ChdbLib)
+	}
+	s, err := chdb.Start(ctx, chdb.SupervisorConfig{
+		Command: append(append([]string{}, command...), "--data-dir", dir, "--socket", socket), Env: env,
+		DataDir: dir, Socket: socket, Logger: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	a.supervisor = s
+	a.onClose("embedded engine", s.Stop)
+	return nil
+}

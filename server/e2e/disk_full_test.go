@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// TestDiskFull gives the queue a file system of 12 MiB: when it is full, ingest answers 503 ingest_queue_unavailable with Retry-After, loses
+// nothing that it acknowledged, and goes on by itself when there is room again.
+func TestDiskFull(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	queue := filepath.Join(dir, "queue")
+	if err := os.MkdirAll(queue, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", queue, "tmpfs", 0, "size=12m"); err != nil {
+		if errors.Is(err, syscall.EPERM) {
+			t.Skip("mounting a small file system needs root: the same fault is tested in server/ingest/queue with an injected error")
+		}
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(queue, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	ballast := filepath.Join(queue, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 2<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := testkit.StartProcess(t, dir, "--queue-segment-bytes", "2MiB")
+	// The engine is stopped, so the queue can only grow.
+	engine := engineOf(t, p.Pid())
+	if err := syscall.Kill(engine, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	acknowledged, refused := []int{}, 0
+	for n := 1; n <= 60 && refused < 3; n++ {
+		status, retryAfter, tag := ingest(t, &p.Server, oneSpan(n, 400_000))
+		switch {
+		case status == http.StatusOK:
+			acknowledged = append(acknowledged, n)
+		case status == http.StatusServiceUnavailable && tag == "@svc/ingest/QueueUnavailable" && retryAfter != "":
+			refused++
+		default:
+			t.Fatalf("span %d: %d %s Retry-After %q", n, status, tag, retryAfter)
+		}
+	}
+	if refused == 0 || len(acknowledged) == 0 {
+		t.Fatalf("%d acknowledged, %d refused: the disk never filled", len(acknowledged), refused)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ingest to recover by itself", func() bool { status, _, _ := ingest(t, &p.Server, oneSpan(1000, 10)); return status == http.StatusOK })
+	if err := syscall.Kill(engine, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range append(acknowledged, 1000) {
+		eventually(t, "an acknowledged span", func() bool { status, _ := readTrace(t, &p.Server, n); return status == http.StatusOK })
+	}
+	t.Logf("%d acknowledged and readable, %d refused", len(acknowledged), refused)
+	if code := p.Stop(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.Log())
+	}
+}

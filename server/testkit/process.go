@@ -1,0 +1,208 @@
+package testkit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/app"
+)
+
+// Process is `svc serve` as its own process group, the way an operator runs it.
+type Process struct {
+	Server
+	cmd  *exec.Cmd
+	log  *lockedBuffer
+	done chan struct{}
+	err  error
+}
+
+// lockedBuffer collects a process's stderr while the test reads it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// built says that binary has run, so that there is something to remove.
+var built bool
+
+var binary = sync.OnceValues(func() (string, error) {
+	built = true
+	dir, err := os.MkdirTemp("", "svc-binary-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "svc")
+	out, err := exec.Command("go", "build", "-o", path, "github.com/svc-observability/svc/cmd/svc").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// Binary builds cmd/svc once for the test binary and returns its path.
+func Binary(t testing.TB) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Command prepares the binary with arguments, with the engine library findable and no setting of the surrounding shell.
+func Command(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(Binary(t), args...)
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "SVC_") {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	cmd.Env = append(cmd.Env, "SVC_CHDB_LIB="+Library(t))
+	return cmd
+}
+
+// StartProcess runs `svc serve` on free ports over a data folder and waits until it is ready.
+func StartProcess(t testing.TB, dataDir string, args ...string) *Process {
+	t.Helper()
+	p := LaunchProcess(t, dataDir, args...)
+	if err := p.WaitReady(60 * time.Second); err != nil {
+		t.Fatalf("svc serve did not become ready: %v\n%s", err, p.Log())
+	}
+	return p
+}
+
+// LaunchProcess runs `svc serve` without waiting.
+func LaunchProcess(t testing.TB, dataDir string, args ...string) *Process {
+	t.Helper()
+	bootstrap := filepath.Join(dataDir, "bootstrap.json")
+	p := &Process{log: &lockedBuffer{}, done: make(chan struct{})}
+	p.DataDir = dataDir
+	// The keys are told on the first start only: they are kept beside the data folder for later starts.
+	p.keep(keysFile(dataDir))
+	p.BaseURL, p.IngestURL, p.OTLPGRPCAddr = "", "", ""
+	if err := os.Remove(bootstrap); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	p.cmd = Command(t, append([]string{
+		"serve", "--data-dir", dataDir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", "--otlp-grpc-addr", "127.0.0.1:0",
+		"--bootstrap-file", bootstrap,
+	}, args...)...)
+	p.cmd.Stderr = p.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	t.Cleanup(p.Kill)
+	return p
+}
+
+// keep reads what an earlier start wrote; the fields that the file lacks stay as they are.
+func (p *Process) keep(bootstrap string) {
+	b, err := os.ReadFile(bootstrap)
+	if err != nil {
+		return
+	}
+	var f app.Bootstrap
+	if json.Unmarshal(b, &f) == nil {
+		merge(&p.Bootstrap, f)
+	}
+}
+
+func keysFile(dataDir string) string { return strings.TrimRight(dataDir, "/") + ".keys.json" }
+
+// WaitReady waits for the bootstrap file and for /readyz.
+func (p *Process) WaitReady(limit time.Duration) error {
+	bootstrap := filepath.Join(p.DataDir, "bootstrap.json")
+	deadline := time.Now().Add(limit)
+	for time.Now().Before(deadline) {
+		select {
+		case <-p.done:
+			return fmt.Errorf("it ended: %w", errors.Join(p.err, errors.New("before it was ready")))
+		default:
+		}
+		p.keep(bootstrap)
+		if p.BaseURL != "" && fileExists(bootstrap) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, p.BaseURL+"/readyz", nil)
+			res, err := http.DefaultClient.Do(req)
+			cancel()
+			if err == nil {
+				res.Body.Close()
+				if res.StatusCode == http.StatusOK {
+					b, err := json.Marshal(p.Bootstrap)
+					if err != nil {
+						return err
+					}
+					return os.WriteFile(keysFile(p.DataDir), b, 0o600)
+				}
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return errors.New("time is up")
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Log is what the process wrote to stderr so far.
+func (p *Process) Log() string { return p.log.String() }
+
+// Pid is the server's process id, and that of its process group.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Kill ends the whole process group at once, as a power cut would, and waits for it.
+func (p *Process) Kill() {
+	_ = syscall.Kill(-p.Pid(), syscall.SIGKILL)
+	<-p.done
+}
+
+// Stop asks for a clean stop and returns the exit code.
+func (p *Process) Stop(t testing.TB) int {
+	t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	return p.Wait(t, 60*time.Second)
+}
+
+// Wait waits for the end and returns the exit code.
+func (p *Process) Wait(t testing.TB, limit time.Duration) int {
+	t.Helper()
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(limit):
+		t.Fatalf("svc serve did not end within %s\n%s", limit, p.Log())
+		return -1
+	}
+}

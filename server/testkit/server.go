@@ -1,0 +1,144 @@
+package testkit
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+)
+
+const stopTimeout = 30 * time.Second
+
+// Main runs a test binary that uses this package; its TestMain calls os.Exit(testkit.Main(m)). The binary starts itself again as the
+// engine's process.
+func Main(m *testing.M) int {
+	if len(os.Args) > 1 && os.Args[1] == "warehouse" {
+		if err := serveWarehouse(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
+	code := m.Run()
+	if shared.stop != nil {
+		shared.stop()
+	}
+	if built {
+		if path, err := binary(); err == nil {
+			_ = os.RemoveAll(filepath.Dir(path))
+		}
+	}
+	return code
+}
+
+func serveWarehouse(args []string) error {
+	flags := flag.NewFlagSet("warehouse", flag.ContinueOnError)
+	var cfg chdb.Config
+	flags.StringVar(&cfg.DataDir, "data-dir", "", "")
+	flags.StringVar(&cfg.Socket, "socket", "", "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	cfg.Parent = os.Stdin
+	cfg.MaxServerMemory = 2 << 30
+	return chdb.Serve(context.Background(), cfg)
+}
+
+// Library finds the engine's library for processes that run elsewhere than in the checkout.
+func Library(t testing.TB) string {
+	t.Helper()
+	path, err := chdb.Locate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var shared struct {
+	once   sync.Once
+	server *Server
+	err    error
+	stop   func()
+}
+
+// Shared is one server for all tests of the binary. Tests must not disturb each other in it: each uses names of its own, or an
+// organization of its own.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	shared.once.Do(func() {
+		var dir string
+		if dir, shared.err = os.MkdirTemp("", "svc-shared-"); shared.err != nil {
+			return
+		}
+		shared.server, shared.stop, shared.err = start(dir, func(*config.Config) {})
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.server
+}
+
+// Start runs a server of the test's own in this process.
+func Start(t testing.TB, configure func(*config.Config)) *Server {
+	t.Helper()
+	if configure == nil {
+		configure = func(*config.Config) {}
+	}
+	s, stop, err := start(t.TempDir(), configure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return s
+}
+
+func start(dir string, configure func(*config.Config)) (*Server, func(), error) {
+	cfg := config.Default()
+	cfg.DataDir = filepath.Join(dir, "data")
+	cfg.APIAddr, cfg.IngestAddr, cfg.OTLPGRPCAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	configure(&cfg)
+	level := slog.LevelWarn
+	if testing.Verbose() {
+		level = slog.LevelInfo
+	}
+	s := &Server{DataDir: cfg.DataDir}
+	ctx, cancel := context.WithCancel(context.Background())
+	a, err := app.New(ctx, cfg, app.Options{
+		Version: "test", Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		WarehouseCommand: []string{os.Args[0], "warehouse"},
+		OnFirstStart: func(b app.Bootstrap) error {
+			s.Bootstrap = b
+			return nil
+		},
+	})
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	return s, func() {
+		cancel()
+		select {
+		case err := <-done:
+			if err != nil {
+				fmt.Fprintln(os.Stderr, "server under test:", err)
+			}
+		case <-time.After(stopTimeout):
+			fmt.Fprintln(os.Stderr, "server under test did not stop")
+		}
+		_ = os.RemoveAll(dir)
+	}, nil
+}

@@ -1,0 +1,24 @@
+// Package testkit runs the whole server for tests: in this process on real ports, or as the built binary.
+package testkit
+
+import (
+	"reflect"
+
+	"github.com/svc-observability/svc/server/app"
+)
+
+// Server is a running server and the credentials of its first organization.
+type Server struct {
+	app.Bootstrap
+	DataDir string
+}
+
+// merge takes over the fields that from holds.
+func merge(to *app.Bootstrap, from app.Bootstrap) {
+	dst, src := reflect.ValueOf(to).Elem(), reflect.ValueOf(from)
+	for i := range src.NumField() {
+		if s := src.Field(i).String(); s != "" {
+			dst.Field(i).SetString(s)
+		}
+	}
+}
