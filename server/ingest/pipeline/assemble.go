@@ -63,14 +63,10 @@ func (p *Pipeline) gather(c *cut) bool {
 				if !p.sleep(readRetry) {
 					return false
 				}
+				more = !p.stopping()
 			}
 		}
-		stopping := false
-		select {
-		case <-p.stop:
-			stopping = true
-		default:
-		}
+		stopping := p.stopping()
 		if stopping && c.records == 0 {
 			return false
 		}
@@ -106,6 +102,15 @@ func (p *Pipeline) gather(c *cut) bool {
 		case <-p.ctx.Done():
 			return false
 		}
+	}
+}
+
+func (p *Pipeline) stopping() bool {
+	select {
+	case <-p.stop:
+		return true
+	default:
+		return false
 	}
 }
 

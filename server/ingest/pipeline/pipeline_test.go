@@ -239,6 +239,35 @@ func TestMemoryBoundWhileWarehouseIsDown(t *testing.T) {
 	}
 }
 
+// unreadable is a disk whose segments cannot be opened for a while.
+type unreadable struct {
+	queue.OSFilesystem
+	broken atomic.Bool
+}
+
+func (u *unreadable) Open(path string) (queue.File, error) {
+	if u.broken.Load() {
+		return nil, errors.New("input/output error")
+	}
+	return u.OSFilesystem.Open(path)
+}
+
+func TestUnreadableLogIsReadAgain(t *testing.T) {
+	w := newWarehouse(t)
+	disk := &unreadable{}
+	r := &rig{t: t, dir: t.TempDir(), w: w, save: saveCheckpoint, disk: disk}
+	r.open()
+	disk.broken.Store(true)
+	pos := r.append("a", "row 0000", false)
+	time.Sleep(20 * time.Millisecond)
+	disk.broken.Store(false)
+	r.flushed(pos)
+	r.close()
+	if diff := cmp.Diff(rows(0, 1), w.stored("a")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestFlushedEnds(t *testing.T) {
 	w := newWarehouse(t)
 	w.hooks(func(string) error { return errors.New("connection refused") }, nil)
@@ -317,17 +346,17 @@ func TestAnyHistoryStoresEachRowOnce(t *testing.T) {
 				}
 				return nil
 			})
-		maxRows := rapid.IntRange(1, 30).Draw(rt, "max_rows")
+		maxRows := rapid.IntRange(1, 12).Draw(rt, "max_rows")
 		memory := int64(rapid.IntRange(0, 300).Draw(rt, "max_memory"))
 		r := newRig(t, filepath.Join(base, fmt.Sprint(run)), w, func(c *Config) {
 			c.MaxRows, c.MaxMemory, c.MaxAge = maxRows, memory, time.Millisecond
 		})
 		want := map[string][]string{}
 		n := 0
-		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
+		for range rapid.IntRange(1, 5).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 3).Draw(rt, "step") {
 			case 0, 1:
-				for range rapid.IntRange(1, 40).Draw(rt, "records") {
+				for range rapid.IntRange(1, 12).Draw(rt, "records") {
 					tables := rapid.SampledFrom([]string{"a", "b", "a,b"}).Draw(rt, "tables")
 					kind := rapid.SampledFrom([]string{"row", "row", "row", "row", "row", "poison@a", "undecodable"}).Draw(rt, "kind")
 					row := fmt.Sprintf("%s %05d", kind, n)

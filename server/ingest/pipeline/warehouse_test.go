@@ -145,6 +145,7 @@ func (w *warehouse) stored(table string) []string {
 type rig struct {
 	t        testing.TB
 	dir      string
+	disk     queue.Filesystem
 	w        *warehouse
 	log      *queue.Log
 	p        *Pipeline
@@ -162,7 +163,7 @@ func newRig(t testing.TB, dir string, w *warehouse, change func(*Config)) *rig {
 
 func (r *rig) open() {
 	r.t.Helper()
-	log, err := queue.Open(queue.Config{Dir: r.dir, SegmentBytes: 8 << 10, MinFreeBytes: -1})
+	log, err := queue.Open(queue.Config{Dir: r.dir, SegmentBytes: 8 << 10, MinFreeBytes: -1, Filesystem: r.disk})
 	if err != nil {
 		r.t.Fatal(err)
 	}

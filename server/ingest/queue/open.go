@@ -17,6 +17,8 @@ const (
 	seqGap = 1 << 20
 	// tornZeros at the end of a damaged tail show that its write never completed.
 	tornZeros = 64
+	// progressEvery is how often the check of a long queue tells how far it is.
+	progressEvery = 5 * time.Second
 )
 
 // Open opens the log in cfg.Dir, makes it when there is none, and checks every segment. Damaged records are reported in the
@@ -116,7 +118,12 @@ func (l *Log) checkSegments() error {
 		l.segments = l.segments[:i]
 	}
 	var lastSeq uint64
+	said := time.Now()
 	for i, seg := range l.segments {
+		if time.Since(said) > progressEvery {
+			said = time.Now()
+			l.logger.Info("queue is being checked", slog.Int("segments_checked", i), slog.Int("segments", len(l.segments)))
+		}
 		var err error
 		if lastSeq, err = l.checkSegment(seg, lastSeq, i == len(l.segments)-1); err != nil {
 			return fmt.Errorf("check queue segment %s: %w", seg.name(), err)
