@@ -55,7 +55,7 @@ func TestOpenErrors(t *testing.T) {
 const envOther = "SVC_STORE_TEST_OTHER_PROCESS"
 
 func TestSQLiteTwoProcesses(t *testing.T) {
-	const keys = 40
+	const keys = 15
 	if path := os.Getenv(envOther); path != "" {
 		createKeys(t, path, "other", keys)
 		return

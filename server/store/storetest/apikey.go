@@ -183,7 +183,7 @@ func testApiKeyRoll(t *testing.T, f *fixture) {
 
 func testApiKeyRollRace(t *testing.T, f *fixture) {
 	org, _ := f.org(t)
-	for range 5 {
+	for range 3 {
 		key := f.apiKey(t, org)
 		before, err := f.ListApiKeys(t.Context(), org, 0, 1000)
 		if err != nil {
