@@ -1,0 +1,234 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// arguments are what a call gave, read leniently: a model's slip that has one sensible meaning is taken as that, with a note where
+// something was dropped or changed.
+type arguments struct {
+	values map[string]any // string, time.Time, float64 or bool
+	notes  []string
+	now    time.Time
+}
+
+// read fails with one error that lists every argument that cannot be used.
+func (t *tool) read(raw json.RawMessage, now time.Time) (*arguments, error) {
+	a := &arguments{values: map[string]any{}, now: now.UTC()}
+	given := map[string]any{}
+	if text := bytes.TrimSpace(raw); len(text) > 0 && !bytes.Equal(text, []byte("null")) {
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.UseNumber()
+		if err := dec.Decode(&given); err != nil {
+			return nil, &inputError{tag: tagDecode, message: t.name + ": the arguments must be a JSON object.\nParameters: " + t.paramNames()}
+		}
+	}
+	var problems []*inputError
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		p := t.param(name)
+		if p == nil {
+			if real := aliases()[name]; real != "" && t.param(real) != nil {
+				if _, both := given[real]; both {
+					a.note("%s was ignored: %s was given as well.", name, real)
+					continue
+				}
+				p = t.param(real)
+			}
+		}
+		if p == nil {
+			a.note("%s has no parameter %q; it was ignored. Did you mean %s?", t.name, name, t.nearest(name))
+			continue
+		}
+		value, err := p.read(given[name], a)
+		if err != nil {
+			problems = append(problems, &inputError{tag: tagInvalidInput, parameter: p.name, message: p.name + " " + err.Error(), example: p.example})
+			continue
+		}
+		if value != nil {
+			a.values[p.name] = value
+		}
+	}
+	for _, p := range t.params {
+		if _, ok := a.values[p.name]; ok {
+			continue
+		}
+		if p.required && !slices.ContainsFunc(problems, func(e *inputError) bool { return e.parameter == p.name }) {
+			problems = append(problems, &inputError{tag: tagInvalidInput, parameter: p.name, message: p.name + " is required.", example: p.example})
+		}
+		switch v := p.fallback.(type) {
+		case int:
+			a.values[p.name] = float64(v)
+		case bool:
+			a.values[p.name] = v
+		}
+	}
+	switch len(problems) {
+	case 0:
+		return a, nil
+	case 1:
+		return nil, problems[0]
+	}
+	text := t.name + ": some arguments cannot be used."
+	for _, e := range problems {
+		text += "\n- " + e.message
+	}
+	return nil, &inputError{tag: tagDecode, message: text + "\nParameters: " + t.paramNames(), parameter: problems[0].parameter}
+}
+
+func (a *arguments) note(format string, args ...any) {
+	a.notes = append(a.notes, fmt.Sprintf(format, args...))
+}
+
+// read takes one value; nil means that it was left out.
+func (p *param) read(v any, a *arguments) (any, error) {
+	text, isText := v.(string)
+	if number, ok := v.(json.Number); ok {
+		text = number.String()
+	} else if isText {
+		text = strings.TrimSpace(text)
+	}
+	if v == nil || isText && text == "" {
+		return nil, nil
+	}
+	if text == "" && p.kind != kindFlag {
+		return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+	}
+	switch p.kind {
+	case kindTime:
+		at, err := parseTime(text, a.now)
+		if err != nil {
+			return nil, err
+		}
+		return at, nil
+	case kindInteger, kindNumber:
+		return p.readNumber(text, a)
+	case kindFlag:
+		switch {
+		case v == true || text == "1" || strings.EqualFold(text, "true"):
+			return true, nil
+		case v == false || text == "0" || strings.EqualFold(text, "false"):
+			return false, nil
+		}
+		return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+	default:
+		return p.readText(text)
+	}
+}
+
+func (p *param) readText(text string) (any, error) {
+	if len(p.enum) > 0 {
+		for _, e := range p.enum {
+			if strings.EqualFold(e, text) {
+				return e, nil
+			}
+		}
+		return nil, fmt.Errorf("must be one of %s.", strings.Join(p.enum, ", ")) //nolint:staticcheck // a sentence for the caller
+	}
+	if p.pattern != "" {
+		if ok, err := regexp.MatchString(p.pattern, text); err != nil || !ok {
+			return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+		}
+	}
+	return text, nil
+}
+
+func (p *param) readNumber(text string, a *arguments) (any, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || p.kind == kindInteger && f != math.Trunc(f) {
+		return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+	}
+	bounded := f
+	if p.minimum != nil {
+		bounded = max(bounded, *p.minimum)
+	}
+	if p.maximum != nil {
+		bounded = min(bounded, *p.maximum)
+	}
+	if bounded != f {
+		if !p.clamped {
+			return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+		}
+		a.note("%s was set to %v, the nearest value that is allowed.", p.name, bounded)
+	}
+	return bounded, nil
+}
+
+func (p *param) expects() string {
+	text := map[kind]string{kindText: "text", kindTime: "a time", kindInteger: "a whole number", kindNumber: "a number", kindFlag: "true or false"}[p.kind]
+	switch {
+	case p.minimum != nil && p.maximum != nil:
+		text += fmt.Sprintf(" from %v to %v", *p.minimum, *p.maximum)
+	case p.minimum != nil:
+		text += fmt.Sprintf(" of at least %v", *p.minimum)
+	case p.example != "":
+		text += " such as " + p.example
+	}
+	return text
+}
+
+// nearest is the parameter whose name is most like a wrong one.
+func (t *tool) nearest(name string) string {
+	best, distance := "", math.MaxInt
+	for _, p := range t.params {
+		if d := editDistance(name, p.name); d < distance {
+			best, distance = p.name, d
+		}
+	}
+	return best
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// text is nil when the argument was not given.
+func (a *arguments) text(name string) *string {
+	if v, ok := a.values[name].(string); ok {
+		return &v
+	}
+	return nil
+}
+
+func (a *arguments) number(name string) *float64 {
+	if v, ok := a.values[name].(float64); ok {
+		return &v
+	}
+	return nil
+}
+
+func (a *arguments) integer(name string) int {
+	v, _ := a.values[name].(float64)
+	return int(v)
+}
+
+func (a *arguments) flag(name string) *bool {
+	if v, ok := a.values[name].(bool); ok {
+		return &v
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// Rate of the MCP server for each credential (public-api.md "Limits"), and what it says to one that exceeds it.
+const (
+	RateLimit  = 120
+	RateWindow = 10 * time.Second
+)
+
+const maxBody = 1 << 20
+
+// requestKey carries the context of the HTTP request: the SDK detaches a call from its cancellation.
+type requestKey struct{}
+
+// ServeHTTP is the door: origin, credential, rate and form of a request, then the protocol.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.allowedOrigin(r) {
+		fail(w, apierr.New(apierr.InsufficientPermissions, "Web pages of this origin may not use the MCP server."))
+		return
+	}
+	result, ok := principal.ResultFrom(r.Context())
+	switch {
+	case ok && result.Err != nil:
+		fail(w, apierr.From(result.Err))
+		return
+	case !ok || result.Principal == nil:
+		fail(w, apierr.New(apierr.Unauthorized, "No credential was sent. Send an API key or an MCP key as `Authorization: Bearer <key>`."))
+		return
+	case result.Principal.Kind == principal.KindSession:
+		fail(w, apierr.New(apierr.InvalidCredentials, "A dashboard session cannot be used here. Use an API key or an MCP key."))
+		return
+	}
+	if s.cfg.Limiter != nil {
+		if ok, _ := s.cfg.Limiter.Allow(rateKey(result.Principal), s.cfg.Now()); !ok {
+			fail(w, apierr.New(apierr.RateLimit, "This credential made too many MCP requests: "+strconv.Itoa(RateLimit)+" in 10 seconds are allowed. Wait, then try again.",
+				apierr.RetryAfter(RateWindow)))
+			return
+		}
+	}
+	if r.Method != http.MethodPost {
+		// There are no sessions to listen on or to end.
+		w.Header().Set("Allow", http.MethodPost)
+		fail(w, apierr.New(apierr.MethodNotAllowed, "The MCP server takes POST only; it has no sessions and no event stream."))
+		return
+	}
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		fail(w, apierr.New(apierr.UnsupportedMediaType, "Send the request with Content-Type: application/json."))
+		return
+	}
+	if !acceptsJSON(r.Header.Values("Accept")) {
+		fail(w, apierr.New(apierr.NotAcceptable, "Answers are application/json, which the Accept header leaves out."))
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			fail(w, apierr.New(apierr.PayloadTooLarge, "An MCP request may be 1 MiB long at most."))
+		} else {
+			fail(w, apierr.New(apierr.InvalidRequest, "The request ended before its body was complete."))
+		}
+		return
+	}
+	ctx := principal.WithDoor(r.Context(), principal.DoorMCP)
+	r = r.WithContext(context.WithValue(ctx, requestKey{}, r.Context()))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	// Who can read JSON gets JSON; the SDK asks that a client names both forms.
+	r.Header = r.Header.Clone()
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	s.stream.ServeHTTP(w, r)
+}
+
+// whileConnected ends the context of a call when its caller hangs up, so that the query behind it ends too.
+func whileConnected(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	request, ok := ctx.Value(requestKey{}).(context.Context)
+	if !ok {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(request, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+func rateKey(p *principal.Principal) string {
+	if p.CredentialID != "" {
+		return "mcp " + p.CredentialID
+	}
+	return "mcp " + string(p.Org) + " " + string(p.User)
+}
+
+// allowedOrigin keeps web pages of others out, whose browser would send what the user's machine can reach.
+func (s *Server) allowedOrigin(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 {
+		return true
+	}
+	u, err := url.Parse(origins[0])
+	if err != nil || len(origins) > 1 || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	host := u.Hostname()
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return true
+	}
+	base, err := url.Parse(s.cfg.BaseURL)
+	return err == nil && base.Hostname() != "" && strings.EqualFold(base.Host, u.Host)
+}
+
+func acceptsJSON(accept []string) bool {
+	if len(accept) == 0 {
+		return true
+	}
+	for _, part := range strings.Split(strings.Join(accept, ","), ",") {
+		media, params, err := mime.ParseMediaType(strings.TrimSpace(part))
+		if err != nil || params["q"] == "0" {
+			continue
+		}
+		switch media {
+		case "*/*", "application/*", "application/json":
+			return true
+		}
+	}
+	return false
+}
+
+// envelope is the body of every failure that is not a protocol message (public-api.md "Envelope").
+type envelope struct {
+	Error envelopeError `json:"error"`
+}
+
+type envelopeError struct {
+	Tag       string `json:"_tag"`
+	Type      string `json:"type"`
+	Code      string `json:"code"`
+	Title     string `json:"title"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable"`
+	Recovery  string `json:"recovery"`
+	Param     string `json:"param,omitempty"`
+}
+
+func fail(w http.ResponseWriter, e *apierr.Error) {
+	d := e.Detail()
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	if d.GetStatus() == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if d.GetRetryAfterSeconds() > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(d.GetRetryAfterSeconds())))
+	}
+	w.WriteHeader(int(d.GetStatus()))
+	body, err := json.Marshal(envelope{envelopeError{
+		Tag: d.GetTag(), Type: d.GetType(), Code: d.GetCode(), Title: d.GetTitle(), Message: d.GetMessage(), Retryable: d.GetRetryable(),
+		Recovery: d.GetRecovery(), Param: d.GetParam(),
+	}})
+	if err == nil {
+		_, _ = w.Write(body) // the caller went away: nobody to tell
+	}
+}

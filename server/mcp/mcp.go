@@ -1,0 +1,154 @@
+// Package mcp is the MCP server: Streamable HTTP at /mcp, without sessions. Each tool is a value in a file of its own, built on the
+// methods of the API, which it calls over the loopback: so authentication, scopes and limits are those of every other door.
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"google.golang.org/grpc"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// Names of the server.
+const (
+	Path       = "/mcp"
+	ServerName = "svc-observability"
+	title      = "svc observability"
+)
+
+const instructions = `svc stores traces, logs and metrics of your services. Start with list_services to see what sends data, then search_traces or search_logs, then inspect_trace with a trace id. Times are UTC; give start_time and end_time as RFC 3339 or relative (now-1h); the default is the last 6 hours. Names of services, spans and environments are matched exactly.`
+
+// Limiter decides whether a credential may make one more request now.
+type Limiter interface {
+	Allow(key string, now time.Time) (ok bool, retryAfter time.Duration)
+}
+
+// Config is what the server needs.
+type Config struct {
+	// Conn reaches the API's methods: the loopback.
+	Conn grpc.ClientConnInterface
+	// Contract says which methods, and so which scopes, a tool is built on.
+	Contract *contract.Contract
+	// BaseURL is the public URL of the API, without /mcp.
+	BaseURL string
+	Version string
+	// Limiter holds the rate per credential; nil for no limit.
+	Limiter Limiter
+	// Logger is slog.Default when nil.
+	Logger *slog.Logger
+	// Now is time.Now when nil.
+	Now func() time.Time
+}
+
+// Server serves MCP. It is safe for concurrent use.
+type Server struct {
+	cfg     Config
+	clients clients
+	tools   []*tool
+	// methods are those that each tool is built on.
+	methods map[string][]*contract.Method
+	stream  http.Handler
+}
+
+// clients are the services that tools call.
+type clients struct {
+	services svcv2.ServicesServiceClient
+	traces   svcv2.TracesServiceClient
+	logs     svcv2.LogsServiceClient
+	metrics  svcv2.MetricsServiceClient
+}
+
+// New makes the server. It fails when a tool is missing from the contract, or the contract names a tool that does not exist.
+func New(cfg Config) (*Server, error) {
+	if cfg.Conn == nil || cfg.Contract == nil {
+		return nil, errors.New("mcp: a connection and a contract are needed")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &Server{cfg: cfg, methods: map[string][]*contract.Method{}, clients: clients{
+		services: svcv2.NewServicesServiceClient(cfg.Conn), traces: svcv2.NewTracesServiceClient(cfg.Conn),
+		logs: svcv2.NewLogsServiceClient(cfg.Conn), metrics: svcv2.NewMetricsServiceClient(cfg.Conn),
+	}}
+	for _, m := range cfg.Contract.Methods() {
+		for _, name := range m.MCPTools {
+			s.methods[name] = append(s.methods[name], m)
+		}
+	}
+	server := sdk.NewServer(&sdk.Implementation{Name: ServerName, Title: title, Version: cfg.Version}, &sdk.ServerOptions{
+		Instructions: instructions,
+		PageSize:     1000,
+		// Nothing but tools, and their list changes with the caller, never by itself.
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+	})
+	for _, make := range []func(*Server) (*tool, error){newListServices, newSearchTraces, newInspectTrace, newSearchLogs, newListMetrics} {
+		t, err := make(s)
+		if err != nil {
+			return nil, fmt.Errorf("mcp: %w", err)
+		}
+		if len(s.methods[t.name]) == 0 {
+			return nil, fmt.Errorf("mcp: no method of the contract names the tool %s, so nothing says which scope it needs", t.name)
+		}
+		s.tools = append(s.tools, t)
+		server.AddTool(t.declaration(), s.handler(t))
+	}
+	for name, methods := range s.methods {
+		if s.tool(name) == nil {
+			return nil, fmt.Errorf("mcp: %s names the tool %s, which does not exist", methods[0].FullName, name)
+		}
+	}
+	server.AddReceivingMiddleware(s.filterTools)
+	s.stream = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody,
+		// The door checks Origin itself, also behind a proxy on the same machine, where Host is the public name.
+		DisableLocalhostProtection: true,
+	})
+	return s, nil
+}
+
+func (s *Server) tool(name string) *tool {
+	if i := slices.IndexFunc(s.tools, func(t *tool) bool { return t.name == name }); i >= 0 {
+		return s.tools[i]
+	}
+	return nil
+}
+
+// visible reports whether the caller's scopes cover every method that the tool is built on.
+func (s *Server) visible(p *principal.Principal, name string) bool {
+	for _, m := range s.methods[name] {
+		if !m.AnyScope && !p.Allows(m.Family, m.Write) {
+			return false
+		}
+	}
+	return true
+}
+
+// filterTools leaves out of tools/list what the caller may not use. A call of such a tool is refused by the API's own policy.
+func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		res, err := next(ctx, method, req)
+		list, ok := res.(*sdk.ListToolsResult)
+		if err != nil || !ok {
+			return res, err
+		}
+		p, ok := principal.From(ctx)
+		if !ok {
+			return nil, errors.New("the call has no principal")
+		}
+		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool { return !s.visible(p, t.Name) })
+		return list, nil
+	}
+}

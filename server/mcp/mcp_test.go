@@ -1,0 +1,543 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/rpc"
+	"github.com/svc-observability/svc/server/rpc/loopback"
+)
+
+var update = flag.Bool("update", false, "rewrite the files in testdata")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func now() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
+
+func ptr[T any](v T) *T { return &v }
+
+// backend stands for the services: it records what it is asked and answers from data. The whole rpc chain is in front of it.
+type backend struct {
+	mu       sync.Mutex
+	requests []proto.Message
+	total    int // rows that each list has
+	trace    *svcv2.Trace
+	err      error
+	block    chan struct{} // when set, closed after a call has ended because its caller left
+}
+
+func (b *backend) record(req proto.Message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requests = append(b.requests, proto.Clone(req))
+}
+
+func (b *backend) last() proto.Message {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.requests) == 0 {
+		return nil
+	}
+	return b.requests[len(b.requests)-1]
+}
+
+// slice is the part of the list that a page holds. The fake's cursors are all offsets.
+func (b *backend) slice(limit *int32, cursor *string) (from, to int, next *string, err error) {
+	if b.err != nil {
+		return 0, 0, nil, b.err
+	}
+	n, err := paging.Limit(limit)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	if from, err = paging.ParseOffset(cursor); err != nil {
+		return 0, 0, nil, err
+	}
+	from = min(from, b.total)
+	to = min(from+n, b.total)
+	if to < b.total {
+		next = ptr(paging.FormatOffset(to))
+	}
+	return from, to, next, nil
+}
+
+func (b *backend) ListServices(_ context.Context, req *svcv2.ListServicesRequest) (*svcv2.ListServicesResponse, error) {
+	b.record(req)
+	from, to, next, err := b.slice(req.Limit, req.Cursor)
+	res := &svcv2.ListServicesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
+	for i := from; i < to; i++ {
+		res.Data = append(res.Data, &svcv2.Service{Object: "service", Name: "service-" + string(rune('a'+i%26)), Throughput: 2.5, ErrorRate: float64(i%3) / 10, P95LatencyMs: 12})
+	}
+	return res, err
+}
+
+func (b *backend) ListMetrics(_ context.Context, req *svcv2.ListMetricsRequest) (*svcv2.ListMetricsResponse, error) {
+	b.record(req)
+	from, to, next, err := b.slice(req.Limit, req.Cursor)
+	res := &svcv2.ListMetricsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
+	for range to - from {
+		res.Data = append(res.Data, &svcv2.Metric{Object: "metric", Name: "http.server.request.duration", Type: "histogram", ServiceName: "web", Unit: "s", DataPointCount: 10})
+	}
+	return res, err
+}
+
+func (b *backend) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) (*svcv2.SearchLogsResponse, error) {
+	b.record(req)
+	if b.block != nil {
+		<-ctx.Done()
+		close(b.block)
+		return nil, ctx.Err()
+	}
+	from, to, next, err := b.slice(req.Limit, req.Cursor)
+	res := &svcv2.SearchLogsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
+	for range to - from {
+		res.Data = append(res.Data, &svcv2.Log{
+			Id: "log_x", Object: "log", Timestamp: timestamppb.New(now()), SeverityText: "ERROR", SeverityNumber: 17, ServiceName: "web",
+			Body: "pipe | and\nline break " + strings.Repeat("long ", 2000), TraceId: ptr(strings.Repeat("ab", 16)),
+		})
+	}
+	return res, err
+}
+
+func (b *backend) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest) (*svcv2.SearchTracesResponse, error) {
+	b.record(req)
+	from, to, next, err := b.slice(req.Limit, req.Cursor)
+	res := &svcv2.SearchTracesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
+	for i := from; i < to; i++ {
+		res.Data = append(res.Data, &svcv2.TraceSummary{
+			Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(now()), DurationMs: float64(i), RootSpanName: "GET /", RootServiceName: "web",
+			RootStatusCode: "Error", RootHasError: i%2 == 1,
+		})
+	}
+	return res, err
+}
+
+func (b *backend) GetTrace(_ context.Context, req *svcv2.GetTraceRequest) (*svcv2.Trace, error) {
+	b.record(req)
+	if b.trace == nil {
+		return nil, apierr.New(apierr.TraceNotFound, "No such trace.", apierr.Param("trace_id"))
+	}
+	return b.trace, b.err
+}
+
+// server is the MCP server before a backend. A request is authenticated by the name of a principal in its Authorization header.
+func server(t *testing.T, b *backend, callers map[string]principal.Principal, limiter Limiter) *httptest.Server {
+	t.Helper()
+	c, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain, err := rpc.New(rpc.Config{Contract: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := http.NewServeMux()
+	api.Handle(svcv2connect.NewServicesServiceHandler(b, chain.Options()...))
+	api.Handle(svcv2connect.NewMetricsServiceHandler(b, chain.Options()...))
+	api.Handle(svcv2connect.NewLogsServiceHandler(b, chain.Options()...))
+	api.Handle(svcv2connect.NewTracesServiceHandler(b, chain.Options()...))
+	s, err := New(Config{
+		Conn: loopback.Conn(api), Contract: c, BaseURL: "https://api.example.com", Version: "1.2.3", Limiter: limiter, Now: now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(Path, s)
+	for _, p := range ManifestPaths() {
+		mux.Handle(p, s.Manifest())
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if p, ok := callers[name]; ok {
+			r = r.WithContext(principal.WithResult(r.Context(), principal.Result{Principal: &p}))
+		} else if name != "" {
+			r = r.WithContext(principal.WithResult(r.Context(), principal.Result{Err: apierr.New(apierr.InvalidCredentials, "Unknown key.")}))
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func full() map[string]principal.Principal {
+	return map[string]principal.Principal{"full": {Org: "org_a", User: "user_a", Kind: principal.KindMCPKey, CredentialID: "key_a", Role: principal.RoleRoot}}
+}
+
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// connect is a session of the SDK's own client.
+func connect(t *testing.T, srv *httptest.Server, name string) *sdk.ClientSession {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: srv.URL + Path, HTTPClient: &http.Client{Transport: bearer(name)}, DisableStandaloneSSE: true,
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = session.Close() // there is no session on the server to end
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	return session
+}
+
+func call(t *testing.T, session *sdk.ClientSession, name string, args any) *sdk.CallToolResult {
+	t.Helper()
+	res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func textOf(res *sdk.CallToolResult) string {
+	var all []string
+	for _, c := range res.Content {
+		if text, ok := c.(*sdk.TextContent); ok {
+			all = append(all, text.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func failureOf(t *testing.T, res *sdk.CallToolResult) failureData {
+	t.Helper()
+	var d failureData
+	raw, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &d); err != nil || !res.IsError {
+		t.Fatalf("not a failure: %s", raw)
+	}
+	return d
+}
+
+// declared are the tools as tools/list shows them.
+func declared(t *testing.T, session *sdk.ClientSession) map[string]*sdk.Tool {
+	t.Helper()
+	res, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := map[string]*sdk.Tool{}
+	for _, tool := range res.Tools {
+		tools[tool.Name] = tool
+	}
+	return tools
+}
+
+func resolve(t *testing.T, schema any) *jsonschema.Resolved {
+	t.Helper()
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestToolSchemas(t *testing.T) {
+	tools := declared(t, connect(t, server(t, &backend{}, full(), nil), "full"))
+	if len(tools) != 5 {
+		t.Errorf("%d tools, want 5", len(tools))
+	}
+	for name, tool := range tools {
+		raw, err := json.Marshal(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if err := json.Indent(&got, raw, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		got.WriteByte('\n')
+		path := filepath.Join("testdata", name+".json")
+		if *update {
+			if err := os.MkdirAll("testdata", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got.String()); diff != "" {
+			t.Errorf("%s differs; run with -update when that is meant (-want +got):\n%s", path, diff)
+		}
+		if a := tool.Annotations; a == nil || a.DestructiveHint == nil || a.OpenWorldHint == nil || !a.ReadOnlyHint || !a.IdempotentHint {
+			t.Errorf("%s does not have all four hints", name)
+		}
+	}
+}
+
+var nextLine = regexp.MustCompile("(?m)^- `([a-z_]+)` (\\{.*\\}): ")
+
+// TestResults checks every answer of every tool against its declaration, and every suggestion against the tool it suggests.
+func TestResults(t *testing.T) {
+	bigTrace := func(n int) *svcv2.Trace {
+		tr := &svcv2.Trace{Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(now()), EndTime: timestamppb.New(now().Add(time.Second)), DurationMs: 1000, SpanCount: int32(n), ServiceCount: 2}
+		for i := range n {
+			s := &svcv2.Span{Id: spanID(i), Name: "operation " + strings.Repeat("x", 150), ServiceName: "web", Kind: "Server", StartTime: tr.StartTime, DurationMs: float64(n - i), StatusCode: "Unset", Attributes: map[string]string{"k": "v"}}
+			if i > 0 {
+				s.ParentSpanId = ptr(spanID((i - 1) / 3))
+			}
+			if i == 7 {
+				s.StatusCode, s.StatusMessage = "Error", ptr("it broke")
+				s.Events = []*svcv2.SpanEvent{{Timestamp: tr.StartTime, Name: "exception"}}
+				s.Links = []*svcv2.SpanLink{{TraceId: strings.Repeat("cd", 16), SpanId: spanID(1)}}
+			}
+			tr.Spans = append(tr.Spans, s)
+		}
+		return tr
+	}
+	calls := map[string][]map[string]any{
+		"list_services": {nil, {"environment": "prod", "start_time": "now-30d"}},
+		"list_metrics":  {nil, {"service": "web", "search": "http", "metric_type": "histogram", "offset": 3, "limit": 500}},
+		"search_traces": {nil, {"service": "web", "has_error": true, "min_duration_ms": 1.5, "max_duration_ms": 10, "http_method": "GET", "attribute_key": "k", "attribute_value": "v", "root_only": true, "span_name": "GET /", "environment": "prod", "limit": 200}},
+		"search_logs":   {nil, {"service": "web", "severity": "error", "search": "x", "trace_id": strings.Repeat("AB", 16), "span_id": strings.Repeat("cd", 8), "limit": 200}},
+		"inspect_trace": {{"trace_id": strings.Repeat("ab", 16)}, {"trace_id": strings.Repeat("ab", 16), "errors_only": true, "max_spans": 300}, {"trace_id": strings.Repeat("ab", 16), "max_spans": 300}},
+	}
+	for _, b := range []*backend{{total: 0, trace: bigTrace(1)}, {total: 5, trace: bigTrace(12)}, {total: 1000, trace: bigTrace(2000)}} {
+		session := connect(t, server(t, b, full(), nil), "full")
+		tools := declared(t, session)
+		for name, argsList := range calls {
+			for _, args := range argsList {
+				res := call(t, session, name, args)
+				text := textOf(res)
+				if res.IsError {
+					t.Fatalf("%s %v failed: %s", name, args, text)
+				}
+				if err := resolve(t, tools[name].OutputSchema).Validate(res.StructuredContent); err != nil {
+					t.Errorf("%s %v: structured content: %v", name, args, err)
+				}
+				if n := len([]rune(text)); n > textBudget {
+					t.Errorf("%s %v: the text has %d characters", name, args, n)
+				}
+				if !strings.HasPrefix(text, "## "+tools[name].Title+"\n") {
+					t.Errorf("%s: the text does not begin with its title: %.60s", name, text)
+				}
+				for _, m := range nextLine.FindAllStringSubmatch(text, -1) {
+					var suggested map[string]any
+					if err := json.Unmarshal([]byte(m[2]), &suggested); err != nil || tools[m[1]] == nil {
+						t.Fatalf("%s suggests %s %s: %v", name, m[1], m[2], err)
+					}
+					if err := resolve(t, tools[m[1]].InputSchema).Validate(suggested); err != nil {
+						t.Errorf("%s suggests %s %s: %v", name, m[1], m[2], err)
+					}
+					if again := call(t, session, m[1], suggested); again.IsError {
+						t.Errorf("%s suggests %s %s, which fails: %s", name, m[1], m[2], textOf(again))
+					}
+				}
+			}
+		}
+		if b.total == 1000 && !strings.Contains(textOf(call(t, session, "search_logs", map[string]any{"limit": 200})), "left out of this text") {
+			t.Error("a text over the budget has no budget note")
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	b := &backend{total: 3}
+	session := connect(t, server(t, b, full(), nil), "full")
+	window := func(start, end time.Time) (*timestamppb.Timestamp, *timestamppb.Timestamp) {
+		return timestamppb.New(start), timestamppb.New(end)
+	}
+	for name, tc := range map[string]struct {
+		args  map[string]any
+		start time.Time
+		end   time.Time
+		want  *svcv2.TraceFilters
+		limit int32
+		note  string
+	}{
+		"defaults":          {nil, now().Add(-6 * time.Hour), now(), nil, 20, ""},
+		"blank is absent":   {map[string]any{"service": " ", "limit": "", "end_time": nil}, now().Add(-6 * time.Hour), now(), nil, 20, ""},
+		"RFC 3339":          {map[string]any{"start_time": "2026-01-31T10:00:00+01:00", "end_time": "2026-01-31T10:00:00.5Z"}, now().Add(-3 * time.Hour), now().Add(-2*time.Hour + 500*time.Millisecond), nil, 20, ""},
+		"plain UTC":         {map[string]any{"start_time": "2026-01-31 10:00:00"}, now().Add(-2 * time.Hour), now(), nil, 20, ""},
+		"relative":          {map[string]any{"start_time": "-90m", "end_time": "NOW-1h"}, now().Add(-90 * time.Minute), now().Add(-time.Hour), nil, 20, ""},
+		"milliseconds":      {map[string]any{"start_time": now().Add(-time.Minute).UnixMilli()}, now().Add(-time.Minute), now(), nil, 20, ""},
+		"milliseconds text": {map[string]any{"start_time": "1769860740000"}, now().Add(-time.Minute), now(), nil, 20, ""},
+		"only an end":       {map[string]any{"end_time": "now-1d"}, now().Add(-30 * time.Hour), now().Add(-24 * time.Hour), nil, 20, ""},
+		"aliases":           {map[string]any{"since": "now-1h", "service_name": "web"}, now().Add(-time.Hour), now(), &svcv2.TraceFilters{ServiceName: ptr("web")}, 20, ""},
+		"unknown":           {map[string]any{"servise": "web"}, now().Add(-6 * time.Hour), now(), nil, 20, `no parameter "servise"; it was ignored. Did you mean service?`},
+		"number text":       {map[string]any{"limit": "7", "min_duration_ms": "1.5"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{MinDurationMs: ptr(1.5)}, 7, ""},
+		"limit too large":   {map[string]any{"limit": 9999}, now().Add(-6 * time.Hour), now(), nil, 100, "limit was set to 200"},
+		"limit too small":   {map[string]any{"limit": 0}, now().Add(-6 * time.Hour), now(), nil, 1, "limit was set to 1"},
+		"flag text":         {map[string]any{"has_error": "1", "root_only": "TRUE"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: ptr(true), SpanScope: ptr("root")}, 20, ""},
+		"flag false":        {map[string]any{"has_error": "0"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: ptr(false)}, 20, ""},
+		"attribute exists":  {map[string]any{"attribute_key": "k"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "exists"}}}, 20, ""},
+		"attribute equals": {
+			map[string]any{"attribute_key": "k", "attribute_value": 5},
+			now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "equals", Value: structpb.NewStringValue("5")}}}, 20, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res := call(t, session, "search_traces", tc.args)
+			if res.IsError {
+				t.Fatal(textOf(res))
+			}
+			start, end := window(tc.start, tc.end)
+			want := &svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Limit: &tc.limit, Filters: tc.want}
+			if diff := cmp.Diff(want, b.last(), protocmp.Transform()); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+			if text := textOf(res); !strings.Contains(text, tc.note) || tc.note == "" && strings.Contains(text, "Note:") {
+				t.Errorf("note %q is not in, or another one is in:\n%s", tc.note, text)
+			}
+		})
+	}
+}
+
+func TestInputErrors(t *testing.T) {
+	session := connect(t, server(t, &backend{}, full(), nil), "full")
+	for name, tc := range map[string]struct {
+		tool, tag, parameter, text string
+		args                       map[string]any
+	}{
+		"backwards":     {"search_logs", tagInvalidInput, "start_time", "start_time must be before end_time", map[string]any{"start_time": "now", "end_time": "now-1h"}},
+		"too wide":      {"search_logs", tagInvalidInput, "start_time", "more than 7 days", map[string]any{"start_time": "now-8d"}},
+		"not a time":    {"search_logs", tagInvalidInput, "start_time", "start_time must be a time", map[string]any{"start_time": "yesterday"}},
+		"enum":          {"search_logs", tagInvalidInput, "severity", "severity must be one of TRACE", map[string]any{"severity": "LOUD"}},
+		"trace id":      {"inspect_trace", tagInvalidInput, "trace_id", "trace_id must be text such as", map[string]any{"trace_id": "xyz"}},
+		"missing":       {"inspect_trace", tagInvalidInput, "trace_id", "trace_id is required", nil},
+		"negative":      {"search_traces", tagInvalidInput, "min_duration_ms", "of at least 0", map[string]any{"min_duration_ms": -1}},
+		"fraction":      {"search_traces", tagInvalidInput, "limit", "a whole number", map[string]any{"limit": 1.5}},
+		"object":        {"search_traces", tagInvalidInput, "service", "must be text", map[string]any{"service": map[string]any{"a": 1}}},
+		"value alone":   {"search_traces", tagInvalidInput, "attribute_value", "needs attribute_key", map[string]any{"attribute_value": "v"}},
+		"several":       {"search_logs", tagDecode, "severity", "search_logs: some arguments", map[string]any{"severity": "LOUD", "span_id": "x"}},
+		"no such trace": {"inspect_trace", "@svc/http/v2/TraceNotFoundError", "trace_id", "No such trace.", map[string]any{"trace_id": strings.Repeat("0", 32)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res := call(t, session, tc.tool, tc.args)
+			d := failureOf(t, res)
+			if d.Tag != tc.tag || d.Parameter != tc.parameter || !strings.Contains(textOf(res), tc.text) || !strings.Contains(d.Message, tc.text) {
+				t.Errorf("failed with %+v and text %q; want %s on %s with %q", d, textOf(res), tc.tag, tc.parameter, tc.text)
+			}
+		})
+	}
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "no_such_tool"}); err == nil || !strings.Contains(err.Error(), "no_such_tool") {
+		t.Errorf("an unknown tool gave %v", err)
+	}
+}
+
+func TestAPIErrorsKeepTheirTag(t *testing.T) {
+	for _, tag := range []apierr.Tag{apierr.WarehouseUpstream, apierr.QueryEngineTimeout, apierr.WarehouseQuotaExceeded} {
+		b := &backend{err: apierr.New(tag, "Safe words.", apierr.Cause(context.DeadlineExceeded))}
+		res := call(t, connect(t, server(t, b, full(), nil), "full"), "search_logs", nil)
+		if d := failureOf(t, res); d.Tag != apierr.Spec(tag).GetTag() || d.Message != "Safe words." {
+			t.Errorf("%v became %+v", tag, d)
+		}
+	}
+}
+
+func TestOffsetsPageThroughCursors(t *testing.T) {
+	b := &backend{total: 250}
+	session := connect(t, server(t, b, full(), nil), "full")
+	var res struct {
+		Traces []struct {
+			DurationMs float64 `json:"durationMs"`
+		} `json:"traces"`
+		Pagination pagination `json:"pagination"`
+	}
+	seen := map[float64]bool{}
+	for offset, pages := 0, 0; ; pages++ {
+		raw, err := json.Marshal(call(t, session, "search_traces", map[string]any{"offset": offset, "limit": 60}).StructuredContent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Traces, res.Pagination = nil, pagination{}
+		if err := json.Unmarshal(raw, &res); err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range res.Traces {
+			if seen[tr.DurationMs] {
+				t.Errorf("row %v came twice", tr.DurationMs)
+			}
+			seen[tr.DurationMs] = true
+		}
+		if res.Pagination.NextOffset == nil || pages > 10 {
+			break
+		}
+		offset = *res.Pagination.NextOffset
+	}
+	if len(seen) != 250 || res.Pagination.HasMore {
+		t.Errorf("%d rows came, want 250; has more: %v", len(seen), res.Pagination.HasMore)
+	}
+}
+
+func TestScopes(t *testing.T) {
+	callers := full()
+	callers["traces"] = principal.Principal{Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_b", Role: principal.RoleRoot, Scopes: []string{"traces:read"}}
+	callers["none"] = principal.Principal{Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_c", Role: principal.RoleRoot, Scopes: []string{}}
+	b := &backend{total: 1, trace: &svcv2.Trace{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(now()), EndTime: timestamppb.New(now())}}
+	srv := server(t, b, callers, nil)
+	session := connect(t, srv, "traces")
+	tools := declared(t, session)
+	if len(tools) != 2 || tools["search_traces"] == nil || tools["inspect_trace"] == nil {
+		t.Errorf("a key with traces:read sees %v", tools)
+	}
+	if d := failureOf(t, call(t, session, "search_logs", nil)); d.Tag != "@svc/http/v2/InsufficientScopeError" {
+		t.Errorf("a tool beyond the scopes failed with %+v", d)
+	}
+	res := call(t, session, "inspect_trace", map[string]any{"trace_id": strings.Repeat("ab", 16)})
+	if res.IsError || !strings.Contains(textOf(res), "logs:read") {
+		t.Errorf("without logs:read the trace has no note about it: %s", textOf(res))
+	}
+	if tools := declared(t, connect(t, srv, "none")); len(tools) != 0 {
+		t.Errorf("a key without any scope sees %v", tools)
+	}
+	if tools := declared(t, connect(t, srv, "full")); len(tools) != 5 {
+		t.Errorf("after that, a full key sees %d tools", len(tools))
+	}
+}
+
+func spanID(i int) string {
+	return strings.Repeat("0", 8) + string([]byte{hexDigit(i >> 28), hexDigit(i >> 24), hexDigit(i >> 20), hexDigit(i >> 16), hexDigit(i >> 12), hexDigit(i >> 8), hexDigit(i >> 4), hexDigit(i)})
+}
+
+func hexDigit(i int) byte { return "0123456789abcdef"[i&15] }

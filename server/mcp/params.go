@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+type kind int
+
+const (
+	kindText kind = iota
+	kindTime
+	kindInteger
+	kindNumber
+	kindFlag
+)
+
+// param declares one parameter.
+type param struct {
+	name, description string
+	kind              kind
+	required          bool
+	enum              []string
+	// pattern and example belong together: the example is shown when the pattern does not match.
+	pattern, example string
+	// minimum and maximum bound a number; clamped says that one outside becomes the bound, with a note.
+	minimum, maximum *float64
+	clamped          bool
+	fallback         any
+}
+
+func num(v float64) *float64 { return &v }
+
+// aliases are names that other tools of this kind use.
+func aliases() map[string]string {
+	return map[string]string{"service_name": "service", "since": "start_time", "until": "end_time", "service_names": "services"}
+}
+
+// windowParams are start_time and end_time, the last 6 hours by default.
+func windowParams() []param {
+	const forms = " RFC 3339 (2026-01-31T09:30:00Z), `YYYY-MM-DD HH:MM:SS` in UTC, relative (now-1h, -30m, now) or Unix milliseconds."
+	return []param{
+		{name: "start_time", kind: kindTime, description: "Start of the time range, 6 hours before its end by default." + forms},
+		{name: "end_time", kind: kindTime, description: "End of the time range, now by default." + forms},
+	}
+}
+
+func limitParam(fallback, most float64) param {
+	return param{
+		name: "limit", kind: kindInteger, description: "How many rows to return.", minimum: num(1), maximum: num(most), clamped: true, fallback: int(fallback),
+	}
+}
+
+func offsetParam() param {
+	return param{name: "offset", kind: kindInteger, description: "How many rows to skip.", minimum: num(0), maximum: num(maxOffset), clamped: true, fallback: 0}
+}
+
+func serviceParam() param {
+	return param{name: "service", kind: kindText, description: "Exact service name."}
+}
+
+func environmentParam() param {
+	return param{name: "environment", kind: kindText, description: "Exact deployment environment."}
+}
+
+func (t *tool) param(name string) *param {
+	for i := range t.params {
+		if t.params[i].name == name {
+			return &t.params[i]
+		}
+	}
+	return nil
+}
+
+func (t *tool) paramNames() string {
+	names := make([]string, len(t.params))
+	for i, p := range t.params {
+		names[i] = p.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// inputSchema is what a model reads. It is stricter than what read takes.
+func inputSchema(params []param) *jsonschema.Schema {
+	s := &jsonschema.Schema{
+		Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+	}
+	for _, p := range params {
+		s.PropertyOrder = append(s.PropertyOrder, p.name)
+		s.Properties[p.name] = p.schema()
+		if p.required {
+			s.Required = append(s.Required, p.name)
+		}
+	}
+	return s
+}
+
+func (p param) schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{Description: p.description, Minimum: p.minimum, Maximum: p.maximum, Pattern: p.pattern}
+	switch p.kind {
+	case kindText, kindTime:
+		s.Type = "string"
+	case kindInteger:
+		s.Type = "integer"
+	case kindNumber:
+		s.Type = "number"
+	case kindFlag:
+		s.Type = "boolean"
+	}
+	for _, v := range p.enum {
+		s.Enum = append(s.Enum, v)
+	}
+	if p.fallback != nil {
+		if text, err := json.Marshal(p.fallback); err == nil {
+			s.Default = text
+		}
+	}
+	return s
+}

@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// tool is one tool. Its input schema and the reading of its arguments both come from params.
+type tool struct {
+	name, title, description string
+	params                   []param
+	output                   *jsonschema.Schema
+	// All tools so far read only; a tool that writes says so.
+	writes, destroys, repeatable bool
+	run                          func(ctx context.Context, a *arguments) (*answer, error)
+}
+
+// answer is what a tool found: data that fits its output schema, and the same for reading.
+type answer struct {
+	data any
+	text page
+}
+
+func (t *tool) declaration() *sdk.Tool {
+	destructive, open := t.destroys, false
+	return &sdk.Tool{
+		Name: t.name, Title: t.title, Description: t.description, InputSchema: inputSchema(t.params), OutputSchema: t.output,
+		Annotations: &sdk.ToolAnnotations{
+			Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &destructive, IdempotentHint: !t.writes || t.repeatable, OpenWorldHint: &open,
+		},
+	}
+}
+
+// outputOf is the schema of a Go type, with the shared types that refer to themselves.
+func outputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Schema, error) {
+	schema, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: defs})
+	if err != nil {
+		return nil, fmt.Errorf("output schema: %w", err)
+	}
+	return schema, nil
+}
+
+// handler wraps a tool: arguments, call, text. A failure of the caller or of the API is a result with isError, which a model can
+// act on; only a defect is a protocol error.
+func (s *Server) handler(t *tool) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		ctx, cancel := whileConnected(ctx)
+		defer cancel()
+		args, err := t.read(req.Params.Arguments, s.cfg.Now())
+		if err != nil {
+			return errorResult(t, err)
+		}
+		out, err := t.run(ctx, args)
+		if err != nil {
+			return errorResult(t, err)
+		}
+		out.text.notes = append(args.notes, out.text.notes...)
+		data, err := json.Marshal(out.data)
+		if err != nil {
+			return nil, fmt.Errorf("encode the result of %s: %w", t.name, err)
+		}
+		return &sdk.CallToolResult{
+			Content: []sdk.Content{&sdk.TextContent{Text: out.text.render(t.title)}}, StructuredContent: json.RawMessage(data),
+		}, nil
+	}
+}
