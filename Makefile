@@ -33,7 +33,7 @@ deps: ## fetch the embedded engine and the API definitions that git does not hol
 .PHONY: build
 build: deps ## bin/svc, and the engine library beside it
 	@mkdir -p bin
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/svc ./cmd/svc
+	go build -ldflags '$(LDFLAGS)' -o bin/svc ./cmd/svc
 	@if [ -f .cache/chdb/libchdb.so ] && ! [ bin/libchdb.so -ef .cache/chdb/libchdb.so ]; then \
 		ln -f .cache/chdb/libchdb.so bin/libchdb.so 2>/dev/null || cp -f .cache/chdb/libchdb.so bin/libchdb.so; fi
 

@@ -136,17 +136,11 @@ func call(req *http.Request) ([]byte, error) {
 		var envelope struct {
 			Error struct {
 				Tag     string `json:"_tag"`
-				Code    string `json:"code"`
 				Message string `json:"message"`
 			} `json:"error"`
-			Tag     string `json:"_tag"`
-			Message string `json:"message"`
 		}
 		if json.Unmarshal(answer, &envelope) == nil {
-			r.tag, r.message = envelope.Error.Code, envelope.Error.Message
-			if r.tag == "" {
-				r.tag, r.message = envelope.Tag, envelope.Message
-			}
+			r.tag, r.message = envelope.Error.Tag, envelope.Error.Message
 		}
 		return nil, r
 	}
