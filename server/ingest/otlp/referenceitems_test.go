@@ -136,7 +136,7 @@ func refRate(m map[string]typed, state string) float64 {
 			if err != nil {
 				panic(err)
 			}
-			return math.Ldexp(1, 56) / (math.Ldexp(1, 56) - float64(t))
+			return math.Ldexp(1, 56) / float64(1<<56-t)
 		}
 		return 1
 	}
