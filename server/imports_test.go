@@ -1,0 +1,330 @@
+// Package server_test holds the shape of the tree: who may import whom, where third-party code may enter, how long a file and how
+// vague a name may get.
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const module = "github.com/svc-observability/svc"
+
+// levels is the import table of the architecture: a package imports only packages of a lower level, or of its own where
+// sameLevel says so. The longest matching entry counts. A package that is not here fails the test: give it a level.
+var levels = map[string]int{
+	"cmd": 6,
+
+	"server/app":     5,
+	"server/config":  5,
+	"server/e2e":     5,
+	"server/testkit": 5,
+
+	"server/mcp":     4,
+	"server/openapi": 4,
+	"server/rest":    4,
+	"server/rpc":     4,
+	"server/web":     4,
+
+	"server/services": 3,
+
+	"server/alerting": 2,
+	"server/auth":     2,
+	"server/ingest":   2,
+	"server/oauth":    2,
+	"server/query":    2,
+
+	"server/store":     1,
+	"server/warehouse": 1,
+
+	"ent":              0,
+	"gen":              0,
+	"server/apierr":    0,
+	"server/contract":  0,
+	"server/paging":    0,
+	"server/principal": 0,
+	"server/publicid":  0,
+	"server/requestid": 0,
+	"server/wirejson":  0,
+}
+
+// sameLevel lists imports between subtrees of one level, each with its reason.
+var sameLevel = map[[2]string]string{
+	{"server/app", "server/config"}:      "the composition root is configured",
+	{"server/testkit", "server/app"}:     "tests start the real server",
+	{"server/testkit", "server/config"}:  "tests configure the real server",
+	{"server/e2e", "server/testkit"}:     "black-box tests start the real server",
+	{"server/rest", "server/rpc"}:        "REST reaches the methods through the loopback",
+	{"server/mcp", "server/rpc"}:         "MCP reaches the methods through the loopback",
+	{"server/oauth", "server/auth"}:      "OAuth tokens and sessions share their hashing",
+	{"server/alerting", "server/query"}:  "alert conditions are queries",
+	{"server/apierr", "gen"}:             "the tags are an enum of the contract",
+	{"server/contract", "gen"}:           "the options of the contract are generated messages",
+	{"server/contract", "server/apierr"}: "a method names the errors that it returns",
+	{"server/paging", "server/apierr"}:   "a bad cursor is an error of the contract",
+	{"server/wirejson", "gen"}:           "field options decide the JSON",
+}
+
+// seams says where a third-party module may be imported. Tests may import anything: they talk to the server from outside.
+var seams = []struct {
+	path    string
+	allowed []string
+	reason  string
+}{
+	{"entgo.io/ent", []string{"ent", "server/store"}, "the relational model has one owner"},
+	{module + "/ent", []string{"ent", "server/store"}, "rows do not leave the store: it returns its own types"},
+	{"ariga.io/atlas", []string{"ent", "server/store"}, "schema diffs belong to the store"},
+	{"github.com/jackc/pgx", []string{"server/store"}, "one package knows PostgreSQL"},
+	{"modernc.org/sqlite", []string{"server/store"}, "one package knows SQLite"},
+	{"github.com/ClickHouse", []string{"server/warehouse"}, "one package knows the ClickHouse driver"},
+	{"github.com/ebitengine/purego", []string{"server/warehouse/chdb"}, "one package calls the engine's library"},
+	{
+		"connectrpc.com",
+		[]string{"server/rpc", "gen", "server/app", "server/mcp", "server/services"},
+		"the chain is made in rpc; MCP and the service packages see only generated clients and handlers (see serviceBans)",
+	},
+	{
+		"google.golang.org/grpc",
+		[]string{"server/rpc", "gen", "server/ingest", "server/app", "server/rest", "server/mcp"},
+		"gRPC is spoken by generated code, by the OTLP door, and by the loopback that the gateway and the MCP tools call",
+	},
+	{"github.com/grpc-ecosystem/grpc-gateway", []string{"server/rest", "gen"}, "one package translates REST"},
+	{"github.com/modelcontextprotocol", []string{"server/mcp"}, "one package speaks MCP"},
+	{"github.com/google/jsonschema-go", []string{"server/mcp"}, "tool schemas belong to MCP"},
+	{"github.com/spf13", []string{"cmd", "server/config"}, "the command line ends there"},
+	{"github.com/knadh/koanf", []string{"server/config"}, "one package reads configuration"},
+	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/warehouse"}, "metrics are defined beside what they count"},
+}
+
+// serviceBans keep transport out of the services: what they import themselves, in files that are not generated.
+var serviceBans = map[string]string{
+	"connectrpc.com":         "a method is a plain function (connect's `simple` option)",
+	"google.golang.org/grpc": "a method is a plain function",
+	"net/http":               "a service cannot tell which door a call came through",
+}
+
+// pureLevels must not reach the network or a database driver at all, not even indirectly.
+var pureLevels = map[string][]string{
+	"server/principal": {"net/http", "database/sql", "google.golang.org/grpc"},
+	"server/publicid":  {"net/http", "google.golang.org/grpc"},
+	"server/wirejson":  {"database/sql", "connectrpc.com"},
+}
+
+type goPackage struct {
+	ImportPath   string
+	Dir          string
+	Imports      []string
+	Deps         []string
+	TestImports  []string
+	XTestImports []string
+}
+
+// list returns the packages of this module, with what each reaches. go list runs once.
+func list(t *testing.T) []goPackage {
+	t.Helper()
+	packages, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packages
+}
+
+var listed = sync.OnceValues(func() ([]goPackage, error) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,Deps,TestImports,XTestImports", "./...")
+	cmd.Dir = ".."
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w\n%s", err, stderr.String())
+	}
+	var packages []goPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		packages = append(packages, p)
+	}
+})
+
+func within(p, root string) bool { return p == root || strings.HasPrefix(p, root+"/") }
+
+func relative(importPath string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(importPath, module), "/")
+}
+
+// subtree returns the entry of levels that a package belongs to.
+func subtree(rel string) (string, bool) {
+	for p := rel; p != "." && p != "/"; p = path.Dir(p) {
+		if _, ok := levels[p]; ok {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+func TestImportsGoDownward(t *testing.T) {
+	for _, p := range list(t) {
+		rel := relative(p.ImportPath)
+		if rel == "server" { // this test
+			continue
+		}
+		from, ok := subtree(rel)
+		if !ok {
+			t.Errorf("%s has no level: add it to the table of server/imports_test.go, or put the code where it belongs", rel)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if !within(imported, module) {
+				continue
+			}
+			to, ok := subtree(relative(imported))
+			if !ok {
+				continue // reported for itself
+			}
+			switch {
+			case from == to && from == "server/services":
+				t.Errorf("%s imports %s: services never import each other; what they share belongs below them", rel, relative(imported))
+			case from == to, levels[to] < levels[from]:
+			case levels[to] == levels[from] && sameLevel[[2]string{from, to}] != "":
+			default:
+				t.Errorf("%s (level %d) imports %s (level %d): imports go downward only", rel, levels[from], relative(imported), levels[to])
+			}
+		}
+	}
+}
+
+func TestThirdPartySeams(t *testing.T) {
+	for _, p := range list(t) {
+		rel := relative(p.ImportPath)
+		for _, imported := range p.Imports {
+			for _, seam := range seams {
+				if within(imported, seam.path) && !slices.ContainsFunc(seam.allowed, func(root string) bool { return within(rel, root) }) &&
+					!testOnly(rel) {
+					t.Errorf("%s imports %s: %s (allowed: %s)", rel, imported, seam.reason, strings.Join(seam.allowed, ", "))
+				}
+			}
+		}
+		for root, bans := range pureLevels {
+			for _, ban := range bans {
+				if within(rel, root) && slices.ContainsFunc(p.Deps, func(dep string) bool { return within(dep, ban) }) {
+					t.Errorf("%s reaches %s: it does no I/O", rel, ban)
+				}
+			}
+		}
+	}
+}
+
+// testOnly names the packages that only tests import: the suites and kits beside what they test end in "test".
+func testOnly(rel string) bool {
+	return within(rel, "server/testkit") || within(rel, "server/e2e") || strings.HasSuffix(rel, "test")
+}
+
+func TestServicesKnowNoTransport(t *testing.T) {
+	for _, p := range list(t) {
+		rel := relative(p.ImportPath)
+		if !within(rel, "server/services") {
+			continue
+		}
+		for _, imported := range p.Imports {
+			for ban, reason := range serviceBans {
+				if within(imported, ban) {
+					t.Errorf("%s imports %s: %s", rel, imported, reason)
+				}
+			}
+		}
+	}
+}
+
+// TestTestkitStaysOut keeps test code out of the program.
+func TestTestkitStaysOut(t *testing.T) {
+	for _, p := range list(t) {
+		rel := relative(p.ImportPath)
+		if testOnly(rel) {
+			continue
+		}
+		for _, imported := range p.Imports {
+			if imported == "testing" || within(imported, module) && testOnly(relative(imported)) {
+				t.Errorf("%s imports %s outside of tests", rel, imported)
+			}
+		}
+	}
+}
+
+// TestTableIsUsed fails on a reason for an import that nobody makes: the table must not grow stale.
+func TestTableIsUsed(t *testing.T) {
+	packages := list(t)
+	for pair := range sameLevel {
+		used := slices.ContainsFunc(packages, func(p goPackage) bool {
+			from, _ := subtree(relative(p.ImportPath))
+			return from == pair[0] && slices.ContainsFunc(slices.Concat(p.Imports, p.TestImports, p.XTestImports), func(imported string) bool {
+				to, ok := subtree(relative(imported))
+				return ok && within(imported, module) && to == pair[1]
+			})
+		})
+		if _, err := os.Stat(filepath.Join("..", pair[0])); !used && err == nil {
+			t.Errorf("no package of %s imports %s: take the line out of sameLevel", pair[0], pair[1])
+		}
+	}
+}
+
+const maxLines = 800
+
+// longFiles may be longer than maxLines, each for its reason.
+var longFiles = map[string]string{
+	"../proto/svc/v2/errors.proto": "one enum is one declaration: the table of all error tags cannot be split",
+}
+
+var (
+	generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+	vague     = regexp.MustCompile(`^(util|utils|helper|helpers|common|internal|pkg|types|misc|shared|base)$`)
+)
+
+func TestFilesAndNames(t *testing.T) {
+	for _, root := range []string{"../server", "../cmd", "../ent/schema", "../proto"} {
+		err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			name := strings.TrimSuffix(entry.Name(), path.Ext(entry.Name()))
+			if vague.MatchString(strings.TrimSuffix(name, "_test")) {
+				t.Errorf("%s: the name does not say what is in it", file)
+			}
+			if entry.IsDir() {
+				if entry.Name() == "node_modules" || entry.Name() == "testdata" {
+					return filepath.SkipDir
+				}
+				return nil
+			}
+			if !slices.Contains([]string{".go", ".proto", ".sql", ".mjs"}, path.Ext(file)) {
+				return nil
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			if lines := bytes.Count(text, []byte("\n")); lines > maxLines && longFiles[file] == "" && !generated.Match(text) {
+				t.Errorf("%s has %d lines: split it by noun (at most %d)", file, lines, maxLines)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
