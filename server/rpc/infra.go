@@ -50,7 +50,8 @@ func (h *healthChecker) Check(ctx context.Context, req *grpchealth.CheckRequest)
 }
 
 // Known passes calls of methods that the contract holds on to next and answers all others in the caller's own protocol: the generated
-// handlers would send a plain-text 404, which clients cannot read. Mount it on the prefix of each service and on `/svc.v2.`.
+// handlers would send a plain-text 404, which clients cannot read. Mount it on the prefix of each service, and let it answer whatever
+// else begins with `/svc.v2.`.
 func (c *Chain) Known(next http.Handler) http.Handler {
 	errorWriter := connect.NewErrorWriter()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -121,7 +121,7 @@ func (c *Chain) gate(ctx context.Context, spec connect.Spec, peer connect.Peer, 
 }
 
 func (c *Chain) refuse(ctx context.Context, procedure string, peer connect.Peer, start time.Time, err error) error {
-	wire := c.wireError(ctx, procedure, err)
+	wire := challenge(peer, c.wireError(ctx, procedure, err))
 	c.observe(ctx, procedure, peer, start, wire)
 	return wire
 }
@@ -142,7 +142,7 @@ func (c *Chain) unary(next connect.UnaryFunc) connect.UnaryFunc {
 				res, err = nil, fmt.Errorf("panic: %v", r)
 			}
 			if err != nil {
-				err = c.wireError(ctx, procedure, err)
+				err = challenge(req.Peer(), c.wireError(ctx, procedure, err))
 			} else if res != nil {
 				if id := requestid.From(ctx); id != "" {
 					res.Header().Set(requestid.Header, id)

@@ -64,9 +64,6 @@ func Error(e *apierr.Error) *connect.Error {
 		addDetail(wire, &errdetails.RetryInfo{RetryDelay: durationpb.New(time.Duration(seconds) * time.Second)})
 		wire.Meta().Set("Retry-After", strconv.Itoa(seconds))
 	}
-	if apierr.Spec(e.Tag).GetStatus() == 401 {
-		wire.Meta().Set("WWW-Authenticate", "Bearer")
-	}
 	return wire
 }
 
@@ -102,6 +99,14 @@ func (c *Chain) wireError(ctx context.Context, procedure string, err error) *con
 		out.Meta().Set(requestid.Header, id)
 	}
 	return out
+}
+
+// challenge says how to authenticate, on the protocol that has headers for it: gRPC would send it as a trailer, which HTTP forbids.
+func challenge(peer connect.Peer, err *connect.Error) *connect.Error {
+	if err.Code() == connect.CodeUnauthenticated && peer.Protocol == connect.ProtocolConnect {
+		err.Meta().Set("WWW-Authenticate", "Bearer")
+	}
+	return err
 }
 
 // observe records one finished call.

@@ -1,0 +1,82 @@
+package rpc_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/svc-observability/svc/server/rpc"
+)
+
+func TestWindowLimiterIsExactUnderConcurrency(t *testing.T) {
+	const limit, callers, each = 600, 16, 100
+	l := rpc.NewWindowLimiter(limit, time.Minute)
+	now := time.Unix(1_800_000_000, 0)
+	var allowed [2]atomic.Int64
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for range each {
+				for key := range allowed {
+					if ok, _ := l.Allow(fmt.Sprint(key), now); ok {
+						allowed[key].Add(1)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for key := range allowed {
+		if got := allowed[key].Load(); got != limit {
+			t.Errorf("key %d: %d of %d requests allowed, want exactly %d", key, got, callers*each, limit)
+		}
+	}
+	if ok, retryAfter := l.Allow("0", now.Add(time.Minute-1)); ok || retryAfter != time.Minute {
+		t.Errorf("within the window: %v, %v", ok, retryAfter)
+	}
+	if ok, _ := l.Allow("0", now.Add(time.Minute)); !ok {
+		t.Error("refused when the window had passed")
+	}
+}
+
+// TestWindowLimiterModel compares with the definition: a request is allowed if fewer than limit were allowed in the window before it.
+func TestWindowLimiterModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(1, 20).Draw(t, "limit")
+		l := rpc.NewWindowLimiter(limit, 10*time.Second)
+		now := time.Unix(1_800_000_000, 0)
+		allowed := map[string][]time.Time{}
+		for range rapid.IntRange(1, 200).Draw(t, "requests") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "pause")) * time.Millisecond)
+			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
+			recent := 0
+			for _, at := range allowed[key] {
+				if at.After(now.Add(-10 * time.Second)) {
+					recent++
+				}
+			}
+			want := recent < limit
+			got, _ := l.Allow(key, now)
+			if got != want {
+				t.Fatalf("allowed %v with %d of %d in the window", got, recent, limit)
+			}
+			if want {
+				allowed[key] = append(allowed[key], now)
+			}
+		}
+	})
+}
+
+func BenchmarkWindowLimiter(b *testing.B) {
+	l := rpc.NewWindowLimiter(600, time.Minute)
+	now := time.Unix(1_800_000_000, 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		now = now.Add(time.Millisecond)
+		l.Allow("key", now)
+	}
+}
