@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,7 +43,24 @@ func outputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Sche
 	if err != nil {
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
+	dropNull(schema)
 	return schema, nil
+}
+
+// dropNull removes the null that schemas of slices and pointers allow: results leave out what they do not have, and an empty list
+// is a list.
+func dropNull(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	s.Types = slices.DeleteFunc(s.Types, func(t string) bool { return t == "null" })
+	if len(s.Types) == 1 {
+		s.Type, s.Types = s.Types[0], nil
+	}
+	dropNull(s.Items)
+	for _, p := range s.Properties {
+		dropNull(p)
+	}
 }
 
 // handler wraps a tool: arguments, call, text. A failure of the caller or of the API is a result with isError, which a model can

@@ -1,0 +1,20 @@
+SELECT
+    MetricName,
+    MetricType,
+    ServiceName,
+    anyLast(MetricDescription) AS Description,
+    anyLast(MetricUnit) AS Unit,
+    max(IsMonotonic) > 0 AS Monotonic,
+    sum(DataPointCount) AS DataPoints,
+    min(FirstSeen) AS First,
+    max(LastSeen) AS Last
+FROM metric_catalog
+WHERE OrgId = {org:String}
+    AND Hour >= toDateTime({start:Int64}, 'UTC')
+    AND Hour <= toDateTime({end:Int64}, 'UTC')
+    AND ServiceName = {service_name:String}
+    AND MetricType = {metric_type:String}
+    AND positionCaseInsensitiveUTF8(MetricName, {search:String}) > 0
+GROUP BY MetricName, MetricType, ServiceName
+ORDER BY MetricName, MetricType, ServiceName
+LIMIT {limit:UInt32} OFFSET {offset:UInt32}

@@ -1,0 +1,33 @@
+SELECT
+    Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
+    ResourceAttributes, Record, Copy
+FROM
+(
+    SELECT
+        *,
+        row_number() OVER (PARTITION BY Timestamp, ServiceName, TraceId, SpanId, Record) AS Copy
+    FROM
+    (
+        SELECT
+            Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
+            ResourceAttributes,
+            lower(hex(sipHash128(Timestamp, ObservedTimestamp, TraceId, SpanId, Flags, SeverityText, SeverityNumber, ServiceName,
+            ServiceNamespace, ServiceVersion, Environment, EventName, Body, ScopeName, ScopeVersion,
+            mapKeys(ScopeAttributes), mapValues(ScopeAttributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes),
+            mapKeys(LogAttributes), mapValues(LogAttributes)))) AS Record
+        FROM logs
+        WHERE OrgId = {org:String}
+            AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+            AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+            AND Timestamp >= (
+                SELECT min(Timestamp) FROM (
+                    SELECT Timestamp FROM logs
+                    WHERE OrgId = {org:String}
+                      AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                      AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                    ORDER BY Timestamp DESC
+                    LIMIT {limit:UInt32}))
+    )
+)
+ORDER BY Timestamp DESC, ServiceName DESC, TraceId DESC, SpanId DESC, Record DESC, Copy
+LIMIT {limit:UInt32}

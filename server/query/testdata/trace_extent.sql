@@ -1,0 +1,9 @@
+SELECT
+    count() AS SpanCount,
+    uniqExact(ServiceName) AS ServiceCount,
+    min(Timestamp) AS Start,
+    max(Timestamp) AS LastStart,
+    max(addNanoseconds(Timestamp, DurationNano)) AS End
+FROM spans
+WHERE OrgId = {org:String}
+    AND TraceId = {trace_id:String}

@@ -1,0 +1,99 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
+
+func as(ctx context.Context, org principal.OrgID) context.Context {
+	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// noon is recent: the tables expire old rows.
+func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
+
+func TestListMetrics(t *testing.T) {
+	w := warehousetest.Shared(t)
+	s := New(w)
+	const org = "org_metrics"
+	row := func(org string, at time.Time, name, kind, service string, points uint64) []any {
+		return []any{org, at.Truncate(time.Hour), name, kind, service, "what it is", "s", uint8(1), points, at, at.Add(time.Second)}
+	}
+	rows := [][]any{
+		row(org, noon(), "b.duration", "histogram", "web", 5),
+		row(org, noon().Add(time.Hour), "b.duration", "histogram", "web", 7),
+		row(org, noon(), "B.total", "sum", "web", 1),
+		row(org, noon(), "a.gauge", "gauge", "db", 1),
+		row(org, noon().Add(-72*time.Hour), "old", "gauge", "db", 1),
+		row("org_metrics_other", noon(), "b.duration", "histogram", "web", 1000),
+	}
+	columns := strings.Fields("OrgId Hour MetricName MetricType ServiceName MetricDescription MetricUnit IsMonotonic DataPointCount FirstSeen LastSeen")
+	if err := w.InsertRows(t.Context(), "metric_catalog", columns, rows, ""); err != nil {
+		t.Fatal(err)
+	}
+	list := func(org principal.OrgID, req *svcv2.ListMetricsRequest) (all []*svcv2.Metric) {
+		t.Helper()
+		req.StartTime, req.EndTime = timestamppb.New(noon().Add(time.Minute)), timestamppb.New(noon().Add(2*time.Hour))
+		for range 100 {
+			res, err := s.ListMetrics(as(t.Context(), org), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, res.GetData()...)
+			if req.Cursor = res.NextCursor; !res.GetHasMore() {
+				return all
+			}
+		}
+		t.Fatal("the pages do not end")
+		return nil
+	}
+	names := func(metrics []*svcv2.Metric) string {
+		var all []string
+		for _, m := range metrics {
+			all = append(all, fmt.Sprintf("%s %s %s", m.GetName(), m.GetType(), m.GetServiceName()))
+		}
+		return strings.Join(all, ", ")
+	}
+	const gauge, total, duration = "a.gauge gauge db", "B.total sum web", "b.duration histogram web"
+	for name, tc := range map[string]struct {
+		req  *svcv2.ListMetricsRequest
+		want string
+	}{
+		"all":         {&svcv2.ListMetricsRequest{}, total + ", " + gauge + ", " + duration},
+		"one by one":  {&svcv2.ListMetricsRequest{Limit: ptr[int32](1)}, total + ", " + gauge + ", " + duration},
+		"service":     {&svcv2.ListMetricsRequest{ServiceName: ptr("db")}, gauge},
+		"type":        {&svcv2.ListMetricsRequest{MetricType: ptr("sum")}, total},
+		"search":      {&svcv2.ListMetricsRequest{Search: ptr("B.")}, total + ", " + duration},
+		"search none": {&svcv2.ListMetricsRequest{Search: ptr("%")}, ""},
+	} {
+		if got := names(list(org, tc.req)); got != tc.want {
+			t.Errorf("%s: %s; want %s", name, got, tc.want)
+		}
+		if got := names(list("org_nobody", tc.req)); got != "" {
+			t.Errorf("%s: an organization without data got %s", name, got)
+		}
+	}
+	want := &svcv2.Metric{
+		Object: "metric", Name: "b.duration", Type: "histogram", ServiceName: "web", Description: "what it is", Unit: "s", IsMonotonic: true, DataPointCount: 12,
+		FirstSeen: timestamppb.New(noon()), LastSeen: timestamppb.New(noon().Add(time.Hour + time.Second)),
+	}
+	if diff := cmp.Diff(want, list(org, &svcv2.ListMetricsRequest{MetricType: ptr("histogram")})[0], protocmp.Transform()); diff != "" {
+		t.Errorf("metric (-want +got):\n%s", diff)
+	}
+}
