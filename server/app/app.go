@@ -71,20 +71,15 @@ type closer struct {
 
 // New opens everything that the configuration names: data folder, database, warehouse, queue, listeners. When it fails, what it had
 // opened is closed again.
-func New(ctx context.Context, cfg config.Config, opts Options) (a *App, err error) {
+func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.Default()
 	}
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
 	}
-	a = &App{cfg: cfg, opts: opts, log: opts.Logger, registry: prometheus.NewRegistry()}
+	a := &App{cfg: cfg, opts: opts, log: opts.Logger, registry: prometheus.NewRegistry()}
 	a.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, a.Close(context.WithoutCancel(ctx)))
-		}
-	}()
 	for _, step := range []struct {
 		name string
 		open func(context.Context) error
@@ -99,7 +94,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (a *App, err erro
 	} {
 		opts.Progress(step.name)
 		if err := step.open(ctx); err != nil {
-			return nil, err
+			return nil, errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 		}
 	}
 	return a, nil

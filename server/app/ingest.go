@@ -38,7 +38,7 @@ func (a *App) openIngest(context.Context) error {
 	}
 	sets := &blocks.Pool{}
 	a.pipeline, err = pipeline.Start(pipeline.Config{
-		Log: log, NewBatch: func() pipeline.Batch { return &batch{decoder: decoder} }, Inserter: inserter{a.warehouse},
+		Log: log, NewBatch: func() pipeline.Batch { return ingest.NewBatch(decoder) }, Inserter: inserter{a.warehouse},
 		MaxRows: a.cfg.Limits.BatchMaxRows, MaxAge: a.cfg.Limits.BatchMaxAge,
 		AttachmentBytes:   func(v any) int { return v.(*blocks.Set).Bytes() },
 		ReleaseAttachment: func(v any) { sets.Put(v.(*blocks.Set)) },
@@ -77,50 +77,21 @@ func (a *App) openIngest(context.Context) error {
 	return nil
 }
 
-// batch gathers the rows of many requests; it joins the pipeline to the columns of package blocks.
-type batch struct {
-	set     blocks.Set
-	decoder *ingest.Decoder
-}
-
-func (b *batch) Add(header, payload []byte, attachment any) error {
-	if set, ok := attachment.(*blocks.Set); ok {
-		b.set.AppendFrom(set)
-		return nil
-	}
-	return b.decoder.DecodeRecord(header, payload, &b.set)
-}
-
-func (b *batch) Rows() int  { return b.set.Rows() }
-func (b *batch) Bytes() int { return b.set.Bytes() }
-func (b *batch) Reset()     { b.set.Reset() }
-
-func (b *batch) Tables() []pipeline.Table {
-	var out []pipeline.Table
-	for t := range b.set.Tables() {
-		out = append(out, table{t})
-	}
-	return out
-}
-
-// table gives the column list in the form that the warehouse wants: without parentheses.
-type table struct{ blocks.Table }
-
-func (t table) Name() string    { return t.Table.Name }
-func (t table) Columns() string { return strings.Trim(t.Table.Columns, "()") }
-
 // inserter posts a table to the warehouse while its columns are written out.
 type inserter struct{ warehouse *warehouse.Warehouse }
 
 func (i inserter) Insert(ctx context.Context, t pipeline.Table, token string) error {
 	r, w := io.Pipe()
+	written := make(chan struct{})
 	go func() {
+		defer close(written)
 		_, err := t.WriteTo(w)
 		w.CloseWithError(err)
 	}()
-	err := i.warehouse.Insert(ctx, t.Name(), t.Columns(), r, token)
-	// The writer must not wait for a reader that has left.
+	err := i.warehouse.Insert(ctx, t.Name(), strings.Trim(t.Columns(), "()"), r, token)
+	// The writer must not wait for a reader that has left, and the columns are reused as soon as this returns.
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
+	<-written
 	return err
 }
 

@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -22,7 +23,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// oneSpan is a request with a single root span; n makes its trace id.
+// oneSpan is a request with a single root span; n makes its trace id. The padding does not compress well.
 func oneSpan(n int, padding int) *coltrace.ExportTraceServiceRequest {
 	now := time.Now()
 	return &coltrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{{
@@ -30,9 +31,18 @@ func oneSpan(n int, padding int) *coltrace.ExportTraceServiceRequest {
 		ScopeSpans: []*trace.ScopeSpans{{Spans: []*trace.Span{{
 			TraceId: id(fmt.Sprintf("%032x", n)), SpanId: id(fmt.Sprintf("%016x", n)), Name: "fault",
 			StartTimeUnixNano: uint64(now.UnixNano()), EndTimeUnixNano: uint64(now.Add(time.Millisecond).UnixNano()),
-			Attributes: []*common.KeyValue{str("padding", strings.Repeat("x", padding))},
+			Attributes: []*common.KeyValue{str("padding", noise(padding))},
 		}}}},
 	}}}
+}
+
+func noise(n int) string {
+	random := rand.New(rand.NewPCG(1, uint64(n)))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = ' ' + byte(random.UintN(95))
+	}
+	return string(b)
 }
 
 // ingest posts a request and returns status, Retry-After and the error's tag.

@@ -158,6 +158,8 @@ func (p *Process) WaitReady(limit time.Duration) error {
 			if err == nil {
 				res.Body.Close()
 				if res.StatusCode == http.StatusOK {
+					// The keys are in the file by now, if this start made any.
+					p.keep(bootstrap)
 					b, err := json.Marshal(p.Bootstrap)
 					if err != nil {
 						return err
