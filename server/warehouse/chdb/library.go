@@ -42,7 +42,7 @@ type library struct {
 
 // queryAnalysis is chdb_query_analysis_v1.
 type queryAnalysis struct {
-	structSize, statements, flags, class uint32
+	structSize, statements, _, class uint32
 }
 
 // loadLibrary opens the library and switches its signal handlers off, which must precede the first connect: they would

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -53,16 +52,6 @@ type Supervisor struct {
 	ready    bool
 	changed  chan struct{} // closed and replaced when ready changes
 	restarts int
-}
-
-// child is one run of the process.
-type child struct {
-	cmd    *exec.Cmd
-	stdin  io.Closer
-	stderr *tailWriter
-	exited chan struct{}
-	err    error // valid once exited is closed
-	start  time.Time
 }
 
 // Start runs the process and returns when it answers. It fails when the process ends before that, with what it said.
@@ -132,23 +121,6 @@ func (s *Supervisor) spawn() (*child, error) {
 		close(c.exited)
 	}()
 	return c, nil
-}
-
-func (c *child) kill() {
-	_ = c.cmd.Process.Kill() // fails only when it has ended
-	<-c.exited
-}
-
-func (c *child) failure() error {
-	said := strings.TrimSpace(c.stderr.tail())
-	if said == "" {
-		said = "it said nothing"
-	}
-	err := fmt.Errorf("the warehouse process ended before it answered (%v): %s", c.cmd.ProcessState, said)
-	if strings.Contains(said, ErrLocked.Error()) {
-		return fmt.Errorf("%w (%w)", err, ErrLocked)
-	}
-	return err
 }
 
 // await returns nil when the child itself answers.
@@ -304,40 +276,4 @@ func (s *Supervisor) Stop(ctx context.Context) error {
 		return fmt.Errorf("the warehouse process stopped with an error: %w: %s", c.err, strings.TrimSpace(c.stderr.tail()))
 	}
 	return nil
-}
-
-// tailWriter keeps the end of what the process says and passes its lines to the log.
-type tailWriter struct {
-	log  *slog.Logger
-	mu   sync.Mutex
-	text []byte
-	line []byte
-}
-
-const tailBytes = 8 << 10
-
-func (t *tailWriter) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	if excess := len(t.text) - tailBytes; excess > 0 {
-		t.text = t.text[excess:]
-	}
-	t.line = append(t.line, p...)
-	for {
-		line, rest, found := strings.Cut(string(t.line), "\n")
-		if !found && len(line) < tailBytes {
-			return len(p), nil
-		}
-		t.line = []byte(rest)
-		if line != "" {
-			t.log.Warn("warehouse_process_said", "line", line)
-		}
-	}
-}
-
-func (t *tailWriter) tail() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text)
 }

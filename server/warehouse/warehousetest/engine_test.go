@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
@@ -117,6 +119,33 @@ func TestKilledEngine(t *testing.T) {
 	if got := e.Supervisor.Restarts(); got != killRounds {
 		t.Errorf("%d restarts, want %d", got, killRounds)
 	}
+}
+
+// A supervisor that is stopped leaves no goroutine, no process and no socket.
+func TestStopLeavesNothing(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	dir := t.TempDir()
+	e := warehousetest.NewEngineIn(t, dir, "")
+	pid := e.Supervisor.Pid()
+	if !e.Supervisor.Ready() {
+		t.Error("not ready after the start")
+	}
+	if err := e.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the process is there: %v", err)
+	}
+	if _, err := os.Stat(e.Socket); err == nil {
+		t.Error("the socket is there")
+	}
+	if e.Supervisor.Ready() || e.Supervisor.Pid() != 0 {
+		t.Error("still ready")
+	}
+	if err := e.Supervisor.WaitReady(t.Context()); err == nil {
+		t.Error("waiting for a stopped process ended well")
+	}
+	goleak.VerifyNone(t, before)
 }
 
 func TestLockedFolder(t *testing.T) {

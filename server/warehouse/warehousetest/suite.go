@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -329,6 +331,13 @@ func testRawQuery(t *testing.T, w *warehouse.Warehouse) {
 		if err := w.RawQuery(t.Context(), sql, "TSV", &bytes.Buffer{}); !errors.As(err, &e) || e.Code != code {
 			t.Errorf("%s: got %v, want code %d", sql, err, code)
 		}
+	}
+	outfile := filepath.Join(t.TempDir(), "out")
+	if err := w.RawQuery(t.Context(), "SELECT 1 INTO OUTFILE '"+outfile+"'", "TSV", &bytes.Buffer{}); err == nil {
+		t.Error("INTO OUTFILE was allowed")
+	}
+	if _, err := os.Stat(outfile); err == nil {
+		t.Error("INTO OUTFILE wrote a file")
 	}
 	if err := w.RawQuery(t.Context(), "SELECT 1", "TSV FORMAT", &bytes.Buffer{}); err == nil {
 		t.Error("a format that is no name was taken")

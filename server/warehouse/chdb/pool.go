@@ -1,0 +1,131 @@
+package chdb
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// acquire returns a connection on the statement's database with its settings, waiting for a place among the running ones.
+func (e *Engine) acquire(ctx context.Context, st Statement) (*connection, error) {
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	c, err := e.connection(st)
+	if err != nil {
+		<-e.slots
+	}
+	return c, err
+}
+
+func (e *Engine) connection(st Statement) (*connection, error) {
+	database := st.Database
+	if database == "" {
+		database = e.cfg.Database
+	}
+	names := slices.Sorted(maps.Keys(st.Settings))
+	var key strings.Builder
+	key.WriteString(database)
+	for _, name := range names {
+		fmt.Fprintf(&key, "\x00%s=%s", name, st.Settings[name])
+	}
+	e.mu.Lock()
+	for i := len(e.idle) - 1; i >= 0; i-- {
+		if c := e.idle[i]; c.key == key.String() {
+			e.idle = slices.Delete(e.idle, i, i+1)
+			e.mu.Unlock()
+			return c, nil
+		}
+	}
+	e.mu.Unlock()
+
+	for _, name := range names {
+		if !e.settings[name] && !strings.HasPrefix(name, "merge_tree_") {
+			return nil, exceptionf(115, "Unknown setting '%s'. (UNKNOWN_SETTING)", name)
+		}
+	}
+	c, err := connect(e.lib, e.args)
+	if err != nil {
+		return nil, exceptionf(codeTooManyConnections, "%s", err)
+	}
+	c.key = key.String()
+	c.tag = fmt.Sprintf("svc-%d-%d", os.Getpid(), e.tags.Add(1))
+	if _, _, err := c.exec("USE "+quoteName(database), "TSV", params{}); err != nil {
+		c.close()
+		return nil, err
+	}
+	// The settings come as one SET: unlike connect arguments it names a wrong value, and readonly takes effect after it.
+	set := "SET log_comment = " + quoteString(c.tag)
+	for _, name := range names {
+		if name != "log_comment" {
+			set += ", " + name + " = " + quoteString(st.Settings[name])
+		}
+	}
+	if _, _, err := c.exec(set, "TSV", params{}); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// release gives a connection back. Only one whose statement left no trace in the session is kept.
+func (e *Engine) release(c *connection, reusable bool) {
+	defer func() { <-e.slots }()
+	if c.broken || !reusable {
+		c.close()
+		return
+	}
+	e.mu.Lock()
+	e.idle = append(e.idle, c)
+	var oldest *connection
+	if len(e.idle) > maxIdleConnections {
+		oldest = e.idle[0]
+		e.idle = slices.Delete(e.idle, 0, 1)
+	}
+	e.mu.Unlock()
+	if oldest != nil {
+		oldest.close()
+	}
+}
+
+// guard kills the connection's statement when ctx ends. The returned function must be called when the statement is over,
+// before the connection is released: it reports whether the statement was killed.
+func (e *Engine) guard(ctx context.Context, c *connection) func() bool {
+	over, finished := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(finished)
+		// The statement may not be registered yet, or may have just ended: ask again until the caller says that it is over.
+		for delay := time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
+			e.kill(c.tag)
+			select {
+			case <-over:
+				return
+			case <-time.After(delay):
+			}
+		}
+	})
+	return func() bool {
+		close(over)
+		if stop() {
+			return false
+		}
+		<-finished
+		c.broken = true
+		return true
+	}
+}
+
+func (e *Engine) kill(tag string) {
+	killer, err := connect(e.lib, e.args)
+	if err != nil {
+		return // asked again by the caller
+	}
+	defer killer.close()
+	_, _, _ = killer.exec("KILL QUERY WHERE Settings['log_comment'] = "+quoteString(tag)+" ASYNC", "TSV", params{})
+}
