@@ -185,7 +185,7 @@ func target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, er
 func failure(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return apierr.New(apierr.ApiKeyNotFound, "This organization has no such API key that can be used for this.", apierr.Param("id"), apierr.Cause(err))
+		return apierr.New(apierr.ApiKeyNotFound, "This organization has no such API key, or it was revoked and cannot be rolled.", apierr.Param("id"), apierr.Cause(err))
 	case ctx.Err() != nil:
 		return apierr.From(ctx.Err())
 	default:
