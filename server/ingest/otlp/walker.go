@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
@@ -110,19 +111,22 @@ func (w *walker) attribute(m *native.Map, b []byte, depth int) bool {
 		if b[1] < 0x80 && at+1 < len(b) && b[at] == 2<<3|wireBytes && b[at+1] < 0x80 && at+2+int(b[at+1]) == len(b) {
 			key, value := b[2:at], b[at+2:]
 			if len(value) >= 2 && value[0] == 1<<3|wireBytes && value[1] < 0x80 && int(value[1])+2 == len(value) {
-				if !validText(value[2:]) {
+				if e.text = value[2:]; !validText(e.text) || !w.attributeKey(m, key, blocks.StringValue) {
 					return false
 				}
-				if id, ok := m.Guess(key, uint8(blocks.StringValue)); ok {
-					e.id = id
-				} else if validText(key) {
-					e.id = m.Key(key, uint8(blocks.StringValue))
-				} else {
-					return false
-				}
-				e.typ, e.text = blocks.StringValue, value[2:]
 				m.Values.Append(e.text)
 				return true
+			}
+			if len(value) >= 2 && value[0] == 3<<3|wireVarint {
+				if n, end := varint(value, 1); end == len(value) {
+					if !w.attributeKey(m, key, blocks.IntValue) {
+						return false
+					}
+					w.scratch = strconv.AppendInt(w.scratch[:0], int64(n), 10)
+					m.Values.Append(w.scratch)
+					e.text = m.Values.Last(len(w.scratch))
+					return true
+				}
 			}
 		}
 	}
@@ -146,6 +150,21 @@ func (w *walker) attribute(m *native.Map, b []byte, depth int) bool {
 	} else {
 		e.text = m.Values.Last(len(text))
 	}
+	return true
+}
+
+// attributeKey begins the entry of an attribute. A key that was there before is known to be valid.
+func (w *walker) attributeKey(m *native.Map, key []byte, typ blocks.ValueType) bool {
+	e := &w.entry
+	e.typ = typ
+	var ok bool
+	if e.id, ok = m.Guess(key, uint8(typ)); ok {
+		return true
+	}
+	if !validText(key) {
+		return false
+	}
+	e.id = m.Key(key, uint8(typ))
 	return true
 }
 
