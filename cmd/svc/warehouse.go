@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -26,11 +27,16 @@ when the pipe does. Run it by hand only to look at the data of a stopped server.
 			if err != nil {
 				return err
 			}
+			parent := parentPipe(c.stdin)
+			if parent != nil {
+				// The supervisor repeats what this process says as a warning, and tells the usual events itself.
+				cfg.LogLevel = max(cfg.LogLevel, slog.LevelWarn)
+			}
 			return chdb.Serve(cmd.Context(), chdb.Config{
 				EngineConfig: chdb.EngineConfig{
 					LibraryPath: cfg.ChdbLib, DataDir: dataDir, MaxServerMemory: uint64(cfg.Limits.WarehouseMaxMemoryBytes),
 				},
-				Socket: socket, Parent: parentPipe(c.stdin), Logger: logger(c.stderr, cfg),
+				Socket: socket, Parent: parent, Logger: logger(c.stderr, cfg),
 			})
 		},
 	}

@@ -1,0 +1,56 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// A block of the README that runs here is a fenced shell block after <!-- run --> or <!-- run: TEXT THAT MUST APPEAR -->.
+var readmeBlock = regexp.MustCompile("(?s)<!-- run(?:: ([^\n]*?))? -->\n```sh\n(.*?)```")
+
+// TestReadme runs the README's commands as written, in their order, in one shell session each. Only the addresses, the path of the
+// program and the keys are those of the test's server.
+func TestReadme(t *testing.T) {
+	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := readmeBlock.FindAllStringSubmatch(string(text), -1)
+	if len(blocks) < 8 {
+		t.Fatalf("the README has %d runnable blocks", len(blocks))
+	}
+	for _, b := range blocks {
+		want, script := b[1], b[2]
+		for _, r := range [][2]string{
+			{"http://127.0.0.1:8080", p.BaseURL},
+			{"http://127.0.0.1:4318", p.IngestURL},
+			{"bin/svc", testkit.Binary(t)},
+			{".cache/bin/buf", "../../.cache/bin/buf"},
+		} {
+			script = strings.ReplaceAll(script, r[0], r[1])
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
+		cmd.Env = append(testkit.Command(t).Env, "SVC_API_KEY="+p.APIKey, "SVC_INGEST_KEY="+p.PrivateKey, "SVC_DATA_DIR="+p.DataDir)
+		out, err := cmd.CombinedOutput()
+		cancel()
+		if err != nil {
+			t.Errorf("%v\n%s\n%s", err, script, out)
+		}
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the answer lacks %q\n%s\n%s", want, script, out)
+		}
+	}
+	if code := p.Stop(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.Log())
+	}
+}
