@@ -18,10 +18,21 @@ type Config struct {
 	EngineConfig
 	// Socket is the path of the unix socket.
 	Socket string
-	// Parent ends with the parent process: reading from it returns only then. It is the child's standard input when a
-	// Supervisor started it; nil outlives any parent.
+	// Parent ends with the parent process: reading from it returns only then. See ParentPipe; nil outlives any parent.
 	Parent io.Reader
 	Logger *slog.Logger
+}
+
+// supervisedVariable tells the child that its standard input ends with its parent.
+const supervisedVariable = "SVC_WAREHOUSE_SUPERVISED"
+
+// ParentPipe is what Config.Parent of the command that a Supervisor runs should be: the standard input when a Supervisor
+// started this process, nil when somebody else did, who may have given it none.
+func ParentPipe() io.Reader {
+	if os.Getenv(supervisedVariable) == "" {
+		return nil
+	}
+	return os.Stdin
 }
 
 // drainTime bounds how long a graceful stop waits for running statements before it kills them.

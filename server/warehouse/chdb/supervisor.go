@@ -18,8 +18,8 @@ import (
 
 // SupervisorConfig says how to run the warehouse process.
 type SupervisorConfig struct {
-	// Command is the program and its arguments; it must call Serve with Parent set to its standard input, in the process
-	// that is started and not in one behind it. Empty means this binary with `warehouse --data-dir DIR --socket PATH`.
+	// Command is the program and its arguments; it must call Serve with Parent set to ParentPipe(), in the process that is
+	// started and not in one behind it. Empty means this binary with `warehouse --data-dir DIR --socket PATH`.
 	Command []string
 	// Env is added to this process's environment.
 	Env []string
@@ -104,7 +104,7 @@ func (s *Supervisor) spawn() (*child, error) {
 		cmd:    exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...),
 		stderr: &tailWriter{log: s.log}, exited: make(chan struct{}), start: time.Now(),
 	}
-	c.cmd.Env = append(os.Environ(), s.cfg.Env...)
+	c.cmd.Env = append(append(os.Environ(), supervisedVariable+"=1"), s.cfg.Env...)
 	c.cmd.Stderr = c.stderr
 	c.cmd.WaitDelay = time.Second
 	// The child reads its standard input and ends with it: it closes when this process dies in whatever way.

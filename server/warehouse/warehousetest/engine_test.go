@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httputil"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -186,6 +189,7 @@ func TestParentGone(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "s")
 	cmd := exec.Command(os.Args[0], "warehouse", "--data-dir", filepath.Join(dir, "d"), "--socket", socket)
+	cmd.Env = append(os.Environ(), "SVC_WAREHOUSE_SUPERVISED=1")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -210,6 +214,60 @@ func TestParentGone(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		_ = cmd.Process.Kill()
 		t.Fatal("the engine outlives its parent")
+	}
+}
+
+// A URL takes the same way as the socket, with its user and password.
+func TestURL(t *testing.T) {
+	e := warehousetest.NewEngine(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var conns sync.WaitGroup
+	t.Cleanup(func() {
+		_ = l.Close()
+		conns.Wait()
+	})
+	var authorized atomic.Int64
+	backend := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", "warehouse"
+			user, password, basic := r.In.BasicAuth()
+			if basic && user == "reader" && password == "p@ss" || r.In.Header.Get("X-ClickHouse-User") == "reader" && r.In.Header.Get("X-ClickHouse-Key") == "p@ss" {
+				authorized.Add(1)
+			} else {
+				t.Errorf("%s without the user's password", r.In.URL)
+			}
+		},
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return chdb.DialUnix(ctx, e.Socket)
+		}},
+	}
+	server := &http.Server{Handler: backend, ReadHeaderTimeout: time.Minute}
+	conns.Go(func() { _ = server.Serve(l) })
+	t.Cleanup(func() { _ = server.Close() })
+
+	w, err := warehouse.Open(t.Context(), warehouse.Config{URL: "clickhouse://reader:p%40ss@" + l.Addr().String() + "/by_url"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	if err := w.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Insert(t.Context(), "spans", warehousetest.SpanColumns, bytes.NewReader(warehousetest.SpanBlock(t, "org_url", 10, time.Now())), "url/1"); err != nil {
+		t.Fatal(err)
+	}
+	var n uint64
+	if err := w.QueryRow(t.Context(), "org_url", "SELECT count() FROM by_url.spans WHERE OrgId = {org:String}", nil, &n); err != nil || n != 10 {
+		t.Errorf("got %d spans, %v; want 10", n, err)
+	}
+	if authorized.Load() < 10 {
+		t.Errorf("only %d requests went through", authorized.Load())
+	}
+	if strings.Contains(w.String(), "p@ss") {
+		t.Errorf("%s shows its password", w)
 	}
 }
 

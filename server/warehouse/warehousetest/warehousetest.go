@@ -55,7 +55,7 @@ func serve(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	cfg.Parent = os.Stdin
+	cfg.Parent = chdb.ParentPipe()
 	cfg.ExtraConfig = os.Getenv(configVariable)
 	cfg.MaxServerMemory = 2 << 30
 	return chdb.Serve(context.Background(), cfg)
