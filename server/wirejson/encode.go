@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -103,26 +104,28 @@ func appendList(b []byte, d protoreflect.FieldDescriptor, list protoreflect.List
 }
 
 func appendMap(b []byte, d protoreflect.FieldDescriptor, m protoreflect.Map) ([]byte, error) {
-	keys := make([]string, 0, m.Len())
-	values := make(map[string]protoreflect.Value, m.Len())
+	type entry struct {
+		key   string
+		value protoreflect.Value
+	}
+	entries := make([]entry, 0, m.Len())
 	m.Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
-		keys = append(keys, k.String())
-		values[k.String()] = v
+		entries = append(entries, entry{k.String(), v})
 		return true
 	})
-	slices.Sort(keys)
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
 	b = append(b, '{')
-	for i, k := range keys {
+	for i, e := range entries {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		var err error
-		if b, err = appendString(b, k); err != nil {
+		if b, err = appendString(b, e.key); err != nil {
 			return b, err
 		}
 		b = append(b, ':')
-		if b, err = appendScalar(b, d.MapValue(), values[k]); err != nil {
-			return b, within("["+strconv.Quote(k)+"]", err)
+		if b, err = appendScalar(b, d.MapValue(), e.value); err != nil {
+			return b, within("["+strconv.Quote(e.key)+"]", err)
 		}
 	}
 	return append(b, '}'), nil
