@@ -137,7 +137,11 @@ func (g *Gateway) receiveOne(ctx context.Context, stream grpc.ServerStream) (*me
 	select {
 	case r = <-done:
 	case <-ctx.Done():
-		return nil, g.interrupted(ctx)
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, g.interrupted(ctx)
+		}
+		// The stream is over, which ends the reading: its error says why. gRPC cancels also when it refuses a message itself.
+		r = <-done
 	}
 	if r.err == nil {
 		return r.m, nil
