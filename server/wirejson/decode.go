@@ -48,12 +48,13 @@ func (e *DecodeError) Error() string {
 // Unmarshal reads JSON text into an empty message. The error is a *DecodeError; the message then holds what could be read.
 func Unmarshal(data []byte, m proto.Message) error {
 	d := &decoder{scanner: scanner{data: data}}
-	switch d.peek() {
-	case 0:
+	// A zero byte in the text looks like the end to peek: the position tells them apart.
+	switch c := d.peek(); {
+	case c == 0 && d.pos == len(data):
 		d.problem("", "The body is empty: a JSON object is expected.")
-	case '{':
+	case c == '{':
 		d.message(m.ProtoReflect(), "", 0)
-		if d.err == nil && d.peek() != 0 {
+		if d.peek(); d.err == nil && d.pos < len(data) {
 			d.fail("more text follows the JSON object")
 		}
 	default:
