@@ -1,9 +1,7 @@
 package main
 
 import (
-	"io"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +15,7 @@ func (c *cli) warehouse() *cobra.Command {
 		Short: "Run the embedded ClickHouse engine (serve starts it by itself)",
 		Long: `Run the embedded ClickHouse engine and answer ClickHouse's HTTP interface on a unix socket.
 
-'svc serve' starts this process, ends it, and starts it again when it dies. Started with a pipe as standard input, it ends
-when the pipe does. Run it by hand only to look at the data of a stopped server.`,
+'svc serve' starts this process, ends it, and starts it again when it dies. Run it by hand only to look at the data of a stopped server.`,
 		Example: `  svc warehouse --data-dir ./data/warehouse --socket /tmp/warehouse.sock
   curl --unix-socket /tmp/warehouse.sock http://warehouse/ -d 'SELECT version()'`,
 		Args: args(cobra.NoArgs),
@@ -27,7 +24,7 @@ when the pipe does. Run it by hand only to look at the data of a stopped server.
 			if err != nil {
 				return err
 			}
-			parent := parentPipe(c.stdin)
+			parent := chdb.ParentPipe()
 			if parent != nil {
 				// The supervisor repeats what this process says as a warning, and tells the usual events itself.
 				cfg.LogLevel = max(cfg.LogLevel, slog.LevelWarn)
@@ -46,15 +43,6 @@ when the pipe does. Run it by hand only to look at the data of a stopped server.
 	settings(cmd, "chdb-lib", "warehouse-max-memory-bytes", "log-level", "log-format")
 	required(cmd, "data-dir", "socket")
 	return cmd
-}
-
-// parentPipe returns the standard input where it is the pipe of a supervisor, and nothing for a terminal or /dev/null.
-func parentPipe(in *os.File) io.Reader {
-	info, err := in.Stat()
-	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		return nil
-	}
-	return in
 }
 
 // required refuses a command line that lacks a flag, as bad usage.

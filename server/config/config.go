@@ -3,8 +3,8 @@
 //
 // Every key has one name: `data-dir` in the file is `--data-dir` on the command line and `SVC_DATA_DIR` in the environment.
 // Nothing is ignored silently: an unknown key or variable, or a value that is not allowed, is an *Error that says where it
-// came from, and the process exits with code 2. Variables that begin with SVC_TEST_ belong to the test suite, and the ones
-// of ClientVariables to the commands that talk to a server; both are left alone.
+// came from, and the process exits with code 2. Variables that begin with SVC_TEST_ belong to the test suite; they and
+// those of OtherVariables are left alone.
 package config
 
 import (

@@ -211,7 +211,7 @@ func TestTableIsSound(t *testing.T) {
 			t.Errorf("key %q", key.Name)
 		}
 		seen = append(seen, key.Name)
-		for _, reserved := range append(ClientVariables(), envConfigFile) {
+		for _, reserved := range append(OtherVariables(), envConfigFile) {
 			if key.Env() == reserved || strings.HasPrefix(key.Env(), envTestPrefix) {
 				t.Errorf("%s is reserved", key.Env())
 			}

@@ -55,9 +55,10 @@ const (
 	envFileSuffix = "_FILE"
 )
 
-// ClientVariables are read by commands that call a running server (`svc send-test`), not by the server.
-func ClientVariables() []string {
-	return []string{"SVC_API_KEY", "SVC_INGEST_KEY"}
+// OtherVariables are no settings: commands that call a running server (`svc send-test`) read the keys, and a server tells the
+// engine's process that it is its parent.
+func OtherVariables() []string {
+	return []string{"SVC_API_KEY", "SVC_INGEST_KEY", "SVC_WAREHOUSE_SUPERVISED"}
 }
 
 // Keys returns the table that flags, variables, file keys and the documentation are made of.

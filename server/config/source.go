@@ -153,7 +153,7 @@ func envLayer(environ []string) (layer, error) {
 		Prefix:      envPrefix,
 		EnvironFunc: func() []string { return environ },
 		TransformFunc: func(variable, value string) (string, any) {
-			if strings.HasPrefix(variable, envTestPrefix) || variable == envConfigFile || slices.Contains(ClientVariables(), variable) {
+			if strings.HasPrefix(variable, envTestPrefix) || variable == envConfigFile || slices.Contains(OtherVariables(), variable) {
 				return "", nil
 			}
 			return variable, value
