@@ -181,11 +181,7 @@ func (w *walker) appendJSON(dst []byte, v *anyValue, depth, level int) ([]byte, 
 		// The list itself is one message deeper than the value that holds it, its elements are two.
 		var ok bool
 		if array {
-			var inner anyValue
-			if !w.readAny(element, depth+2, &inner) {
-				return dst, false
-			}
-			dst, ok = w.appendJSON(dst, &inner, depth+2, level+1)
+			dst, ok = w.appendElement(dst, element, depth+2, level+1)
 		} else {
 			dst, ok = w.appendMember(dst, element, depth+2, level+1)
 		}
@@ -194,6 +190,14 @@ func (w *walker) appendJSON(dst []byte, v *anyValue, depth, level int) ([]byte, 
 		}
 	}
 	return append(dst, shut), true
+}
+
+func (w *walker) appendElement(dst, b []byte, depth, level int) ([]byte, bool) {
+	var v anyValue
+	if !w.readAny(b, depth, &v) {
+		return dst, false
+	}
+	return w.appendJSON(dst, &v, depth, level)
 }
 
 func (w *walker) appendMember(dst, kv []byte, depth, level int) ([]byte, bool) {

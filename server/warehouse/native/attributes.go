@@ -12,8 +12,10 @@ type Map struct {
 
 	// tags holds the tag of each entry of the open row, and of the row closed last.
 	tags []uint8
-	// guess is, by position in the row, the key that was there in the row before: rows of one sender tend to be alike.
-	guess []uint32
+	// next is, by key + 1, the key that followed it last, and next[0] the key that a row began with last, each + 1: senders write
+	// their attributes in few orders. previous is the key that the open row has come to, + 1.
+	next     []uint32
+	previous uint32
 	// seen is, by key, the row number + 1 in which it was last appended.
 	seen  []uint64
 	row   uint64
@@ -27,36 +29,28 @@ func NewMap() *Map { return &Map{} }
 
 // Key begins an entry and returns the number of its key. The tag is the caller's own, for RowTags.
 func (c *Map) Key(key []byte, tag uint8) uint32 {
-	at := len(c.tags)
-	if at < len(c.guess) {
-		if id := c.guess[at]; string(c.keys.dict.key(id)) == string(key) {
-			c.entry(id, tag)
-			return id
-		}
+	if id, ok := c.Guess(key, tag); ok {
+		return id
 	}
 	id := c.keys.dict.intern(key)
 	for int(id) >= len(c.seen) {
 		c.seen = append(c.seen, 0)
 	}
-	switch {
-	case at < len(c.guess):
-		c.guess[at] = id
-	case at == len(c.guess) && at < maxGuess:
-		c.guess = append(c.guess, id)
+	for int(id)+1 >= len(c.next) {
+		c.next = append(c.next, 0)
 	}
+	c.next[c.previous] = id + 1
 	c.entry(id, tag)
 	return id
 }
 
-const maxGuess = 128
-
-// Guess begins an entry when the key is the one that stood in this place in the row before, which needs no look at anything but
-// those bytes. Otherwise it does nothing and reports false.
+// Guess begins an entry when the key is the one that came in this place last, which needs no look at anything but those bytes.
+// Otherwise it does nothing and reports false.
 func (c *Map) Guess(key []byte, tag uint8) (uint32, bool) {
-	if at := len(c.tags); at < len(c.guess) {
-		if id := c.guess[at]; string(c.keys.dict.key(id)) == string(key) {
-			c.entry(id, tag)
-			return id, true
+	if int(c.previous) < len(c.next) {
+		if n := c.next[c.previous]; n > 0 && string(c.keys.dict.key(n-1)) == string(key) {
+			c.entry(n-1, tag)
+			return n - 1, true
 		}
 	}
 	return 0, false
@@ -69,11 +63,12 @@ func (c *Map) entry(id uint32, tag uint8) {
 	c.seen[id] = c.row + 1
 	c.keys.ids = append(c.keys.ids, id)
 	c.tags = append(c.tags, tag)
+	c.previous = id + 1
 }
 
 // BeginRow forgets the tags of the row before. It must be called before the first entry of a row.
 func (c *Map) BeginRow() {
-	c.tags = c.tags[:0]
+	c.tags, c.previous = c.tags[:0], 0
 	c.row++
 	c.rowKeys, c.rowBytes = len(c.keys.ids), len(c.Values.buf)
 }
@@ -197,11 +192,11 @@ func (c *Map) Truncate(n int) {
 
 // Reset implements Column.
 func (c *Map) Reset() {
-	c.ends, c.tags, c.guess = c.ends[:0], c.tags[:0], c.guess[:0]
+	c.ends, c.tags, c.next, c.previous = c.ends[:0], c.tags[:0], c.next[:0], 0
 	c.keys.Reset()
 	c.Values.Reset()
 	if cap(c.seen) > keepSlots {
-		c.seen = nil
+		c.seen, c.next = nil, nil
 	}
 	c.seen, c.row, c.twice = c.seen[:0], 0, false
 	c.rowKeys, c.rowBytes = 0, 0

@@ -1,6 +1,9 @@
 package native
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // String is a column of byte strings, kept as Native writes them: a varint length and the bytes, one after the other.
 type String struct {
@@ -34,8 +37,10 @@ const hexDigits = "0123456789abcdef"
 // AppendHex adds a row that holds v in lower-case hexadecimal.
 func (c *String) AppendHex(v []byte) {
 	c.buf = binary.AppendUvarint(c.buf, uint64(2*len(v)))
-	for _, b := range v {
-		c.buf = append(c.buf, hexDigits[b>>4], hexDigits[b&15])
+	at := len(c.buf)
+	c.buf = slices.Grow(c.buf, 2*len(v))[:at+2*len(v)]
+	for i, out := 0, c.buf[at:]; i < len(v) && len(out) >= 2; i, out = i+1, out[2:] {
+		out[0], out[1] = hexDigits[v[i]>>4], hexDigits[v[i]&15]
 	}
 	c.rows++
 }
