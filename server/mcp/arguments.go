@@ -50,7 +50,7 @@ func (t *tool) read(raw json.RawMessage, now time.Time) (*arguments, error) {
 		}
 		value, err := p.read(given[name], a)
 		if err != nil {
-			problems = append(problems, &inputError{tag: tagInvalidInput, parameter: p.name, message: p.name + " " + err.Error(), example: p.example})
+			problems = append(problems, &inputError{tag: tagInvalidInput, parameter: p.name, message: p.name + " " + err.Error() + ".", example: p.example})
 			continue
 		}
 		if value != nil {
@@ -100,7 +100,7 @@ func (p *param) read(v any, a *arguments) (any, error) {
 		return nil, nil
 	}
 	if text == "" && p.kind != kindFlag {
-		return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+		return nil, fmt.Errorf("must be %s", p.expects())
 	}
 	switch p.kind {
 	case kindTime:
@@ -118,7 +118,7 @@ func (p *param) read(v any, a *arguments) (any, error) {
 		case v == false || text == "0" || strings.EqualFold(text, "false"):
 			return false, nil
 		}
-		return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+		return nil, fmt.Errorf("must be %s", p.expects())
 	default:
 		return p.readText(text)
 	}
@@ -131,11 +131,11 @@ func (p *param) readText(text string) (any, error) {
 				return e, nil
 			}
 		}
-		return nil, fmt.Errorf("must be one of %s.", strings.Join(p.enum, ", ")) //nolint:staticcheck // a sentence for the caller
+		return nil, fmt.Errorf("must be one of %s", strings.Join(p.enum, ", "))
 	}
 	if p.pattern != "" {
 		if ok, err := regexp.MatchString(p.pattern, text); err != nil || !ok {
-			return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+			return nil, fmt.Errorf("must be %s", p.expects())
 		}
 	}
 	return text, nil
@@ -144,7 +144,7 @@ func (p *param) readText(text string) (any, error) {
 func (p *param) readNumber(text string, a *arguments) (any, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || p.kind == kindInteger && f != math.Trunc(f) {
-		return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+		return nil, fmt.Errorf("must be %s", p.expects())
 	}
 	bounded := f
 	if p.minimum != nil {
@@ -155,7 +155,7 @@ func (p *param) readNumber(text string, a *arguments) (any, error) {
 	}
 	if bounded != f {
 		if !p.clamped {
-			return nil, fmt.Errorf("must be %s.", p.expects()) //nolint:staticcheck // a sentence for the caller
+			return nil, fmt.Errorf("must be %s", p.expects())
 		}
 		a.note("%s was set to %v, the nearest value that is allowed.", p.name, bounded)
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,8 +30,13 @@ const maxBody = 1 << 20
 // requestKey carries the context of the HTTP request: the SDK detaches a call from its cancellation.
 type requestKey struct{}
 
-// ServeHTTP is the door: origin, credential, rate and form of a request, then the protocol.
+// ServeHTTP is the door: origin, credential, rate and form of a request, then the protocol. Mounted at a path of the manifest, it
+// serves that.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if slices.Contains(ManifestPaths(), r.URL.Path) {
+		s.manifest.ServeHTTP(w, r)
+		return
+	}
 	if !s.allowedOrigin(r) {
 		fail(w, apierr.New(apierr.InsufficientPermissions, "Web pages of this origin may not use the MCP server."))
 		return

@@ -56,8 +56,9 @@ type Server struct {
 	clients clients
 	tools   []*tool
 	// methods are those that each tool is built on.
-	methods map[string][]*contract.Method
-	stream  http.Handler
+	methods  map[string][]*contract.Method
+	stream   http.Handler
+	manifest http.Handler
 }
 
 // clients are the services that tools call.
@@ -83,6 +84,7 @@ func New(cfg Config) (*Server, error) {
 		services: svcv2.NewServicesServiceClient(cfg.Conn), traces: svcv2.NewTracesServiceClient(cfg.Conn),
 		logs: svcv2.NewLogsServiceClient(cfg.Conn), metrics: svcv2.NewMetricsServiceClient(cfg.Conn),
 	}}
+	s.manifest = s.Manifest()
 	for _, m := range cfg.Contract.Methods() {
 		for _, name := range m.MCPTools {
 			s.methods[name] = append(s.methods[name], m)

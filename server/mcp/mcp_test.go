@@ -171,7 +171,7 @@ func server(t *testing.T, b *backend, callers map[string]principal.Principal, li
 	mux := http.NewServeMux()
 	mux.Handle(Path, s)
 	for _, p := range ManifestPaths() {
-		mux.Handle(p, s.Manifest())
+		mux.Handle(p, s)
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -28,7 +28,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 		}
 		unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[3]]
 		if time.Duration(n) > 10*365*24*time.Hour/unit {
-			return time.Time{}, errors.New("lies more than ten years away.")
+			return time.Time{}, errors.New("lies more than ten years away")
 		}
 		if m[1] == "-" {
 			n = -n
@@ -51,7 +51,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 }
 
 func errTime() error {
-	return errors.New("must be a time: RFC 3339 (2026-01-31T09:30:00Z), YYYY-MM-DD HH:MM:SS in UTC, relative (now-1h) or Unix milliseconds.")
+	return errors.New("must be a time: RFC 3339 (2026-01-31T09:30:00Z), YYYY-MM-DD HH:MM:SS in UTC, relative (now-1h) or Unix milliseconds")
 }
 
 // timeRange is the window that a result is about.

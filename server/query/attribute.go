@@ -96,7 +96,7 @@ func NewAttributeFilters(path string, in []*svcv2.AttributeFilter) ([]AttributeF
 	if len(in) > most {
 		return nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("%s holds %d conditions; %d are allowed.", path, len(in), most), apierr.Param(path))
 	}
-	out := make([]AttributeFilter, 0, len(in))
+	var out []AttributeFilter // nil without conditions
 	for i, f := range in {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if f.GetKey() == "" {

@@ -18,6 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -240,6 +241,51 @@ func TestSearchRefuses(t *testing.T) {
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
 			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)
+		}
+	}
+}
+
+func TestBodySearchIgnoresCase(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_case"
+	const body = "ALARM Raised HERE loudly"
+	insert(t, w, record{org: org, at: noon(), service: "s", severity: "INFO", body: body})
+	for _, text := range []string{"m raised here l", "M RAISED HERE L", "alarm", body} {
+		if got := search(t, New(w), org, &svcv2.LogFilters{BodySearch: &text}); len(got) != 1 {
+			t.Errorf("%q finds %q", text, got)
+		}
+	}
+}
+
+// TestIndexes asks the engine which indexes it uses: a filter that stops matching its index would read every row.
+func TestIndexes(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_indexes"
+	insert(t, w, record{org: org, at: noon(), service: "s", severity: "INFO", body: "one two three", attributes: map[string]string{"k": "v"}})
+	for index, filters := range map[string]query.LogFilters{
+		"idx_body":          {BodySearch: ptr("e two t")},
+		"idx_trace_id":      {TraceID: ptr(strings.Repeat("ab", 16))},
+		"idx_log_attribute": {Attributes: []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}},
+		"ServiceName":       {ServiceName: ptr("s")},
+	} {
+		s := query.SearchLogs(query.LogSearch{Window: query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}, Filters: filters, Limit: 1})
+		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plan strings.Builder
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				t.Fatal(err)
+			}
+			plan.WriteString(line + "\n")
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(plan.String(), index) {
+			t.Errorf("%s is not used:\n%s", index, plan.String())
 		}
 	}
 }

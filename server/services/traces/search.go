@@ -3,6 +3,7 @@ package traces
 import (
 	"context"
 	"math"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -116,6 +117,9 @@ func toFilters(f *svcv2.TraceFilters) (filters *query.TraceFilters, possible boo
 		DeploymentEnvironment: f.DeploymentEnvironment, ServiceNamespace: f.ServiceNamespace, HasError: f.HasError,
 		MinDuration: duration(f.MinDurationMs), MaxDuration: duration(f.MaxDurationMs), RootOnly: f.GetSpanScope() == "root",
 		Attributes: attributes, ResourceAttributes: resource,
+	}
+	if f.HttpStatusCode == nil && reflect.ValueOf(*filters).IsZero() {
+		return nil, true, nil // an empty object filters nothing
 	}
 	if f.HttpStatusCode != nil {
 		status, err := strconv.ParseUint(f.GetHttpStatusCode(), 10, 16)
