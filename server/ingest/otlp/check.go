@@ -1,6 +1,9 @@
 package otlp
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // check goes over a whole request and names the first malformed place; nil when proto.Unmarshal would accept it.
 func check(signal Signal, body []byte) error {
@@ -36,10 +39,7 @@ func checkMessage(m message, b []byte, depth int) *Error {
 			if f.repeated {
 				name += "[" + strconv.Itoa(counts[f.number&31]) + "]"
 			}
-			if err.Path != "" {
-				name += "." + err.Path
-			}
-			err.Path = name
+			err.prepend(name)
 			return err
 		}
 		counts[f.number&31]++
@@ -89,4 +89,22 @@ func checkPacked(k kind, b []byte) *Error {
 		}
 	}
 	return nil
+}
+
+// maxPath bounds a path, whose inner end is cut: messages may be nested ten thousand deep.
+const maxPath = 500
+
+// prepend puts the name of the enclosing field before the path.
+func (e *Error) prepend(name string) {
+	switch {
+	case e.Path == "":
+		e.Path = name
+	case e.Path[0] == '[':
+		e.Path = name + e.Path
+	default:
+		e.Path = name + "." + e.Path
+	}
+	if len(e.Path) > maxPath+len("…") {
+		e.Path = strings.ToValidUTF8(e.Path[:maxPath], "") + "…"
+	}
 }

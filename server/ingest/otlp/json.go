@@ -195,14 +195,7 @@ func cutOut(dst []byte, written *[16]extent, index int) []byte {
 }
 
 func within(err *Error, name string) *Error {
-	switch {
-	case err.Path == "":
-		err.Path = name
-	case err.Path[0] == '[':
-		err.Path = name + err.Path
-	default:
-		err.Path = name + "." + err.Path
-	}
+	err.prepend(name)
 	return err
 }
 

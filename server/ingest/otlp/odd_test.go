@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,8 +155,8 @@ func oddMetrics() *colmetricspb.ExportMetricsServiceRequest {
 }
 
 func nested(b []byte, fields ...protowire.Number) []byte {
-	for i := len(fields) - 1; i >= 0; i-- {
-		b = append(protowire.AppendTag(nil, fields[i], protowire.BytesType), protowire.AppendBytes(nil, b)...)
+	for _, f := range slices.Backward(fields) {
+		b = protowire.AppendBytes(protowire.AppendTag(make([]byte, 0, len(b)+12), f, protowire.BytesType), b)
 	}
 	return b
 }

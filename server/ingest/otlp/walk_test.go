@@ -63,7 +63,7 @@ func TestWalkEqualsReference(t *testing.T) {
 	set := &blocks.Set{}
 	for _, signal := range signals() {
 		compare(t, signal, nil, set)
-		compare(t, signal, body(t, signal, 300), set)
+		compare(t, signal, body(t, signal, 100), set)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestWalkScrambled(t *testing.T) {
 	set, r := &blocks.Set{}, rand.New(rand.NewPCG(9, 9))
 	for _, signal := range signals() {
 		in := body(t, signal, 24)
-		for range 40 {
+		for range 12 {
 			compare(t, signal, otlp.Scramble(signal, in, r), set)
 		}
 	}
@@ -82,7 +82,7 @@ func TestWalkDamaged(t *testing.T) {
 	set, r := &blocks.Set{}, rand.New(rand.NewPCG(7, 7))
 	for _, signal := range signals() {
 		in := body(t, signal, 6)
-		for range 300 {
+		for range 80 {
 			damaged := append([]byte(nil), in...)
 			for range 1 + r.IntN(3) {
 				damaged[r.IntN(len(damaged))] = byte(r.Uint32())
