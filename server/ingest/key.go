@@ -48,6 +48,12 @@ func (g *Gateway) authenticate(ctx context.Context, secret string) (key Key, dis
 	var known *apierr.Error
 	switch {
 	case errors.As(err, &known):
+		if known.Tag == apierr.IngestUnauthorized && g.region != "" {
+			// A copy: the lookup may hand out one error again and again.
+			here := *known
+			here.Message = sentence(here.Message) + " This is the region " + g.region + ", where keys of other regions are not known."
+			known = &here
+		}
 		return Key{}, false, known
 	case ctx.Err() != nil:
 		return Key{}, false, g.interrupted(ctx)
