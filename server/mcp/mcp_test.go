@@ -5,33 +5,23 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/contract"
-	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/rpc"
-	"github.com/svc-observability/svc/server/rpc/loopback"
 )
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
@@ -41,242 +31,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func now() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 
 func ptr[T any](v T) *T { return &v }
-
-// backend stands for the services: it records what it is asked and answers from data. The whole rpc chain is in front of it.
-type backend struct {
-	mu       sync.Mutex
-	requests []proto.Message
-	total    int // rows that each list has
-	trace    *svcv2.Trace
-	err      error
-	block    chan struct{} // when set, closed after a call has ended because its caller left
-}
-
-func (b *backend) record(req proto.Message) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.requests = append(b.requests, proto.Clone(req))
-}
-
-func (b *backend) last() proto.Message {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.requests) == 0 {
-		return nil
-	}
-	return b.requests[len(b.requests)-1]
-}
-
-// slice is the part of the list that a page holds. The fake's cursors are all offsets.
-func (b *backend) slice(limit *int32, cursor *string) (from, to int, next *string, err error) {
-	if b.err != nil {
-		return 0, 0, nil, b.err
-	}
-	n, err := paging.Limit(limit)
-	if err != nil {
-		return 0, 0, nil, err
-	}
-	if from, err = paging.ParseOffset(cursor); err != nil {
-		return 0, 0, nil, err
-	}
-	from = min(from, b.total)
-	to = min(from+n, b.total)
-	if to < b.total {
-		next = ptr(paging.FormatOffset(to))
-	}
-	return from, to, next, nil
-}
-
-func (b *backend) ListServices(_ context.Context, req *svcv2.ListServicesRequest) (*svcv2.ListServicesResponse, error) {
-	b.record(req)
-	from, to, next, err := b.slice(req.Limit, req.Cursor)
-	res := &svcv2.ListServicesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
-	for i := from; i < to; i++ {
-		res.Data = append(res.Data, &svcv2.Service{Object: "service", Name: "service-" + string(rune('a'+i%26)), Throughput: 2.5, ErrorRate: float64(i%3) / 10, P95LatencyMs: 12})
-	}
-	return res, err
-}
-
-func (b *backend) ListMetrics(_ context.Context, req *svcv2.ListMetricsRequest) (*svcv2.ListMetricsResponse, error) {
-	b.record(req)
-	from, to, next, err := b.slice(req.Limit, req.Cursor)
-	res := &svcv2.ListMetricsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
-	for range to - from {
-		res.Data = append(res.Data, &svcv2.Metric{Object: "metric", Name: "http.server.request.duration", Type: "histogram", ServiceName: "web", Unit: "s", DataPointCount: 10})
-	}
-	return res, err
-}
-
-func (b *backend) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) (*svcv2.SearchLogsResponse, error) {
-	b.record(req)
-	if b.block != nil {
-		<-ctx.Done()
-		close(b.block)
-		return nil, ctx.Err()
-	}
-	from, to, next, err := b.slice(req.Limit, req.Cursor)
-	res := &svcv2.SearchLogsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
-	for range to - from {
-		res.Data = append(res.Data, &svcv2.Log{
-			Id: "log_x", Object: "log", Timestamp: timestamppb.New(now()), SeverityText: "ERROR", SeverityNumber: 17, ServiceName: "web",
-			Body: "pipe | and\nline break " + strings.Repeat("long ", 2000), TraceId: ptr(strings.Repeat("ab", 16)),
-		})
-	}
-	return res, err
-}
-
-func (b *backend) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest) (*svcv2.SearchTracesResponse, error) {
-	b.record(req)
-	from, to, next, err := b.slice(req.Limit, req.Cursor)
-	res := &svcv2.SearchTracesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
-	for i := from; i < to; i++ {
-		res.Data = append(res.Data, &svcv2.TraceSummary{
-			Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(now()), DurationMs: float64(i), RootSpanName: "GET /", RootServiceName: "web",
-			RootStatusCode: "Error", RootHasError: i%2 == 1,
-		})
-	}
-	return res, err
-}
-
-func (b *backend) GetTrace(_ context.Context, req *svcv2.GetTraceRequest) (*svcv2.Trace, error) {
-	b.record(req)
-	if b.trace == nil {
-		return nil, apierr.New(apierr.TraceNotFound, "No such trace.", apierr.Param("trace_id"))
-	}
-	return b.trace, b.err
-}
-
-// server is the MCP server before a backend. A request is authenticated by the name of a principal in its Authorization header.
-func server(t *testing.T, b *backend, callers map[string]principal.Principal, limiter Limiter) *httptest.Server {
-	t.Helper()
-	c, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	chain, err := rpc.New(rpc.Config{Contract: c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	api := http.NewServeMux()
-	api.Handle(svcv2connect.NewServicesServiceHandler(b, chain.Options()...))
-	api.Handle(svcv2connect.NewMetricsServiceHandler(b, chain.Options()...))
-	api.Handle(svcv2connect.NewLogsServiceHandler(b, chain.Options()...))
-	api.Handle(svcv2connect.NewTracesServiceHandler(b, chain.Options()...))
-	s, err := New(Config{
-		Conn: loopback.Conn(api), Contract: c, BaseURL: "https://api.example.com", Version: "1.2.3", Limiter: limiter, Now: now,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle(Path, s)
-	for _, p := range ManifestPaths() {
-		mux.Handle(p, s)
-	}
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if p, ok := callers[name]; ok {
-			r = r.WithContext(principal.WithResult(r.Context(), principal.Result{Principal: &p}))
-		} else if name != "" {
-			r = r.WithContext(principal.WithResult(r.Context(), principal.Result{Err: apierr.New(apierr.InvalidCredentials, "Unknown key.")}))
-		}
-		mux.ServeHTTP(w, r)
-	}))
-	t.Cleanup(srv.Close)
-	return srv
-}
-
-func full() map[string]principal.Principal {
-	return map[string]principal.Principal{"full": {Org: "org_a", User: "user_a", Kind: principal.KindMCPKey, CredentialID: "key_a", Role: principal.RoleRoot}}
-}
-
-type bearer string
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(b))
-	return http.DefaultTransport.RoundTrip(r)
-}
-
-// connect is a session of the SDK's own client.
-func connect(t *testing.T, srv *httptest.Server, name string) *sdk.ClientSession {
-	t.Helper()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: srv.URL + Path, HTTPClient: &http.Client{Transport: bearer(name)}, DisableStandaloneSSE: true,
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = session.Close() // there is no session on the server to end
-		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	})
-	return session
-}
-
-func call(t *testing.T, session *sdk.ClientSession, name string, args any) *sdk.CallToolResult {
-	t.Helper()
-	res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
-}
-
-func textOf(res *sdk.CallToolResult) string {
-	var all []string
-	for _, c := range res.Content {
-		if text, ok := c.(*sdk.TextContent); ok {
-			all = append(all, text.Text)
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
-func failureOf(t *testing.T, res *sdk.CallToolResult) failureData {
-	t.Helper()
-	var d failureData
-	raw, err := json.Marshal(res.StructuredContent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &d); err != nil || !res.IsError {
-		t.Fatalf("not a failure: %s", raw)
-	}
-	return d
-}
-
-// declared are the tools as tools/list shows them.
-func declared(t *testing.T, session *sdk.ClientSession) map[string]*sdk.Tool {
-	t.Helper()
-	res, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tools := map[string]*sdk.Tool{}
-	for _, tool := range res.Tools {
-		tools[tool.Name] = tool
-	}
-	return tools
-}
-
-func resolve(t *testing.T, schema any) *jsonschema.Resolved {
-	t.Helper()
-	raw, err := json.Marshal(schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var s jsonschema.Schema
-	if err := json.Unmarshal(raw, &s); err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 func TestToolSchemas(t *testing.T) {
 	tools := declared(t, connect(t, server(t, &backend{}, full(), nil), "full"))
