@@ -60,7 +60,7 @@ func (c *cli) migrateUp(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	fmt.Fprintln(c.stderr, "svc: the database is up to date")
-	if err := warehouseRuns(ctx, cfg); err != nil {
+	if warehouseRuns(ctx, cfg) != nil {
 		fmt.Fprintln(c.stderr, "svc: the embedded engine is not running; 'svc serve' migrates it when it starts")
 		return nil
 	}
