@@ -60,10 +60,14 @@ func (c *cli) migrateUp(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	fmt.Fprintln(c.stderr, "svc: the database is up to date")
-	if warehouseRuns(ctx, cfg) != nil {
-		fmt.Fprintln(c.stderr, "svc: the embedded engine is not running; 'svc serve' migrates it when it starts")
-		return nil
+	if warehouseRuns(ctx, cfg) == nil {
+		return c.migrateWarehouse(ctx, cfg)
 	}
+	fmt.Fprintln(c.stderr, "svc: the embedded engine is not running; 'svc serve' migrates it when it starts")
+	return nil
+}
+
+func (c *cli) migrateWarehouse(ctx context.Context, cfg config.Config) error {
 	w, err := app.OpenWarehouse(ctx, cfg, app.Options{Logger: logger(c.stderr, cfg)})
 	if err != nil {
 		return err
