@@ -140,8 +140,9 @@ type Pipeline struct {
 	state   checkpoint
 	moved   chan struct{}
 	// since are the times of the oldest records in the batch being filled and in the one being inserted.
-	since [2]time.Time
-	stats Stats
+	since   [2]time.Time
+	started time.Time
+	stats   Stats
 
 	// saving serialises checkpoint writes of tables that are split at the same time.
 	saving sync.Mutex
@@ -168,6 +169,7 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 		cfg: cfg, log: cfg.Log, logger: cfg.Logger, save: save,
 		stop: make(chan struct{}), wake: make(chan struct{}, 1), cuts: make(chan *cut), free: make(chan Batch, 2),
 		state: state, moved: make(chan struct{}), cursor: state.Done,
+		started: time.Now(),
 	}
 	p.stats.Rows = map[string]int64{}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -245,7 +247,8 @@ type Stats struct {
 	Quarantined int64
 	// MemoryBytes are held by attachments that wait.
 	MemoryBytes int64
-	// OldestUnflushed is the age of the oldest record taken up that is not yet inserted, 0 when there is none.
+	// OldestUnflushed is the age of the oldest record that is not yet inserted, 0 when there is none. Of records that are still to
+	// be read from the log only a lower bound is known: they have waited since Start.
 	OldestUnflushed time.Duration
 	// Done is the checkpoint.
 	Done queue.Position
@@ -269,6 +272,9 @@ func (p *Pipeline) Stats() Stats {
 		if !t.IsZero() {
 			s.OldestUnflushed = max(s.OldestUnflushed, time.Since(t))
 		}
+	}
+	if s.OldestUnflushed == 0 && p.state.Done.Before(p.seen) {
+		s.OldestUnflushed = time.Since(p.started)
 	}
 	return s
 }
