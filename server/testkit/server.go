@@ -48,7 +48,7 @@ func serveWarehouse(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	cfg.Parent = os.Stdin
+	cfg.Parent = chdb.ParentPipe()
 	cfg.MaxServerMemory = 2 << 30
 	return chdb.Serve(context.Background(), cfg)
 }
