@@ -36,8 +36,8 @@ type Options struct {
 	Progress func(step string)
 	// WarehouseCommand starts the embedded engine's process; `warehouse` flags are appended. Nil for this binary's subcommand.
 	WarehouseCommand []string
-	// OnFirstStart is given the credentials of the organization that the first start on an empty database creates. They are not
-	// kept anywhere else in clear: when it fails, the organization is not created.
+	// OnFirstStart is given the credentials of the organization that the first start on an empty database creates. Beside the
+	// bootstrap file they are not kept anywhere in clear.
 	OnFirstStart func(Bootstrap) error
 }
 

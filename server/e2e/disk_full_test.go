@@ -36,7 +36,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	p := testkit.StartProcess(t, dir, "--queue-segment-bytes", "2MiB")
 	// The engine is stopped, so the queue can only grow.
-	engine := engineOf(t, p.Pid())
+	engine := child(t, p.Pid())
 	if err := syscall.Kill(engine, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

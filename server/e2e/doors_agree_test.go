@@ -192,10 +192,10 @@ func createKey(t *testing.T, s *testkit.Server, scopes ...string) string {
 }
 
 // eventually repeats a check until it holds; acknowledged data must be readable within two seconds, slow machines get more.
-func eventually(t *testing.T, what string, check func() bool) time.Duration {
+func eventually(t testing.TB, what string, check func() bool) time.Duration {
 	t.Helper()
 	start := time.Now()
-	for time.Since(start) < 20*time.Second {
+	for time.Since(start) < 30*time.Second {
 		if check() {
 			return time.Since(start)
 		}

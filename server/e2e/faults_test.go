@@ -91,8 +91,8 @@ func TestEngineKilled(t *testing.T) {
 		t.Fatalf("before: %d %s", status, tag)
 	}
 	eventually(t, "the first span", func() bool { status, _ := readTrace(t, &p.Server, 1); return status == http.StatusOK })
-	child := engineOf(t, p.Pid())
-	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
+	engine := child(t, p.Pid())
+	if err := syscall.Kill(engine, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	sawUnavailable := false
@@ -119,7 +119,7 @@ func TestEngineKilled(t *testing.T) {
 	for n := 1; n <= last; n++ {
 		eventually(t, fmt.Sprintf("span %d", n), func() bool { status, _ := readTrace(t, &p.Server, n); return status == http.StatusOK })
 	}
-	if now := engineOf(t, p.Pid()); now == child {
+	if now := child(t, p.Pid()); now == engine {
 		t.Error("the engine's process was not replaced")
 	}
 	if code := p.Stop(t); code != 0 {
@@ -127,12 +127,12 @@ func TestEngineKilled(t *testing.T) {
 	}
 }
 
-// engineOf finds the `svc warehouse` child of a server.
-func engineOf(t *testing.T, parent int) int {
-	t.Helper()
+// child finds the process that a server started: `svc warehouse`.
+func child(tb testing.TB, parent int) int {
+	tb.Helper()
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -141,15 +141,14 @@ func engineOf(t *testing.T, parent int) int {
 		}
 		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
 		if err != nil {
-			continue
+			continue // it ended meanwhile
 		}
-		// pid (comm) state ppid …
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		if len(fields) > 1 && fields[0] != "Z" && fields[1] == strconv.Itoa(parent) {
 			return pid
 		}
 	}
-	t.Fatal("the server has no child process")
+	tb.Fatal("the server has no child process")
 	return 0
 }
 

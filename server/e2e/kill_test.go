@@ -89,7 +89,7 @@ func TestKillLosesNothing(t *testing.T) {
 var oldestUnflushed = regexp.MustCompile(`(?m)^svc_ingest_oldest_unflushed_seconds (\S+)$`)
 
 // waitFlushed waits until everything that was acknowledged is in the warehouse.
-func waitFlushed(t *testing.T, p *testkit.Process) {
+func waitFlushed(t testing.TB, p *testkit.Process) {
 	t.Helper()
 	eventually(t, "the queue to be stored", func() bool {
 		res, err := http.Get(p.BaseURL + "/metrics")
