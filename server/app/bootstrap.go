@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,11 +39,8 @@ func (b Bootstrap) Write(path string) error {
 		return fmt.Errorf("bootstrap file: %w", err)
 	}
 	defer os.Remove(f.Name())
-	if _, err := f.Write(append(text, '\n')); err != nil {
-		f.Close()
-		return fmt.Errorf("bootstrap file: %w", err)
-	}
-	if err := f.Close(); err != nil {
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("bootstrap file: %w", err)
 	}
 	if err := os.Rename(f.Name(), path); err != nil {

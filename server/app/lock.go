@@ -15,7 +15,7 @@ func lockDir(dir string) (release func() error, err error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
+		err = errors.Join(err, f.Close())
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("the data folder %s is in use by another svc process; stop it, or give this one its own --data-dir", dir)
 		}

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -125,7 +126,7 @@ func TestSignIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			token, s, err := SignIn(ctx, f.Store, f.hasher, p, SignInParams{Email: tc.email, Password: tc.password, UserAgent: "test", Now: f.now()})
-			if err != tc.want {
+			if !errors.Is(err, tc.want) {
 				t.Fatalf("error = %v, want %v", err, tc.want)
 			}
 			if err != nil {
@@ -140,7 +141,7 @@ func TestSignIn(t *testing.T) {
 	if err := f.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := SignIn(ctx, f.Store, f.hasher, p, SignInParams{Email: "a@example.com"}); err == nil || err == ErrSignIn {
+	if _, _, err := SignIn(ctx, f.Store, f.hasher, p, SignInParams{Email: "a@example.com"}); err == nil || errors.Is(err, ErrSignIn) {
 		t.Errorf("with the database gone: %v", err)
 	}
 }

@@ -130,7 +130,7 @@ func bind(d protoreflect.MethodDescriptor, m *Method) (Binding, []string) {
 	} else if b.segments[1] != m.Family {
 		faults = append(faults, fmt.Sprintf("family %q is not the first segment of %s", m.Family, b.Path))
 	}
-	if b.Method == "GET" && m.Write {
+	if rule.GetGet() != "" && m.Write {
 		faults = append(faults, "a GET asks for the write scope")
 	}
 	fields := d.Input().Fields()

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -211,7 +212,7 @@ func TestBadStart(t *testing.T) {
 			}
 			out, err := cmd.CombinedOutput()
 			code := 0
-			if exit, ok := err.(*exec.ExitError); ok {
+			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 				code = exit.ExitCode()
 			} else if err != nil {
 				t.Fatal(err)

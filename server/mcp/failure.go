@@ -38,7 +38,7 @@ type failureData struct {
 }
 
 func errorResult(t *tool, err error) (*sdk.CallToolResult, error) {
-	d := failureData{}
+	var d failureData
 	var input *inputError
 	if errors.As(err, &input) {
 		d = failureData{Tag: input.tag, Message: input.message, Parameter: input.parameter, Example: input.example}

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/grpc"
 
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/rest"
@@ -167,7 +166,7 @@ func TestNewRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var conn grpc.ClientConnInterface = loopback.Conn(http.NotFoundHandler())
+	conn := loopback.Conn(http.NotFoundHandler())
 	if _, err := rest.New(rest.Config{Conn: conn, Contract: c}); err == nil {
 		t.Error("a door that admits everybody was made")
 	}

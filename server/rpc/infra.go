@@ -43,10 +43,11 @@ func (h *healthChecker) Check(ctx context.Context, req *grpchealth.CheckRequest)
 	if !known {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("this server has no service of that name"))
 	}
-	if err := h.ready(ctx); err != nil {
-		return &grpchealth.CheckResponse{Status: grpchealth.StatusNotServing}, nil
+	status := grpchealth.StatusServing
+	if h.ready(ctx) != nil {
+		status = grpchealth.StatusNotServing
 	}
-	return &grpchealth.CheckResponse{Status: grpchealth.StatusServing}, nil
+	return &grpchealth.CheckResponse{Status: status}, nil
 }
 
 // Known passes calls of methods that the contract holds on to next and answers all others in the caller's own protocol: the generated

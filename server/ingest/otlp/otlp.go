@@ -98,7 +98,7 @@ func Walk(signal Signal, body []byte, stamp *Stamp, set *blocks.Set) (Result, er
 	}
 	mark := set.Mark()
 	w.begin(signal, body, stamp, set)
-	done := false
+	var done bool
 	switch signal {
 	case Traces:
 		done = w.traces(body)

@@ -263,6 +263,10 @@ func appendDouble(dst []byte, f float64) []byte {
 	case math.IsInf(f, -1):
 		return append(dst, "-Infinity"...)
 	}
+	const exact = 1 << 53
+	if n := int64(f); n > -exact && n < exact && float64(n) == f && (n != 0 || !math.Signbit(f)) {
+		return strconv.AppendInt(dst, n, 10)
+	}
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
 		return strconv.AppendFloat(dst, f, 'e', -1, 64)
 	}

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"encoding/binary"
 	"math"
 	"strconv"
 
@@ -104,32 +105,79 @@ func (w *walker) grow(n int) bool {
 
 // attribute reads a KeyValue and appends it to the open row of m; the entry is left in w.entry. Depth is that of the KeyValue.
 func (w *walker) attribute(m *native.Map, b []byte, depth int) bool {
-	e := &w.entry
-	// Nearly all attributes are a key and a text or whole number below 128 bytes, in this order.
-	if len(b) >= 4 && b[0] == 1<<3|wireBytes {
-		at := 2 + int(b[1])
-		if b[1] < 0x80 && at+1 < len(b) && b[at] == 2<<3|wireBytes && b[at+1] < 0x80 && at+2+int(b[at+1]) == len(b) {
-			key, value := b[2:at], b[at+2:]
-			if len(value) >= 2 && value[0] == 1<<3|wireBytes && value[1] < 0x80 && int(value[1])+2 == len(value) {
-				if e.text = value[2:]; !validText(e.text) || !w.attributeKey(m, key, blocks.StringValue) {
-					return false
-				}
-				m.Values.Append(e.text)
-				return true
+	// Nearly all attributes are a key below 128 bytes and a value below 16 KiB with nothing in it but a scalar, in this order.
+	if len(b) >= 4 && b[0] == 1<<3|wireBytes && b[1] < 0x80 {
+		if at := 2 + int(b[1]); at+1 < len(b) && b[at] == 2<<3|wireBytes {
+			key, rest := b[2:at], b[at+1:]
+			size, from := int(rest[0]), 1
+			if size >= 0x80 && len(rest) > 1 && rest[1] < 0x80 {
+				size, from = size&0x7f|int(rest[1])<<7, 2
 			}
-			if len(value) >= 2 && value[0] == 3<<3|wireVarint {
-				if n, end := varint(value, 1); end == len(value) {
-					if !w.attributeKey(m, key, blocks.IntValue) {
-						return false
-					}
-					w.scratch = strconv.AppendInt(w.scratch[:0], int64(n), 10)
-					m.Values.Append(w.scratch)
-					e.text = m.Values.Last(len(w.scratch))
-					return true
+			if size >= 2 && from+size == len(rest) {
+				if known, ok := w.scalar(m, key, rest[from:]); known {
+					return ok
 				}
 			}
 		}
 	}
+	return w.anyAttribute(m, b, depth)
+}
+
+// scalar appends an attribute whose value is one field of the common types; known is false, and nothing done, for any other.
+func (w *walker) scalar(m *native.Map, key, value []byte) (known, ok bool) {
+	e := &w.entry
+	switch value[0] {
+	case 1<<3 | wireBytes:
+		size, from := int(value[1]), 2
+		if size >= 0x80 && len(value) > 2 && value[2] < 0x80 {
+			size, from = size&0x7f|int(value[2])<<7, 3
+		}
+		if from+size != len(value) {
+			return false, false
+		}
+		e.text = value[from:]
+		if !validText(e.text) || !w.attributeKey(m, key, blocks.StringValue) {
+			return true, false
+		}
+		m.Values.Append(e.text)
+	case 3<<3 | wireVarint:
+		n, end := varint(value, 1)
+		if end != len(value) {
+			return false, false
+		}
+		if !w.attributeKey(m, key, blocks.IntValue) {
+			return true, false
+		}
+		e.text = m.Values.AppendInt(int64(n))
+	case 2<<3 | wireVarint:
+		if len(value) != 2 || value[1] > 1 {
+			return false, false
+		}
+		if !w.attributeKey(m, key, blocks.BoolValue) {
+			return true, false
+		}
+		w.scratch = strconv.AppendBool(w.scratch[:0], value[1] == 1)
+		m.Values.Append(w.scratch)
+		e.text = m.Values.Last(len(w.scratch))
+	case 4<<3 | wireFixed8:
+		if len(value) != 9 {
+			return false, false
+		}
+		if !w.attributeKey(m, key, blocks.DoubleValue) {
+			return true, false
+		}
+		w.scratch = appendDouble(w.scratch[:0], math.Float64frombits(binary.LittleEndian.Uint64(value[1:])))
+		m.Values.Append(w.scratch)
+		e.text = m.Values.Last(len(w.scratch))
+	default:
+		return false, false
+	}
+	return true, true
+}
+
+// anyAttribute is attribute for whatever there may be.
+func (w *walker) anyAttribute(m *native.Map, b []byte, depth int) bool {
+	e := &w.entry
 	var v anyValue
 	var key []byte
 	if !w.readKeyValue(b, depth, &key, &v) {

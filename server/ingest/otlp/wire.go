@@ -68,19 +68,21 @@ func text(b []byte, i int) ([]byte, int) {
 
 // validText is utf8.Valid, with a short way for what most text is.
 func validText(s []byte) bool {
-	t := s
-	for len(t) >= 8 {
-		if binary.LittleEndian.Uint64(t)&0x8080808080808080 != 0 {
-			return utf8.Valid(s)
+	const high = 0x8080808080808080
+	n := len(s)
+	var all uint64
+	switch {
+	case n >= 8:
+		for t := s; len(t) >= 8; t = t[8:] {
+			all |= binary.LittleEndian.Uint64(t)
 		}
-		t = t[8:]
+		all |= binary.LittleEndian.Uint64(s[n-8:]) // the rest, with some bytes again
+	case n >= 4:
+		all = uint64(binary.LittleEndian.Uint32(s)) | uint64(binary.LittleEndian.Uint32(s[n-4:]))
+	case n > 0:
+		all = uint64(s[0] | s[n/2] | s[n-1])
 	}
-	for _, c := range t {
-		if c >= 0x80 {
-			return utf8.Valid(s)
-		}
-	}
-	return true
+	return all&high == 0 || utf8.Valid(s)
 }
 
 func fixed64(b []byte, i int) (uint64, int) {

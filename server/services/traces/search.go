@@ -71,7 +71,8 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, w query.Windo
 	}
 	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)
 	var rows []query.TraceRow
-	for slice := w; !w.End.Before(w.Start) && len(rows) < want; w.End = slice.Start.Add(-1) {
+	var slice query.Window
+	for ; !w.End.Before(w.Start) && len(rows) < want; w.End = slice.Start.Add(-1) {
 		slice = query.Window{Start: w.End.Add(-length), End: w.End}
 		length *= sliceGrowth
 		if filters == nil {
@@ -124,7 +125,7 @@ func toFilters(f *svcv2.TraceFilters) (filters *query.TraceFilters, possible boo
 	if f.HttpStatusCode != nil {
 		status, err := strconv.ParseUint(f.GetHttpStatusCode(), 10, 16)
 		if err != nil || status == 0 {
-			return nil, false, nil // no span has such a status
+			return nil, false, nil //nolint:nilerr // not an error: no span has such a status
 		}
 		code := uint16(status)
 		filters.HTTPStatusCode = &code

@@ -101,7 +101,7 @@ func Start(ctx context.Context, cfg SupervisorConfig) (*Supervisor, error) {
 
 func (s *Supervisor) spawn() (*child, error) {
 	c := &child{
-		cmd:    exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...),
+		cmd:    exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...), //nolint:noctx // no context ends it: Stop does, gracefully
 		stderr: &tailWriter{log: s.log}, exited: make(chan struct{}), start: time.Now(),
 	}
 	c.cmd.Env = append(append(os.Environ(), supervisedVariable+"=1"), s.cfg.Env...)

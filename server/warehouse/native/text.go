@@ -2,7 +2,9 @@ package native
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"slices"
+	"strconv"
 )
 
 // String is a column of byte strings, kept as Native writes them: a varint length and the bytes, one after the other.
@@ -16,12 +18,14 @@ func NewString() *String { return &String{} }
 
 // Append adds a row.
 func (c *String) Append(v []byte) {
-	if len(v) < 0x80 {
-		c.buf = append(c.buf, byte(len(v)))
+	at := len(c.buf)
+	if end := at + 1 + len(v); len(v) < 0x80 && end <= cap(c.buf) {
+		c.buf = c.buf[:end]
+		c.buf[at] = byte(len(v))
+		copy(c.buf[at+1:], v)
 	} else {
-		c.buf = binary.AppendUvarint(c.buf, uint64(len(v)))
+		c.buf = append(binary.AppendUvarint(c.buf, uint64(len(v))), v...)
 	}
-	c.buf = append(c.buf, v...)
 	c.rows++
 }
 
@@ -32,17 +36,38 @@ func (c *String) AppendString(v string) {
 	c.rows++
 }
 
-const hexDigits = "0123456789abcdef"
+// AppendInt adds a row that holds v in decimal, and returns that text, valid until the next append.
+func (c *String) AppendInt(v int64) []byte {
+	at := len(c.buf)
+	c.buf = strconv.AppendInt(append(c.buf, 0), v, 10)
+	c.buf[at] = byte(len(c.buf) - at - 1) // at most 20 digits
+	c.rows++
+	return c.buf[at+1:]
+}
 
 // AppendHex adds a row that holds v in lower-case hexadecimal.
 func (c *String) AppendHex(v []byte) {
 	c.buf = binary.AppendUvarint(c.buf, uint64(2*len(v)))
 	at := len(c.buf)
 	c.buf = slices.Grow(c.buf, 2*len(v))[:at+2*len(v)]
-	for i, out := 0, c.buf[at:]; i < len(v) && len(out) >= 2; i, out = i+1, out[2:] {
-		out[0], out[1] = hexDigits[v[i]>>4], hexDigits[v[i]&15]
+	out := c.buf[at:]
+	for ; len(v) >= 4 && len(out) >= 8; v, out = v[4:], out[8:] {
+		binary.LittleEndian.PutUint64(out, hexOf(binary.BigEndian.Uint32(v)))
 	}
+	hex.Encode(out, v)
 	c.rows++
+}
+
+// hexOf is four bytes in hexadecimal, all eight digits at once.
+func hexOf(v uint32) uint64 {
+	const ones = 0x0101010101010101
+	// Spread the digits over bytes, the first lowest.
+	n := uint64(v)
+	n = (n>>16 | n<<32) & 0x0000ffff0000ffff
+	n = (n>>8 | n<<16) & 0x00ff00ff00ff00ff
+	n = (n>>4 | n<<8) & 0x0f0f0f0f0f0f0f0f
+	letters := (n + 6*ones) >> 4 & ones
+	return n + '0'*ones + letters*('a'-'0'-10)
 }
 
 // Last is the row appended last, valid until the next append. The column must not be empty and size must be its length.
