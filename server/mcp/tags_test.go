@@ -1,0 +1,53 @@
+package mcp
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+// TestTags sends every error of the API through the door of the tools, as it comes back over the loopback. server/apierr/testdata has
+// the same table for the other doors.
+func TestTags(t *testing.T) {
+	var b strings.Builder
+	for _, tag := range apierr.All() {
+		e := apierr.New(tag, "What went wrong.")
+		st, err := status.New(codes.Unknown, "not shown").WithDetails(e.Detail())
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := errorResult(&tool{name: "search_traces"}, st.Err())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !res.IsError || len(res.Content) != 1 {
+			t.Fatalf("%s is no error result: %+v", tag, res)
+		}
+		text, ok := res.Content[0].(*sdk.TextContent)
+		if !ok {
+			t.Fatalf("%s: content is a %T", tag, res.Content[0])
+		}
+		fmt.Fprintf(&b, "%s\n  text %s\n  structured %s\n", apierr.Spec(tag).GetTag(), text.Text, res.StructuredContent)
+	}
+	const path = "testdata/tags.golden"
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("%s (-want +got), -update writes it:\n%s", path, diff)
+	}
+}
