@@ -50,15 +50,24 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 	mark := attributes.Mark()
 	attributes.BeginRow()
 	for i := 0; i < len(b); {
-		tag, next := varint(b, i)
-		if next < 0 {
-			return false
+		// As varint and chunk do, written out for what most of a span is.
+		tag := uint64(b[i])
+		if i++; tag >= 0x80 {
+			if tag, i = longVarint(b, i-1); i < 0 {
+				return false
+			}
 		}
-		i = next
 		var m []byte
 		switch tag {
 		case 9<<3 | wireBytes:
-			if m, i = chunk(b, i); i < 0 || !w.attribute(attributes, m, itemAttributeDepth) {
+			if i < len(b) && b[i] < 0x80 && i+1+int(b[i]) <= len(b) {
+				from := i + 1
+				i = from + int(b[i])
+				m = b[from:i]
+			} else if m, i = longChunk(b, i); i < 0 {
+				return false
+			}
+			if !w.attribute(attributes, m, itemAttributeDepth) {
 				return false
 			}
 			w.hotKeys.see(attributes, w.entry.id, w.entry.text)

@@ -267,10 +267,41 @@ func appendDouble(dst []byte, f float64) []byte {
 	if n := int64(f); n > -exact && n < exact && float64(n) == f && (n != 0 || !math.Signbit(f)) {
 		return strconv.AppendInt(dst, n, 10)
 	}
+	if out, ok := appendDecimal(dst, f); ok {
+		return out
+	}
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
 		return strconv.AppendFloat(dst, f, 'e', -1, 64)
 	}
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
+}
+
+// appendDecimal writes numbers of at most 15 digits, six of them after the point, which is what people measure in. Of such texts
+// only one reads as a given double, so the one found is the shortest; the general search costs four times as much.
+func appendDecimal(dst []byte, f float64) ([]byte, bool) {
+	const scale, most = 1e6, 1e15
+	a := math.Abs(f)
+	if !(a >= 1/scale && a < most/scale) {
+		return dst, false
+	}
+	n := uint64(math.Round(a * scale))
+	if float64(n)/scale != a || n >= most {
+		return dst, false
+	}
+	if f < 0 {
+		dst = append(dst, '-')
+	}
+	dst = strconv.AppendUint(dst, n/scale, 10)
+	n %= scale
+	if n == 0 {
+		return dst, true
+	}
+	dst = append(dst, '.')
+	for digit := uint64(scale / 10); n > 0; digit /= 10 {
+		dst = append(dst, byte('0'+n/digit))
+		n %= digit
+	}
+	return dst, true
 }
 
 // appendQuoted writes a JSON string. The text is valid UTF-8.

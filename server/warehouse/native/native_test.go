@@ -2,10 +2,13 @@ package native_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -253,6 +256,30 @@ func TestWriteErrors(t *testing.T) {
 	b.u8.Append(1)
 	if _, err := b.WriteTo(io.Discard); err == nil {
 		t.Error("a block with uneven columns was written")
+	}
+}
+
+func TestAppendHexAndInt(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for size := range 20 {
+		id := make([]byte, size)
+		for range 200 {
+			for i := range id {
+				id[i] = byte(random.Uint32())
+			}
+			c := native.NewString()
+			c.AppendHex(id)
+			if got, want := string(c.Last(2*size)), hex.EncodeToString(id); got != want || c.Len() != 1 || c.Bytes() != 1+2*size {
+				t.Fatalf("%x is written %q", id, got)
+			}
+		}
+	}
+	for _, v := range []int64{0, 7, -1, 443, math.MaxInt64, math.MinInt64} {
+		c := native.NewString()
+		want := strconv.FormatInt(v, 10)
+		if got := string(c.AppendInt(v)); got != want || c.Bytes() != 1+len(want) || c.Len() != 1 {
+			t.Errorf("%d is written %q", v, got)
+		}
 	}
 }
 
