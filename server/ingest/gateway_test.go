@@ -33,7 +33,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// A server that has refused a body waits half a second before it closes the connection, longer than goleak does.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+}
 
 const (
 	goodKey    = "svc_sk_good"

@@ -26,7 +26,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	pr, pw := io.Pipe()
-	w := &pipeWriter{header: http.Header{}, body: pw, ready: make(chan struct{}), trailer: http.Header{}}
+	w := &pipeWriter{ctx: ctx, header: http.Header{}, body: pw, ready: make(chan struct{}), trailer: http.Header{}}
 	inner := serverRequest(req)
 	stop := context.AfterFunc(ctx, func() { _ = pw.CloseWithError(ctx.Err()) })
 	go func() {
@@ -79,6 +79,7 @@ func serverRequest(req *http.Request) *http.Request {
 
 // pipeWriter is the handler's side of the answer.
 type pipeWriter struct {
+	ctx    context.Context // the caller's
 	header http.Header
 	body   *io.PipeWriter
 
@@ -114,6 +115,10 @@ func (w *pipeWriter) WriteHeader(status int) {
 // Write hands the bytes to the reader and returns when they were read.
 func (w *pipeWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
+	// The pipe is closed by another goroutine a moment after the context ended: nothing may pass in between.
+	if w.ctx.Err() != nil {
+		return 0, io.ErrClosedPipe
+	}
 	return w.body.Write(b)
 }
 
@@ -131,6 +136,10 @@ func (w *pipeWriter) finish(err error) {
 		return
 	}
 	w.WriteHeader(http.StatusOK)
+	if err := w.ctx.Err(); err != nil {
+		_ = w.body.CloseWithError(err)
+		return
+	}
 	for _, list := range w.header["Trailer"] {
 		for key := range strings.SplitSeq(list, ",") {
 			key = http.CanonicalHeaderKey(strings.TrimSpace(key))
