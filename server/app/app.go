@@ -152,6 +152,8 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.store, a.hasher = s, hasher
+	// Nodes whose fingerprints differ do not know each other's keys.
+	a.log.Info("database opened", "dialect", s.Dialect(), "secret_key_fingerprint", hasher.Fingerprint())
 	a.onClose("database", func(context.Context) error { return s.Close() })
 	return nil
 }
