@@ -79,8 +79,16 @@ var errNotYet = errors.New("it was accepted but is not found")
 // find repeats a look until it shows what was sent. Only "not there yet" and answers that ask to come back are repeated.
 func (t *sendTest) find(ctx context.Context, look func(get getter) error) error {
 	get := func(method, path string, body, into any) error { return t.rest(ctx, method, path, body, into) }
+	var last error // what the look before said
 	for {
 		err := look(get)
+		if ctx.Err() != nil && err != nil {
+			if last == nil {
+				last = err
+			}
+			return fmt.Errorf("gave up after %s: %w", t.timeout, last)
+		}
+		last = err
 		var refused *refusal
 		again := errors.Is(err, errNotYet)
 		if errors.As(err, &refused) {

@@ -134,6 +134,13 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Abandon ends what would outlive this process, at once, before a program exits without Close. What was acknowledged is in the queue.
+func (a *App) Abandon() {
+	if a.supervisor != nil {
+		a.supervisor.Kill()
+	}
+}
+
 func (a *App) openDataDir(context.Context) error {
 	if err := os.MkdirAll(a.cfg.DataDir, 0o700); err != nil {
 		return fmt.Errorf("data folder: %w", err)
