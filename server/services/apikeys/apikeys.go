@@ -89,7 +89,8 @@ func (s *Service) CreateApiKey(ctx context.Context, req *svcv2.CreateApiKeyReque
 			return nil, apierr.New(apierr.InvalidRequest, "expires_in_seconds must be greater than 0; leave it out for a key that never expires.",
 				apierr.Param("expires_in_seconds"))
 		}
-		at := s.now().Add(time.Duration(req.GetExpiresInSeconds()) * time.Second)
+		in.CreatedAt = s.now()
+		at := in.CreatedAt.Add(time.Duration(req.GetExpiresInSeconds()) * time.Second)
 		in.ExpiresAt = &at
 	}
 	if in.Scopes, err = checkScopes(req.GetScopes()); err != nil {
