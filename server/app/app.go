@@ -188,6 +188,9 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, *auth.Hash
 	}
 	s, err := store.Open(ctx, sc)
 	if err != nil {
+		if sc.URL != "" {
+			return nil, nil, fmt.Errorf("database-url: %w", err)
+		}
 		return nil, nil, err
 	}
 	return s, hasher, nil

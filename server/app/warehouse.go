@@ -36,7 +36,13 @@ func (a *App) openWarehouse(ctx context.Context) error {
 	deadline := time.Now().Add(migrateFor)
 	for {
 		err := wh.Migrate(ctx)
-		if err == nil || !errors.Is(err, warehouse.ErrUnavailable) || time.Now().After(deadline) {
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, warehouse.ErrUnavailable) || time.Now().After(deadline) {
+			if a.cfg.WarehouseURL.Reveal() != "" {
+				return fmt.Errorf("warehouse-url: %s: %w", wh, err)
+			}
 			return err
 		}
 		a.log.Warn("the warehouse does not answer yet", "error", err)

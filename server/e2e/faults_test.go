@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -187,6 +188,8 @@ func TestBadStart(t *testing.T) {
 	if err := os.WriteFile(config, []byte("api_adr: 127.0.0.1:1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	noClickHouse := httptest.NewServer(http.NotFoundHandler())
+	defer noClickHouse.Close()
 	free := []string{"--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", "--otlp-grpc-addr", "127.0.0.1:0"}
 	other := filepath.Join(t.TempDir(), "other")
 	for _, tc := range []struct {
@@ -203,6 +206,9 @@ func TestBadStart(t *testing.T) {
 		{"unknown flag", []string{"serve", "--frobnicate"}, "", 2, []string{"frobnicate"}},
 		{"unknown role", []string{"serve", "--data-dir", other, "--roles", "api,cook"}, "", 2, []string{"roles", "cook"}},
 		{"data folder in use", append([]string{"serve", "--data-dir", dir}, free...), "", 1, []string{dir, "in use"}},
+		{"database out of reach", append([]string{"serve", "--data-dir", other, "--database-url", "postgres://svc:hunter2@127.0.0.1:1/svc"}, free...), "", 1, []string{"database-url", "127.0.0.1:1", "refused"}},
+		{"not ClickHouse", append([]string{"serve", "--data-dir", other, "--warehouse-url", "clickhouse://svc:hunter2@" + noClickHouse.Listener.Addr().String() + "/db"}, free...), "", 1, []string{"warehouse-url", noClickHouse.Listener.Addr().String(), "404"}},
+		{"native port of ClickHouse", append([]string{"serve", "--data-dir", other, "--warehouse-url", "clickhouse://svc:hunter2@ch:9000/db"}, free...), "", 2, []string{"warehouse-url", "native protocol", "8123"}},
 		{"port taken", []string{"serve", "--data-dir", other, "--api-addr", busy.Addr().String(), "--ingest-addr", "127.0.0.1:0", "--otlp-grpc-addr", "127.0.0.1:0"}, "", 1, []string{busy.Addr().String(), "in use"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -219,6 +225,9 @@ func TestBadStart(t *testing.T) {
 			}
 			if code != tc.code {
 				t.Errorf("exit code %d, want %d\n%s", code, tc.code, out)
+			}
+			if strings.Contains(string(out), "hunter2") {
+				t.Errorf("a password is printed:\n%s", out)
 			}
 			for _, w := range tc.want {
 				if !strings.Contains(string(out), w) {
