@@ -52,9 +52,9 @@ type Inserter interface {
 // Defaults of Config.
 const (
 	DefaultMaxRows   = 100_000
-	DefaultMaxBytes  = 96 << 20
+	DefaultMaxBytes  = 64 << 20
 	DefaultMaxAge    = time.Second
-	DefaultMaxMemory = 128 << 20
+	DefaultMaxMemory = 64 << 20
 	DefaultRetryMin  = 250 * time.Millisecond
 	DefaultRetryMax  = 30 * time.Second
 )
