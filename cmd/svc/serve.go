@@ -69,10 +69,12 @@ func (c *cli) runServer(ctx context.Context, cfg config.Config) error {
 	}
 	started.Store(a)
 	addresses := a.Addresses()
-	if err := addresses.Write(addressFile(cfg)); err != nil {
+	err = addresses.Write(addressFile(cfg))
+	// Also when that failed: the keys of a first start are told now or never.
+	c.banner(cfg, addresses, first)
+	if err != nil {
 		return errors.Join(err, a.Close(context.WithoutCancel(ctx)))
 	}
-	c.banner(cfg, addresses, first)
 	err = a.Run(ctx)
 	if removed := os.Remove(addressFile(cfg)); removed != nil && !errors.Is(removed, os.ErrNotExist) {
 		err = errors.Join(err, removed)

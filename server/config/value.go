@@ -226,6 +226,9 @@ func dsn(field func(*Config) *DSN, schemes ...string) func(*Config, string) erro
 		case u.Host == "" && !u.Query().Has("host"): // PostgreSQL's unix sockets are named by a parameter
 			return errors.New("the host is missing")
 		}
+		if password, _ := u.User.Password(); password == hidden {
+			return errors.New("the password is the *** that stands for one in print")
+		}
 		*field(c) = DSN(s)
 		return nil
 	}

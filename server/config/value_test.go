@@ -70,6 +70,18 @@ func TestSecretsDoNotPrint(t *testing.T) {
 	}
 }
 
+// What `svc config print` shows is no configuration: the stars that stand for a password are not taken for one.
+func TestPrintedPasswordIsRefused(t *testing.T) {
+	cfg, err := Load(Sources{Environ: []string{"SVC_DATABASE_URL=postgres://svc:hunter2@db/svc"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Load(Sources{Environ: []string{"SVC_DATABASE_URL=" + cfg.DatabaseURL.String()}})
+	if err == nil || !strings.Contains(err.Error(), "SVC_DATABASE_URL") || !strings.Contains(err.Error(), "***") {
+		t.Errorf("a printed URL was taken: %v", err)
+	}
+}
+
 // A refused secret is not repeated in the message.
 func TestBadSecretsDoNotPrint(t *testing.T) {
 	for _, pair := range []string{
