@@ -80,6 +80,13 @@ func TestConfigPrint(t *testing.T) {
 	if err := os.WriteFile(file, []byte(stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// Printed stars are no password; without one, what is printed is a configuration file.
+	if code, _, stderr := invoke(t, nil, "config", "print", "--config", file); code != exitUsage || !strings.Contains(stderr, "database-url") {
+		t.Errorf("%d %s", code, stderr)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(stdout, ":***@", "@", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	code, again, stderr := invoke(t, nil, "config", "print", "--json", "--config", file)
 	if code != 0 || !strings.Contains(again, `"eu"`) || !strings.Contains(again, `"127.0.0.1:1"`) {
 		t.Errorf("%d %s %s", code, again, stderr)
