@@ -31,9 +31,12 @@ const (
 	restWindow   = time.Minute
 )
 
-// openAPI makes the services, the chain in front of them, and every door on the API address.
+// openAPI serves the API address. With the role api it makes the services, the chain in front of them, and every door on the API address.
 func (a *App) openAPI(context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleAPI) {
+		mux := http.NewServeMux()
+		a.mountHealth(mux)
+		a.api = a.httpServer("api", requestid.Middleware(mux))
 		return nil
 	}
 	c, err := contract.Load()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -62,7 +63,10 @@ func (b Bootstrap) commit(f *os.File, path string) error {
 
 // Addresses are the addresses that the server listens on.
 func (a *App) Addresses() Bootstrap {
-	b := Bootstrap{BaseURL: a.baseURL(), IngestURL: a.ingestURL()}
+	b := Bootstrap{IngestURL: a.ingestURL()}
+	if a.cfg.Roles.Has(config.RoleAPI) {
+		b.BaseURL = a.baseURL()
+	}
 	if a.listeners.otlp != nil {
 		b.OTLPGRPCAddr = reachable(a.listeners.otlp.Addr())
 	}

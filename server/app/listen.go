@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 )
 
-// listeners are the ports of this process; those of a role that it does not have are nil.
+// listeners are the ports of this process; those of ingest are nil without that role.
 type listeners struct {
 	api, ingest, otlp net.Listener
 }
@@ -28,7 +28,8 @@ func (a *App) listen(ctx context.Context) error {
 		addr string
 		on   bool
 	}{
-		{&a.listeners.api, "api-addr", a.cfg.APIAddr, a.cfg.Roles.Has(config.RoleAPI)},
+		// Every role has health and metrics to show.
+		{&a.listeners.api, "api-addr", a.cfg.APIAddr, true},
 		{&a.listeners.ingest, "ingest-addr", a.cfg.IngestAddr, a.cfg.Roles.Has(config.RoleIngest)},
 		{&a.listeners.otlp, "otlp-grpc-addr", a.cfg.OTLPGRPCAddr, a.cfg.Roles.Has(config.RoleIngest)},
 	} {

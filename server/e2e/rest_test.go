@@ -3,11 +3,13 @@ package e2e
 import (
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -35,6 +37,27 @@ func TestPathsAsWritten(t *testing.T) {
 		}
 		if json.Unmarshal(body, &e) != nil || res.StatusCode != http.StatusNotFound || e.Error.Tag != "@svc/http/v2/RouteNotFoundError" {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
+		}
+	}
+}
+
+// TestHealthOfEveryRole: a node that only takes in telemetry shows health and metrics too, and nothing of the API.
+func TestHealthOfEveryRole(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Start(t, func(c *config.Config) {
+		c.Roles, c.APIAddr = config.Roles{config.RoleIngest}, addr
+	})
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 200, "/v2/api_keys": 404, "/mcp": 404} {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+path, nil)
+		if status, body := roundTrip(t, req); status != want {
+			t.Errorf("%s: %d, want %d: %.200s", path, status, want, body)
 		}
 	}
 }
