@@ -56,7 +56,7 @@ func TestActivity(t *testing.T) {
 		{name: "timeline", path: pathTimeline, body: []byte(lines[pathTimeline]), headers: []string{"Content-Type", "text/plain;charset=UTF-8"}, rows: 2, want: `{"accepted":2,"warnings":["line 1: timestamp is missing: the receive time was stored (2 times in this request)"]}`},
 		{name: "gzip", path: pathEvents, body: gzipped(t, []byte(lines[pathEvents])), headers: []string{"Content-Encoding", "gzip"}, want: `{"accepted":2}`, rows: 2},
 		{name: "octets", path: pathEvents, body: []byte(lines[pathEvents]), headers: []string{"Content-Type", "application/octet-stream", "Content-Encoding", "identity"}, want: `{"accepted":2}`, rows: 2},
-		{name: "large", path: pathEvents, body: bytes.Repeat([]byte(`{"name":"order placed","user_id":"ada"}`+"\n"), 20_000), want: `{"accepted":20000}`, rows: 20_000},
+		{name: "large", path: pathEvents, body: bytes.Repeat([]byte(`{"name":"order placed","user_id":"ada"}`+"\n"), 8000), want: `{"accepted":8000}`, rows: 8000},
 		{name: "empty", path: pathEvents, want: `{"accepted":0}`},
 		{name: "blank lines", path: pathMeta, body: []byte("\n \r\n"), want: `{"accepted":0}`},
 		{name: "one rejected", path: pathEvents, body: []byte(`{"name":"a"}` + "\n" + `{"name":""}`), rows: 1, want: `{"accepted":1,"rejected":1,"reasons":["line 2: name must be 1 to 128 bytes long"]}`},
@@ -316,13 +316,12 @@ func TestActivityIsTheSameEitherWay(t *testing.T) {
 	}
 	f := &fixture{Gateway: g}
 	for path, body := range lines {
-		for _, b := range [][]byte{[]byte(body), []byte(strings.Repeat(body+"\n", 4000))} {
-			f.send(path, b)
-			f.send(path, gzipped(t, b), "Content-Encoding", "gzip")
-		}
+		f.send(path, []byte(body))
+		f.send(path, gzipped(t, []byte(body)), "Content-Encoding", "gzip")
 	}
+	f.send(pathEvents, []byte(strings.Repeat(lines[pathEvents]+"\n", 4000))) // compressed for the queue
 	f.send(pathBlob, gzipped(t, []byte(recording)), chunkHeaders...)
-	if len(q.records) != 13 {
+	if len(q.records) != 8 {
 		t.Fatalf("%d records", len(q.records))
 	}
 	d, err := ingest.NewDecoder()
