@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/md5"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -47,6 +48,17 @@ func TestActivityIsKept(t *testing.T) {
 	if err := zw.Close(); err != nil {
 		t.Fatal(err)
 	}
+	// One as large as a request may be, of bytes that do not compress.
+	large := []byte(`["` + noise(15<<20) + `"]`)
+	var stored bytes.Buffer
+	zw = gzip.NewWriter(&stored)
+	if _, err := zw.Write(large); err != nil {
+		t.Fatal(err)
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sendActivity(t, p, "/v1/sessionReplays/blob", stored.Bytes(), "x-svc-session-id", "large", "x-svc-chunk-seq", "0")
 	const rounds = 3
 	for round := range rounds {
 		session := fmt.Sprintf("session-%d", round)
@@ -73,10 +85,11 @@ func TestActivityIsKept(t *testing.T) {
 		fmt.Fprintf(&want, "chunk\tsession-%d\t0\t1\t%d\t%X\t1\n", round, len(recording), chunk.Bytes())
 	}
 	for sql, rows := range map[string]string{
-		`SELECT 'chunk', SessionId, ChunkSeq, IsCheckpoint = true, ByteSize, hex(Payload), count() FROM session_replay_events GROUP BY ALL ORDER BY SessionId`:                                 want.String(),
+		`SELECT 'chunk', SessionId, ChunkSeq, IsCheckpoint = true, ByteSize, hex(Payload), count() FROM session_replay_events WHERE SessionId != 'large' GROUP BY ALL ORDER BY SessionId`:      want.String(),
 		`SELECT SessionId, Status, Version FROM session_replays FINAL ORDER BY SessionId`:                                                                                                      "session-0\tended\t2\nsession-1\tended\t2\nsession-2\tended\t2\n",
 		`SELECT Type, count(), uniqExact(SessionId), any(ResourceAttributes['svc_ingest_key_type']) FROM session_events GROUP BY Type ORDER BY Type`:                                           "click\t3\t3\tpublic\nnavigation\t3\t3\tpublic\n",
 		`SELECT Name, Kind, Source, any(PagePath), count(), uniqExact(SessionId) FROM product_events WHERE OrgId = ResourceAttributes['svc_org_id'] GROUP BY Name, Kind, Source ORDER BY Name`: "$pageview\tnavigation\tbrowser\t/cart\t3\t3\norder placed\tcustom\tserver\t\t3\t3\nrefund\tcustom\tserver\t\t3\t3\n",
+		`SELECT length(Payload), ByteSize, lower(hex(MD5(Payload))) FROM session_replay_events WHERE SessionId = 'large'`:                                                                      fmt.Sprintf("%d\t%d\t%x\n", stored.Len(), len(large), md5.Sum(stored.Bytes())),
 	} {
 		out, err := testkit.Command(t, "admin", "sql", sql, "--data-dir", dir).Output()
 		if err != nil {
