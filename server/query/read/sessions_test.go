@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +24,11 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
+
+// fresh is an organization that no earlier run of the test had.
+func fresh(t *testing.T) principal.OrgID {
+	return warehousetest.OrgID(t) + principal.OrgID("_"+strconv.FormatInt(time.Now().UnixNano(), 36))
+}
 
 // insert stores a set as the pipeline does: each table under a token of its own.
 func insert(t *testing.T, w *warehouse.Warehouse, set *blocks.Set, token string) {
@@ -84,10 +91,11 @@ func all[T any](t *testing.T, w *warehouse.Warehouse, org principal.OrgID, s que
 
 func TestSessions(t *testing.T) {
 	w := warehousetest.Shared(t)
-	org, other := warehousetest.OrgID(t), warehousetest.OrgID(t)+"_other"
+	org := fresh(t)
+	other := org + "_other"
 	now := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Hour)
 	for range 3 { // a repeated insert adds nothing, nor does the view
-		insert(t, w, seed(t, org, now), "sessions/0-1")
+		insert(t, w, seed(t, org, now), string(org))
 	}
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
 	stamps := map[string]string{"svc_org_id": string(org), "svc_ingest_key_type": "public", "svc_ingest_source": "svc-ingest-gateway"}
@@ -150,10 +158,10 @@ func TestSessions(t *testing.T) {
 
 func TestProductEvents(t *testing.T) {
 	w := warehousetest.Shared(t)
-	org := warehousetest.OrgID(t)
+	org := fresh(t)
 	now := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Hour)
 	for range 3 {
-		insert(t, w, seed(t, org, now), "events/0-1")
+		insert(t, w, seed(t, org, now), string(org))
 	}
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
 	want := []query.ProductEventRow{
@@ -188,9 +196,10 @@ func TestProductEvents(t *testing.T) {
 // One organization's sessions have the ids of another's, and no statement mixes the two.
 func TestSessionsAreIsolated(t *testing.T) {
 	w := warehousetest.Shared(t)
-	mine, theirs := warehousetest.OrgID(t)+"_mine", warehousetest.OrgID(t)+"_theirs"
+	mine := fresh(t)
+	theirs := mine + "_theirs"
 	now := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Hour)
-	insert(t, w, seed(t, theirs, now), "isolated/0-1")
+	insert(t, w, seed(t, theirs, now), string(theirs))
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
 	statements := map[string]query.Statement{
 		"sessions": query.ListSessions(query.SessionList{Window: window, Limit: 100}), "session": query.Session("s_1"),
@@ -217,10 +226,61 @@ func TestSessionsAreIsolated(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{}, count(mine)); diff != "" {
 		t.Errorf("rows of another organization (-want +got):\n%s", diff)
 	}
-	insert(t, w, seed(t, mine, now), "isolated/1-2")
+	insert(t, w, seed(t, mine, now), string(mine))
 	for _, org := range []principal.OrgID{mine, theirs} {
 		if diff := cmp.Diff(full, count(org)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", org, diff)
+		}
+	}
+}
+
+var granules = regexp.MustCompile(`(?s)PrimaryKey.*?Granules: (\d+)/(\d+)`)
+
+// The reads of one session find it by the primary key, and those of events by their name.
+func TestSessionsAreFoundByKey(t *testing.T) {
+	w := warehousetest.Shared(t)
+	org := fresh(t)
+	const at = "now64(9) - toIntervalHour(1)"
+	for table, columns := range map[string]string{
+		"session_replays":       "SessionId, StartTime) SELECT '" + string(org) + "', concat('s_', toString(number)), " + at,
+		"session_replay_events": "SessionId, ChunkSeq, Timestamp) SELECT '" + string(org) + "', concat('s_', toString(number % 5000)), intDiv(number, 5000), " + at,
+		"session_events":        "SessionId, Timestamp) SELECT '" + string(org) + "', concat('s_', toString(number % 5000)), " + at,
+		"product_events":        "Name, Timestamp) SELECT '" + string(org) + "', concat('event ', toString(number % 50)), " + at,
+	} {
+		if err := w.Exec(t.Context(), "INSERT INTO "+table+" (OrgId, "+columns+" FROM numbers(200000)"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := "event 7"
+	now := time.Now()
+	for what, s := range map[string]query.Statement{
+		"session": query.Session("s_77"), "chunks": query.SessionChunks("s_77", 0, 9, 10), "timeline": query.SessionTimeline("s_77", nil, 0, 10),
+		"events": query.ListProductEvents(query.ProductEventList{Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Name: &name, Limit: 10}),
+	} {
+		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		var plan strings.Builder
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				t.Fatal(err)
+			}
+			plan.WriteString(line + "\n")
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m := granules.FindStringSubmatch(plan.String())
+		if m == nil {
+			t.Errorf("%s does not use the primary key:\n%s", what, plan.String())
+			continue
+		}
+		read, _ := strconv.Atoi(m[1])
+		of, _ := strconv.Atoi(m[2])
+		if read == 0 || of < 20 || read > of/4 {
+			t.Errorf("%s reads %d of %d granules:\n%s", what, read, of, plan.String())
 		}
 	}
 }
