@@ -108,6 +108,13 @@ var seams = []struct {
 	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/warehouse"}, "metrics are defined beside what they count"},
 }
 
+// noService lists who must not import the services although they stand above them.
+var noService = map[string]string{
+	"server/rest": "REST reaches a method through the loopback, so that the rpc chain runs",
+	"server/mcp":  "a tool reaches a method through the loopback, so that the rpc chain runs",
+	"server/rpc":  "the chain knows methods by the contract only",
+}
+
 // serviceBans keep transport out of the services: what they import themselves, in files that are not generated.
 var serviceBans = map[string]string{
 	"connectrpc.com":         "a method is a plain function (connect's `simple` option)",
@@ -198,6 +205,8 @@ func TestImportsGoDownward(t *testing.T) {
 				continue // reported for itself
 			}
 			switch {
+			case noService[from] != "" && to == "server/services":
+				t.Errorf("%s imports %s: %s", rel, relative(imported), noService[from])
 			case from == to && from == "server/services":
 				t.Errorf("%s imports %s: services never import each other; what they share belongs below them", rel, relative(imported))
 			case from == to, levels[to] < levels[from]:

@@ -81,6 +81,7 @@ func (c *cli) examine(ctx context.Context, cfg config.Config, asJSON bool) error
 		{"clock", checkClock},
 		{"data folder", checkDataDir},
 		{"disk space", checkDisk},
+		{"ingest queue", checkQueue},
 		{"ports", checkPorts},
 		{"engine library", checkLibrary},
 		{"database", checkDatabase},

@@ -68,6 +68,14 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(c.serve(), c.warehouse(), c.migrate(), c.admin(), c.version(), c.config(), c.doctor(), c.sendTest())
+	// Its default takes any word for a shell and prints help.
+	root.InitDefaultCompletionCmd("completion")
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			model := group(cmd.Use, cmd.Short)
+			cmd.Args, cmd.RunE = model.Args, model.RunE
+		}
+	}
 	return root
 }
 

@@ -46,6 +46,10 @@ func TestUsage(t *testing.T) {
 		{"send-test --bootstrap-file /nonexistent", nil, 2, "bootstrap-file"},
 		{"help", nil, 0, ""},
 		{"completion bash", nil, 0, ""},
+		{"completion zsh", nil, 0, ""},
+		{"completion fish", nil, 0, ""},
+		{"completion tcsh", nil, 2, "tcsh"},
+		{"completion", nil, 2, "a command is missing"},
 	} {
 		code, _, stderr := invoke(t, tc.environ, strings.Fields(tc.args)...)
 		if code != tc.code || !strings.Contains(stderr, tc.stderr) {
@@ -98,7 +102,8 @@ func TestSendTestNamesTheStep(t *testing.T) {
 		{"key refused", "/v1/traces", 401, `{"error":{"_tag":"@svc/ingest/Unauthorized","message":"Unknown key."}}`, []string{"step 1 of 6, send the trace", "401", "Unknown key.", "right kind"}},
 		{"metrics refused", "/v1/metrics", 413, `{}`, []string{"step 3 of 6, send the metric", "413"}},
 		{"partial", "/v1/logs", 200, "\x0a\x02\x08\x01", []string{"step 2 of 6", "only a part"}},
-		{"never found", "/v2/traces/", 404, `{"error":{"_tag":"TraceNotFoundError","message":"None."}}`, []string{"step 4 of 6, find the trace", "gave up after 300ms", "TraceNotFoundError"}},
+		{"never found", "/v2/traces/", 404, `{"error":{"_tag":"@svc/http/v2/TraceNotFoundError","message":"None."}}`, []string{"step 4 of 6, find the trace", "gave up after 300ms", "TraceNotFoundError"}},
+		{"wrong address", "/v2/traces/", 404, `{"error":{"_tag":"@svc/ingest/RouteNotFound","message":"None."}}`, []string{"step 4 of 6, find the trace: GET", "right address"}},
 		{"no right to read", "/v2/traces/", 403, `{"error":{"_tag":"InsufficientPermissionsError","message":"No."}}`, []string{"step 4 of 6", "not allowed"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -159,6 +164,26 @@ func TestMigrateAndUsers(t *testing.T) {
 	}
 	if code, _, stderr := user("bob@example.com", "--org", "org_nobody"); code != 1 || !strings.Contains(stderr, "no organization") {
 		t.Errorf("unknown organization: %d %s", code, stderr)
+	}
+}
+
+// TestDoctorFindsWhatTheQueueSetAside: acknowledged telemetry that needs a person is named, with where it is.
+func TestDoctorFindsWhatTheQueueSetAside(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"queue/quarantine/7-spans.rec", "queue/quarantine/retry/8.rec", "queue/damaged/1.log-0-64.bin"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, stdout, _ := invoke(t, nil, "doctor", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", "--otlp-grpc-addr", "127.0.0.1:0")
+	for _, want := range []string{"warn  ingest queue", "1 records that the warehouse refused", "are stored at the next start", filepath.Join(dir, "queue/damaged")} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q lacks %q", stdout, want)
+		}
 	}
 }
 

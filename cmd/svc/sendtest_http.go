@@ -18,6 +18,8 @@ const (
 	answerLimit = 4 << 20
 	// lookEvery is the pause between two looks; the platform promises its data within 2 seconds.
 	lookEvery = 100 * time.Millisecond
+	// notFoundTag says that a trace is not there, or not yet. Any other 404 comes from an address that is not the API's.
+	notFoundTag = "@svc/http/v2/TraceNotFoundError"
 )
 
 // refusal is an error answer of the server.
@@ -38,6 +40,10 @@ func (e *refusal) Error() string {
 	switch e.status {
 	case http.StatusUnauthorized:
 		text += " (is this the key of this server, and of the right kind?)"
+	case http.StatusNotFound:
+		if e.tag != notFoundTag {
+			text += " (is this the right address of this server?)"
+		}
 	case http.StatusForbidden:
 		text += " (the key is not allowed to do this)"
 	}
@@ -73,12 +79,20 @@ var errNotYet = errors.New("it was accepted but is not found")
 // find repeats a look until it shows what was sent. Only "not there yet" and answers that ask to come back are repeated.
 func (t *sendTest) find(ctx context.Context, look func(get getter) error) error {
 	get := func(method, path string, body, into any) error { return t.rest(ctx, method, path, body, into) }
+	var last error // what the look before said
 	for {
 		err := look(get)
+		if ctx.Err() != nil && err != nil {
+			if last == nil {
+				last = err
+			}
+			return fmt.Errorf("gave up after %s: %w", t.timeout, last)
+		}
+		last = err
 		var refused *refusal
 		again := errors.Is(err, errNotYet)
 		if errors.As(err, &refused) {
-			again = refused.status == http.StatusNotFound || refused.status == http.StatusServiceUnavailable || refused.status == http.StatusTooManyRequests
+			again = refused.tag == notFoundTag || refused.status == http.StatusServiceUnavailable || refused.status == http.StatusTooManyRequests
 		}
 		if err == nil || !again {
 			return err

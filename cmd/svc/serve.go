@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -43,8 +44,12 @@ The first start on an empty data folder creates an organization, an administrato
 
 func (c *cli) runServer(ctx context.Context, cfg config.Config) error {
 	log := logger(c.stderr, cfg)
+	var started atomic.Pointer[app.App]
 	ctx, stop := stopSignals(ctx, func() {
 		fmt.Fprintln(c.stderr, "svc: second signal, stopping at once")
+		if a := started.Load(); a != nil {
+			a.Abandon()
+		}
 		os.Exit(exitFailure)
 	})
 	defer stop()
@@ -62,6 +67,7 @@ func (c *cli) runServer(ctx context.Context, cfg config.Config) error {
 		}
 		return err
 	}
+	started.Store(a)
 	addresses := a.Addresses()
 	if err := addresses.Write(addressFile(cfg)); err != nil {
 		return errors.Join(err, a.Close(context.WithoutCancel(ctx)))

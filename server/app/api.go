@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -69,10 +70,13 @@ func (a *App) openAPI(context.Context) error {
 		mux.Handle(r.Path, r.Handler)
 	}
 	mux.Handle("/mcp", door(principal.DoorMCP, mcpDoor))
-	mux.Handle("/.well-known/mcp.json", mcpDoor)
+	for _, p := range mcp.ManifestPaths() {
+		mux.Handle(p, mcpDoor)
+	}
 	// REST answers what nobody else does: an unknown route gets the error envelope.
-	mux.Handle("/", door(principal.DoorREST, restDoor))
-	a.api = a.httpServer("api", requestid.Middleware(credentials.Middleware(byPrefix(mux, "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
+	others := door(principal.DoorREST, restDoor)
+	mux.Handle("/", others)
+	a.api = a.httpServer("api", requestid.Middleware(credentials.Middleware(byPrefix(asWritten(mux, others), "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
 	return nil
 }
 
@@ -81,6 +85,18 @@ func byPrefix(mux http.Handler, prefix string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, prefix) {
 			h.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// asWritten gives other every path that is not in its shortest form, `/v2//api_keys` or an escaped slash: the mux would answer with a
+// redirect in HTML.
+func asWritten(mux, other http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p, shortest := r.URL.Path, path.Clean(r.URL.Path); p != shortest && p != shortest+"/" {
+			other.ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)

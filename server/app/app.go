@@ -134,6 +134,13 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Abandon ends what would outlive this process, at once, before a program exits without Close. What was acknowledged is in the queue.
+func (a *App) Abandon() {
+	if a.supervisor != nil {
+		a.supervisor.Kill()
+	}
+}
+
 func (a *App) openDataDir(context.Context) error {
 	if err := os.MkdirAll(a.cfg.DataDir, 0o700); err != nil {
 		return fmt.Errorf("data folder: %w", err)
@@ -152,6 +159,8 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.store, a.hasher = s, hasher
+	// Nodes whose fingerprints differ do not know each other's keys.
+	a.log.Info("database opened", "dialect", s.Dialect(), "secret_key_fingerprint", hasher.Fingerprint())
 	a.onClose("database", func(context.Context) error { return s.Close() })
 	return nil
 }

@@ -29,22 +29,33 @@ type Bootstrap struct {
 
 // Write stores it as JSON in a file that only this user can read.
 func (b Bootstrap) Write(path string) error {
-	text, err := json.MarshalIndent(b, "", "  ")
+	f, err := reserve(path)
 	if err != nil {
 		return err
 	}
-	// A new file, renamed into place: nobody reads half of it, and the mode is right from the start.
+	return b.commit(f, path)
+}
+
+// reserve makes a new file beside path, to be renamed onto it: nobody reads half of it, its mode is right from the start, and it shows
+// early whether the folder can be written to.
+func reserve(path string) (*os.File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".bootstrap-*")
 	if err != nil {
-		return fmt.Errorf("bootstrap file: %w", err)
+		return nil, fmt.Errorf("bootstrap file: %w", err)
 	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("bootstrap file: %w", err)
+	return f, nil
+}
+
+func (b Bootstrap) commit(f *os.File, path string) error {
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err == nil {
+		_, err = f.Write(append(text, '\n'))
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("bootstrap file: %w", err)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("bootstrap file: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }
@@ -61,37 +72,46 @@ func (a *App) Addresses() Bootstrap {
 // FirstOrganization is the name of the organization that the first start creates; its administrator can rename it.
 const FirstOrganization = "Default"
 
-// bootstrap creates an organization when there is none, and writes the bootstrap file.
+// bootstrap creates an organization when there is none, and writes the bootstrap file: its appearance says that the server is up.
 func (a *App) bootstrap(ctx context.Context) error {
 	out := a.Addresses()
-	// Written before anything is created: secrets that cannot be told must not be made.
+	var file *os.File
 	if a.cfg.BootstrapFile != "" {
-		if err := out.Write(a.cfg.BootstrapFile); err != nil {
+		var err error
+		// Before anything is created: secrets that cannot be told must not be made.
+		if file, err = reserve(a.cfg.BootstrapFile); err != nil {
 			return err
 		}
+	}
+	first, err := a.createFirst(ctx, &out)
+	if file != nil {
+		if err != nil {
+			return errors.Join(err, file.Close(), os.Remove(file.Name()))
+		}
+		err = out.commit(file, a.cfg.BootstrapFile)
+	}
+	if first && a.opts.OnFirstStart != nil {
+		// Told even when the file failed, since nothing else knows the secrets.
+		err = errors.Join(err, a.opts.OnFirstStart(out))
+	}
+	return err
+}
+
+// createFirst creates the first organization of an empty database and adds its secrets to out.
+func (a *App) createFirst(ctx context.Context, out *Bootstrap) (first bool, err error) {
+	// Hashing a password is slow on purpose: only where there may be a use for it.
+	if all, err := a.store.ListOrganizations(ctx); err != nil || len(all) > 0 {
+		return false, err
 	}
 	in, secrets, err := newOrganization(ctx, FirstOrganization, "admin@localhost")
 	if err != nil {
-		return err
+		return false, err
 	}
-	in = secrets.hash(in, a.hasher)
-	created, first, err := a.store.BootstrapOrganization(ctx, in)
-	if err != nil {
-		return err
+	created, first, err := a.store.BootstrapOrganization(ctx, secrets.hash(in, a.hasher))
+	if first {
+		secrets.show(out, created)
 	}
-	if !first {
-		return nil
-	}
-	secrets.show(&out, created)
-	if a.cfg.BootstrapFile != "" {
-		if err := out.Write(a.cfg.BootstrapFile); err != nil {
-			return err
-		}
-	}
-	if a.opts.OnFirstStart != nil {
-		return a.opts.OnFirstStart(out)
-	}
-	return nil
+	return first, err
 }
 
 // CreateOrganization creates an organization with an administrator, an API key and the default ingest keys, and returns their

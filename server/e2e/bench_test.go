@@ -2,11 +2,10 @@ package e2e
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,72 +15,130 @@ import (
 )
 
 // BenchmarkEndToEnd sends requests of 512 items to a server in a process of its own and reports what an item costs until it is
-// acknowledged and stored: CPU-seconds per million items (= µs per item) of the server and of the engine, and the bytes on disk. The
-// engine's merges are waited for.
+// acknowledged and stored: CPU-seconds per million items (= µs per item) of the server and of the engine, allocations of the server, and
+// the bytes on disk. The engine's merges are waited for. A varied load has a body of its own for each request; the others go round in
+// 16 bodies, which compress better than life.
 func BenchmarkEndToEnd(b *testing.B) {
 	for _, bench := range []struct {
 		name   string
 		signal otlp.Signal
 		proto  loadtest.Protocol
-		rate   float64
+		varied bool
 	}{
-		{"spans", otlp.Traces, loadtest.HTTPProtobuf, 0},
-		{"spans-grpc", otlp.Traces, loadtest.GRPC, 0},
-		{"logs", otlp.Logs, loadtest.HTTPProtobuf, 0},
-		{"points", otlp.Metrics, loadtest.HTTPProtobuf, 0},
-		// Below saturation, for the latency of an acknowledgement.
-		{"spans-50-per-second", otlp.Traces, loadtest.HTTPProtobuf, 50},
+		{"spans", otlp.Traces, loadtest.HTTPProtobuf, false},
+		{"spans-grpc", otlp.Traces, loadtest.GRPC, false},
+		{"logs", otlp.Logs, loadtest.HTTPProtobuf, false},
+		{"points", otlp.Metrics, loadtest.HTTPProtobuf, false},
+		{"spans-varied", otlp.Traces, loadtest.HTTPProtobuf, true},
+		{"logs-varied", otlp.Logs, loadtest.HTTPProtobuf, true},
+		{"points-varied", otlp.Metrics, loadtest.HTTPProtobuf, true},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "data")
 			p := testkit.StartProcess(b, dir)
 			engine := child(b, p.Pid())
-			server0, engine0 := cpuSeconds(b, p.Pid()), cpuSeconds(b, engine)
-			cfg := loadtest.Config{
-				URL: p.IngestURL, Addr: p.OTLPGRPCAddr, Key: p.PrivateKey, Protocol: bench.proto, Signal: bench.signal, Gzip: true,
-				Run: "bench", Workers: 16, Items: 512, Requests: 4000, Rate: bench.rate,
-			}
-			if bench.rate > 0 {
-				cfg.Requests, cfg.Duration = 0, 10*time.Second
-			}
+			cfg := load(p, bench.signal, bench.proto)
+			cfg.Requests, cfg.Varied = 4000, bench.varied
+			before := usageOf(b, p, engine)
 			var items float64
 			var report *loadtest.Report
 			for b.Loop() {
-				var err error
-				if report, err = loadtest.Run(context.Background(), cfg); err != nil {
-					b.Fatal(err)
-				}
-				if report.Acknowledged == 0 || report.Failed > 0 || report.Refused > 0 {
-					b.Fatal(report)
-				}
+				report = send(b, cfg)
 				items += float64(report.AcknowledgedItems())
 			}
-			waitFlushed(b, p)
+			waitStored(b, p, 2*time.Minute)
 			waitIdle(b, engine)
-			server, engineShare := cpuSeconds(b, p.Pid())-server0, cpuSeconds(b, engine)-engine0
-			b.ReportMetric(server/items*1e6, "server-cpu-µs/item")
-			b.ReportMetric(engineShare/items*1e6, "engine-cpu-µs/item")
-			b.ReportMetric((server+engineShare)/items*1e6, "cpu-µs/item")
+			used := usageOf(b, p, engine).since(before)
+			used.report(b, items)
 			b.ReportMetric(float64(report.P50.Microseconds())/1e3, "ack-p50-ms")
 			b.ReportMetric(float64(report.P99.Microseconds())/1e3, "ack-p99-ms")
-			b.ReportMetric(items/float64(b.N)/report.Elapsed.Seconds(), "items/s")
-			b.ReportMetric(float64(rss(b, p.Pid())+rss(b, engine))/(1<<20), "rss-MiB")
-			out, err := testkit.Command(b, "admin", "sql",
-				"SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = 'svc'", "--data-dir", dir).Output()
-			if err != nil {
-				b.Fatal(err)
-			}
-			if bytes, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64); err != nil {
-				b.Fatal(err)
-			} else {
-				b.ReportMetric(bytes/items, "disk-B/item")
-			}
+			b.ReportMetric(items/float64(b.N)/report.Elapsed.Seconds(), "acked-items/s")
+			b.ReportMetric(float64(rss(b, p.Pid()))/(1<<20), "server-rss-MiB")
+			b.ReportMetric(float64(rss(b, engine))/(1<<20), "engine-rss-MiB")
+			b.ReportMetric(diskBytes(b, dir)/items, "disk-B/item")
 			b.ReportMetric(0, "ns/op")
-			if code := p.Stop(b); code != 0 {
-				b.Fatalf("exit code %d\n%s", code, p.Log())
-			}
+			stop(b, p)
 		})
 	}
+}
+
+// BenchmarkAcknowledge is what a durable acknowledgement alone costs the server over a real socket: the engine is halted meanwhile. The
+// load is small enough for its columns to wait in memory.
+func BenchmarkAcknowledge(b *testing.B) {
+	for _, bench := range []struct {
+		name   string
+		signal otlp.Signal
+		proto  loadtest.Protocol
+	}{
+		{"spans", otlp.Traces, loadtest.HTTPProtobuf},
+		{"spans-grpc", otlp.Traces, loadtest.GRPC},
+		{"logs", otlp.Logs, loadtest.HTTPProtobuf},
+		{"points", otlp.Metrics, loadtest.HTTPProtobuf},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"))
+			engine := child(b, p.Pid())
+			cfg := load(p, bench.signal, bench.proto)
+			cfg.Requests = 500
+			send(b, cfg) // pools fill
+			waitStored(b, p, time.Minute)
+			cfg.Requests = 3000
+			if err := syscall.Kill(engine, syscall.SIGSTOP); err != nil {
+				b.Fatal(err)
+			}
+			before := usageOf(b, p, engine)
+			var items float64
+			var report *loadtest.Report
+			for b.Loop() {
+				report = send(b, cfg)
+				items += float64(report.AcknowledgedItems())
+			}
+			used := usageOf(b, p, engine).since(before)
+			if err := syscall.Kill(engine, syscall.SIGCONT); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(used.server/items*1e6, "server-cpu-µs/item")
+			b.ReportMetric(used.allocations/items, "allocs/item")
+			b.ReportMetric(float64(report.P50.Microseconds())/1e3, "ack-p50-ms")
+			b.ReportMetric(float64(report.P99.Microseconds())/1e3, "ack-p99-ms")
+			b.ReportMetric(items/float64(b.N)/report.Elapsed.Seconds(), "acked-items/s")
+			b.ReportMetric(0, "ns/op")
+			waitStored(b, p, 2*time.Minute)
+			stop(b, p)
+		})
+	}
+}
+
+// load is 16 senders of 512 items a request, gzip, as fast as they go.
+func load(p *testkit.Process, signal otlp.Signal, protocol loadtest.Protocol) loadtest.Config {
+	return loadtest.Config{
+		URL: p.IngestURL, Addr: p.OTLPGRPCAddr, Key: p.PrivateKey, Protocol: protocol, Signal: signal, Gzip: true,
+		Run: "bench", Workers: 16, Items: 512,
+	}
+}
+
+// send runs a load of which everything must be acknowledged.
+func send(b *testing.B, cfg loadtest.Config) *loadtest.Report {
+	b.Helper()
+	report, err := loadtest.Run(context.Background(), cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if report.Acknowledged == 0 || report.Failed > 0 || report.Refused > 0 {
+		b.Fatal(report, report.Failure)
+	}
+	return report
+}
+
+// waitStored waits until everything that was acknowledged is in the warehouse.
+func waitStored(b *testing.B, p *testkit.Process, limit time.Duration) {
+	b.Helper()
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if metricValue(b, p, "svc_ingest_oldest_unflushed_seconds") == 0 {
+			return
+		}
+	}
+	b.Fatalf("not everything was stored within %s", limit)
 }
 
 // waitIdle waits until a process uses next to no CPU: the engine's merges are part of what an item costs.
@@ -97,36 +154,23 @@ func waitIdle(b *testing.B, pid int) {
 	b.Log("the engine was still busy after a minute")
 }
 
-// clockTick is USER_HZ, which Linux fixes at 100 for user space.
-const clockTick = 100
-
-func cpuSeconds(tb testing.TB, pid int) float64 {
-	tb.Helper()
-	fields := procStat(tb, pid)
-	user, err1 := strconv.ParseFloat(fields[11], 64)
-	system, err2 := strconv.ParseFloat(fields[12], 64)
-	if err1 != nil || err2 != nil {
-		tb.Fatal(err1, err2)
+func diskBytes(b *testing.B, dir string) float64 {
+	b.Helper()
+	out, err := testkit.Command(b, "admin", "sql",
+		"SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = 'svc'", "--data-dir", dir).Output()
+	if err != nil {
+		b.Fatal(err)
 	}
-	return (user + system) / clockTick
+	bytes, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return bytes
 }
 
-// rss is the resident memory of a process in bytes.
-func rss(tb testing.TB, pid int) int64 {
-	tb.Helper()
-	pages, err := strconv.ParseInt(procStat(tb, pid)[21], 10, 64)
-	if err != nil {
-		tb.Fatal(err)
+func stop(b *testing.B, p *testkit.Process) {
+	b.Helper()
+	if code := p.Stop(b); code != 0 {
+		b.Fatalf("exit code %d\n%s", code, p.Log())
 	}
-	return pages * int64(os.Getpagesize())
-}
-
-// procStat returns the fields of /proc/<pid>/stat from the third on: the second, the name, may hold spaces.
-func procStat(tb testing.TB, pid int) []string {
-	tb.Helper()
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
 }

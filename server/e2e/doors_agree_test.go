@@ -40,7 +40,7 @@ type doorCase struct {
 }
 
 func TestDoorsAgree(t *testing.T) {
-	s := testkit.Shared(t)
+	s := testkit.Shared(t).NewOrganization(t, "Doors")
 	seed := seedTelemetry(t, s)
 	keys := map[string]string{
 		"": s.APIKey, "none": "", "unknown": "svc_ak_" + strings.Repeat("A", 43),

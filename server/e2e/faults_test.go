@@ -153,7 +153,7 @@ func child(tb testing.TB, parent int) int {
 	return 0
 }
 
-// TestRestartKeepsData stops cleanly, damages one queue record and starts again: the data is there, the damage is named, the service runs.
+// TestRestartKeepsData stops cleanly and starts again: the data is there.
 func TestRestartKeepsData(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)

@@ -121,6 +121,10 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 	g.metrics.answered(signal, doorHTTP, started, fail)
 	if fail != nil {
 		g.report(signal, doorHTTP, w.Header().Get("X-Request-Id"), fail)
+		if fail.Tag == apierr.IngestPayloadTooLarge {
+			g.refuseBody(w, r, fail)
+			return
+		}
 		writeError(w, fail)
 		return
 	}
@@ -199,6 +203,18 @@ func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *a
 	default:
 		return apierr.New(apierr.IngestBadRequest, "The body could not be read to its end.", apierr.Cause(err))
 	}
+}
+
+// refuseBody answers, and then reads some more of a body that is too large and drops it. An exporter that still sends when the connection
+// closes does not see the answer: it takes that for a network failure and sends the same body for ever.
+func (g *Gateway) refuseBody(w http.ResponseWriter, r *http.Request, fail *apierr.Error) {
+	c := http.NewResponseController(w)
+	// Neither can fail on a real connection; where they do, the answer goes out all the same.
+	_ = c.EnableFullDuplex()
+	w.Header().Set("Connection", "close")
+	writeError(w, fail)
+	_ = c.Flush()
+	_, _ = io.CopyN(io.Discard, r.Body, 2*int64(g.limits.Body)) // ends at the request's read deadline at the latest
 }
 
 func (g *Gateway) bodyTooLarge() *apierr.Error {

@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -126,19 +127,31 @@ func TestDecodeRecordRefusesDamage(t *testing.T) {
 		h := ingest.RecordHeader{Signal: otlp.Traces, Encoding: e, Org: org, ReceivedUnixNano: 1790000000000000000}
 		return h.Append(nil)
 	}
-	var set blocks.Set
+	// The set holds other records' rows and rollups: they stay, and nothing joins them.
+	batch := ingest.NewBatch(d)
+	metrics := ingest.RecordHeader{Signal: otlp.Metrics, Encoding: ingest.EncodingNone, Org: org, ReceivedUnixNano: nowNano(), Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}}}
+	if err := errors.Join(batch.Add(head(ingest.EncodingNone), trace, nil), batch.Add(metrics.Append(nil), wire(t, points()), nil)); err != nil {
+		t.Fatal(err)
+	}
+	before := native(t, batch)
+	if len(before) < 3 { // spans, data points, metric_catalog
+		t.Fatalf("only %d tables, no rollups", len(before))
+	}
 	for name, c := range map[string]struct{ header, payload []byte }{
-		"no header":      {nil, trace},
-		"not protobuf":   {head(ingest.EncodingNone), []byte("nonsense")},
-		"truncated gzip": {head(ingest.EncodingGzip), zipped[:len(zipped)-3]},
-		"empty gzip":     {head(ingest.EncodingGzip), nil},
-		"not zstd":       {head(ingest.EncodingZstd), trace},
+		"cut off within its last span":  {head(ingest.EncodingNone), trace[:len(trace)-3]},
+		"cut off within its last point": {metrics.Append(nil), wire(t, points())[:len(wire(t, points()))-3]},
+		"bytes behind the last span":    {head(ingest.EncodingNone), append(bytes.Clone(trace), 0x0a, 0x7f)},
+		"no header":                     {nil, trace},
+		"not protobuf":                  {head(ingest.EncodingNone), []byte("nonsense")},
+		"truncated gzip":                {head(ingest.EncodingGzip), zipped[:len(zipped)-3]},
+		"empty gzip":                    {head(ingest.EncodingGzip), nil},
+		"not zstd":                      {head(ingest.EncodingZstd), trace},
 	} {
-		if err := d.DecodeRecord(c.header, c.payload, &set); err == nil {
+		if err := batch.Add(c.header, c.payload, nil); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
-		if set.Rows() != 0 {
-			t.Fatalf("%s left %d rows", name, set.Rows())
+		if diff := cmp.Diff(before, native(t, batch)); diff != "" {
+			t.Fatalf("%s changed the tables:\n%s", name, diff)
 		}
 	}
 }

@@ -90,7 +90,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Who can read JSON gets JSON; the SDK asks that a client names both forms.
 	r.Header = r.Header.Clone()
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	s.stream.ServeHTTP(w, r)
+	a := &protocolAnswer{ResponseWriter: w}
+	s.stream.ServeHTTP(a, r)
+	a.send(body)
 }
 
 // whileConnected ends the context of a call when its caller hangs up, so that the query behind it ends too.

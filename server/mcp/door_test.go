@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -161,4 +162,45 @@ func TestCallEndsWithItsCaller(t *testing.T) {
 	}
 	<-done
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// TestProtocolErrors proves that what is no JSON-RPC request of ours is answered by a JSON-RPC error, whatever the protocol version.
+func TestProtocolErrors(t *testing.T) {
+	srv := server(t, &backend{}, full(), nil)
+	header := map[string]string{"Authorization": "Bearer full", "Content-Type": "application/json"}
+	for name, tc := range map[string]struct {
+		version, body string
+		status, code  int
+		id            string
+	}{
+		"malformed":       {"", `{nope`, 400, codeParse, "null"},
+		"empty":           {"", ``, 400, codeParse, "null"},
+		"number":          {"", `5`, 400, codeInvalidRequest, "null"},
+		"empty batch":     {"", `[]`, 400, codeInvalidRequest, "null"},
+		"JSON-RPC 1":      {"", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, 400, codeInvalidRequest, "1"},
+		"null id":         {"", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, 400, codeInvalidRequest, "null"},
+		"unknown method":  {"", `{"jsonrpc":"2.0","id":"x","method":"foo/bar"}`, 200, codeMethodNotFound, `"x"`},
+		"no params":       {"2025-06-18", `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, 200, codeInvalidParams, "7"},
+		"params of Go":    {"2025-11-25", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":5}}`, 200, codeInvalidParams, "7"},
+		"unknown version": {"1999-01-01", listTools, 400, codeInvalidRequest, "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := maps.Clone(header)
+			if tc.version != "" {
+				h["MCP-Protocol-Version"] = tc.version
+			}
+			res, body := send(t, http.MethodPost, srv.URL+Path, tc.body, h)
+			var got rpcError
+			if err := json.Unmarshal([]byte(body), &got); err != nil {
+				t.Fatalf("status %d, body %q: %v", res.StatusCode, body, err)
+			}
+			if res.StatusCode != tc.status || got.Error.Code != tc.code || string(got.ID) != tc.id || got.Version != "2.0" ||
+				res.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("status %d, %s: %s", res.StatusCode, res.Header.Get("Content-Type"), body)
+			}
+			if strings.Contains(body, "Go ") || strings.Contains(body, "unmarshal") {
+				t.Errorf("the answer speaks of Go: %s", body)
+			}
+		})
+	}
 }

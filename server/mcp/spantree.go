@@ -160,23 +160,28 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 
 func toNode(s *svcv2.Span) *spanNode {
 	n := &spanNode{
-		SpanID: s.GetId(), ParentSpanID: s.GetParentSpanId(), SpanName: s.GetName(), ServiceName: s.GetServiceName(), SpanKind: s.GetKind(),
-		StartTime: clock(s.GetStartTime().AsTime()), DurationMs: s.GetDurationMs(), StatusCode: s.GetStatusCode(), StatusMessage: s.GetStatusMessage(),
-		Attributes: notNil(s.GetAttributes()), ResourceAttributes: notNil(s.GetResourceAttributes()),
+		SpanID: s.GetId(), ParentSpanID: s.GetParentSpanId(), SpanName: clip(s.GetName(), maxValueText), ServiceName: s.GetServiceName(), SpanKind: s.GetKind(),
+		StartTime: clock(s.GetStartTime().AsTime()), DurationMs: s.GetDurationMs(), StatusCode: s.GetStatusCode(), StatusMessage: clip(s.GetStatusMessage(), maxValueText),
+		Attributes: values(s.GetAttributes()), ResourceAttributes: values(s.GetResourceAttributes()),
 		Events: []spanEvent{}, Links: []spanLink{}, Children: spanNodes{},
 	}
 	for _, e := range s.GetEvents() {
-		n.Events = append(n.Events, spanEvent{clock(e.GetTimestamp().AsTime()), e.GetName(), notNil(e.GetAttributes())})
+		n.Events = append(n.Events, spanEvent{clock(e.GetTimestamp().AsTime()), clip(e.GetName(), maxValueText), values(e.GetAttributes())})
 	}
 	for _, l := range s.GetLinks() {
-		n.Links = append(n.Links, spanLink{l.GetTraceId(), l.GetSpanId(), notNil(l.GetAttributes())})
+		n.Links = append(n.Links, spanLink{l.GetTraceId(), l.GetSpanId(), values(l.GetAttributes())})
 	}
 	return n
 }
 
-func notNil(m map[string]string) map[string]string {
-	if m == nil {
-		return map[string]string{}
+// maxValueText bounds what one value of a span may add to a result: prompts and stack traces can be megabytes. REST has them whole.
+const maxValueText = 4000
+
+// values copies attributes, never nil, with long ones cut; what is cut says so.
+func values(m map[string]string) map[string]string {
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		out[k] = clip(v, maxValueText)
 	}
-	return m
+	return out
 }

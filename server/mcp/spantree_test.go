@@ -82,3 +82,19 @@ func TestInspect(t *testing.T) {
 		})
 	}
 }
+
+// TestLongValuesAreCut: one huge attribute must not fill a model's context.
+func TestLongValuesAreCut(t *testing.T) {
+	long, short := strings.Repeat("ä", maxValueText+7), strings.Repeat("ä", maxValueText)
+	n := toNode(&svcv2.Span{
+		StatusMessage: &long, Attributes: map[string]string{"long": long, "short": short},
+		Events: []*svcv2.SpanEvent{{Attributes: map[string]string{"stack": long}}}, Links: []*svcv2.SpanLink{{Attributes: map[string]string{"a": long}}},
+	})
+	want := short + "… (7 more characters)"
+	if n.StatusMessage != want || n.Attributes["long"] != want || n.Events[0].Attributes["stack"] != want || n.Links[0].Attributes["a"] != want {
+		t.Error("a long value was not cut, or does not say so")
+	}
+	if n.Attributes["short"] != short || n.ResourceAttributes == nil {
+		t.Error("a short value was changed, or no attributes are null")
+	}
+}

@@ -26,11 +26,11 @@ type MetricRow struct {
 }
 
 // ListMetrics gives MetricRow rows by name, type and service. The catalog counts by the hour, so hours that the window cuts are
-// counted whole.
+// counted whole, if the metric received anything in their part of the window or on both sides of it.
 func ListMetrics(l MetricList) Statement {
 	b := &builder{}
-	c := where().with("Hour >= toDateTime("+b.bind("start", "Int64", l.Window.Start.Truncate(time.Hour).Unix())+", 'UTC')",
-		"Hour <= toDateTime("+b.bind("end", "Int64", l.Window.End.Unix())+", 'UTC')")
+	c := where().with("Hour >= toDateTime("+b.bind("start_hour", "Int64", l.Window.Start.Truncate(time.Hour).Unix())+", 'UTC')",
+		"Hour <= toDateTime("+b.bind("end_hour", "Int64", l.Window.End.Unix())+", 'UTC')")
 	c.optional(b, "ServiceName", "service_name", l.ServiceName)
 	c.optional(b, "MetricType", "metric_type", l.MetricType)
 	if l.Search != nil && *l.Search != "" {
@@ -40,16 +40,33 @@ func ListMetrics(l MetricList) Statement {
     MetricName,
     MetricType,
     ServiceName,
-    anyLast(MetricDescription) AS Description,
-    anyLast(MetricUnit) AS Unit,
-    max(IsMonotonic) > 0 AS Monotonic,
-    sum(DataPointCount) AS DataPoints,
-    min(FirstSeen) AS First,
-    max(LastSeen) AS Last
-FROM metric_catalog
-WHERE %s
+    argMax(HourDescription, Hour) AS Description,
+    argMax(HourUnit, Hour) AS Unit,
+    max(HourMonotonic) > 0 AS Monotonic,
+    sum(HourPoints) AS DataPoints,
+    min(HourFirst) AS First,
+    max(HourLast) AS Last
+FROM
+(
+    SELECT
+        MetricName,
+        MetricType,
+        ServiceName,
+        Hour,
+        anyLast(MetricDescription) AS HourDescription,
+        anyLast(MetricUnit) AS HourUnit,
+        max(IsMonotonic) AS HourMonotonic,
+        sum(DataPointCount) AS HourPoints,
+        min(FirstSeen) AS HourFirst,
+        max(LastSeen) AS HourLast
+    FROM metric_catalog
+    WHERE %s
+    GROUP BY MetricName, MetricType, ServiceName, Hour
+    HAVING HourLast >= %s AND HourFirst <= %s
+)
 GROUP BY MetricName, MetricType, ServiceName
 ORDER BY MetricName, MetricType, ServiceName
-LIMIT %s OFFSET %s`, c.join(4), b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset)))
+LIMIT %s OFFSET %s`, c.join(8), b.time("start", l.Window.Start), b.time("end", l.Window.End),
+		b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset)))
 	return Statement{SQL: sql, Args: b.args}
 }

@@ -67,6 +67,7 @@ func (d *door) readAll(r *http.Request) ([]byte, error) {
 		return nil, nil
 	}
 	if r.ContentLength > d.maxBody {
+		drain(r.Body)
 		return nil, d.tooLarge()
 	}
 	var from io.Reader = r.Body
@@ -92,11 +93,21 @@ func (d *door) readAll(r *http.Request) ([]byte, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case n > d.maxBody || errors.As(err, &tooLarge):
+		drain(r.Body)
 		return nil, d.tooLarge()
 	case err != nil:
 		return nil, unreadable(err)
 	}
 	return buf.Bytes(), nil
+}
+
+// drainBytes of a body that is too large are read and dropped: a client that sends first and reads then would find its connection
+// closed instead of the answer.
+const drainBytes = 16 << 20
+
+func drain(body io.Reader) {
+	// The answer does not depend on whether the rest could be read.
+	_, _ = io.CopyN(io.Discard, body, drainBytes)
 }
 
 func unreadable(err error) error {

@@ -1,11 +1,14 @@
 package rest_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -203,4 +206,33 @@ func BenchmarkGetParallel(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestOversizeIsAnsweredToSimpleClients sends the whole body before it reads, as simple clients do: the answer must still arrive.
+func TestOversizeIsAnsweredToSimpleClients(t *testing.T) {
+	server := httptest.NewServer(newDoor(t, 600))
+	t.Cleanup(server.Close)
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const size = 8 << 20
+	head := fmt.Sprintf("POST /v2/api_keys HTTP/1.1\r\nHost: x\r\nAuthorization: full\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", size)
+	if _, err := io.Copy(conn, io.MultiReader(strings.NewReader(head), strings.NewReader(strings.Repeat("x", size)))); err != nil {
+		t.Fatalf("the server hung up before the body was sent: %v", err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	checkEnvelope(t, res, string(body), "")
 }

@@ -51,13 +51,14 @@ func (h *healthChecker) Check(ctx context.Context, req *grpchealth.CheckRequest)
 }
 
 // Known passes calls of methods that the contract holds on to next and answers all others in the caller's own protocol: the generated
-// handlers would send a plain-text 404, which clients cannot read. Mount it on the prefix of each service, and let it answer whatever
+// handlers would send a plain-text 404, which clients cannot read. It also bounds the size of
+// what callers send. Mount it on the prefix of each service, and let it answer whatever
 // else begins with `/svc.v2.`.
 func (c *Chain) Known(next http.Handler) http.Handler {
 	errorWriter := connect.NewErrorWriter()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := c.contract.ByProcedure(r.URL.Path); ok {
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(w, c.bound(r))
 			return
 		}
 		err := c.wireError(r.Context(), "unknown", errNotOffered(r.URL.Path))

@@ -96,14 +96,14 @@ func New(cfg Config) (*Chain, error) {
 }
 
 // Options are the handler options with which every API service must be mounted. The gate refuses a caller before the message is read;
-// the interceptor does the rest.
+// the interceptor does the rest. The size of a message is bounded where Known is mounted.
 func (c *Chain) Options() []connect.HandlerOption {
-	return []connect.HandlerOption{
+	return append(codecs(),
 		connect.WithRequestGate(c.gate),
 		connect.WithInterceptors(connect.UnaryInterceptorFunc(c.unary)),
-		connect.WithReadMaxBytes(c.maxBytes),
+		c.compression(),
 		connect.WithCompressMinBytes(1024),
-	}
+	)
 }
 
 // gate admits a call by its headers alone.
@@ -166,6 +166,9 @@ func (c *Chain) call(ctx context.Context, procedure string, req connect.AnyReque
 	msg, ok := req.Any().(proto.Message)
 	if !ok {
 		return nil, fmt.Errorf("request of %s is no protobuf message: %T", procedure, req.Any())
+	}
+	if err := unread(msg); err != nil {
+		return nil, err
 	}
 	if err := c.validate(m, msg); err != nil {
 		return nil, err

@@ -58,8 +58,10 @@ type NewApiKey struct {
 	Kind        ApiKeyKind
 	Scopes      []string
 	Secret      Secret
-	ExpiresAt   *time.Time
-	CreatedBy   principal.UserID
+	// CreatedAt is the store's clock when zero. Give it when ExpiresAt counts from it.
+	CreatedAt time.Time
+	ExpiresAt *time.Time
+	CreatedBy principal.UserID
 	// CreatedByEmail is empty when unknown.
 	CreatedByEmail string
 }
@@ -84,9 +86,13 @@ func (s *Store) createApiKey(ctx context.Context, tx *ent.Tx, org principal.OrgI
 	if err != nil {
 		return ApiKey{}, err
 	}
+	createdAt := s.stamp()
+	if !in.CreatedAt.IsZero() {
+		createdAt = utc(in.CreatedAt)
+	}
 	create := tx.ApiKey.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetNillableDescription(in.Description).
 		SetKind(apikey.Kind(in.Kind)).SetKeyPrefix(in.Secret.Prefix).SetSecretHash(in.Secret.Hash).
-		SetNillableExpiresAt(utcPtr(in.ExpiresAt)).SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy))
+		SetNillableExpiresAt(utcPtr(in.ExpiresAt)).SetCreatedAt(createdAt).SetCreatedBy(string(in.CreatedBy))
 	if in.Scopes != nil {
 		create.SetScopes(in.Scopes)
 	}

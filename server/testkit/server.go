@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -88,6 +89,25 @@ func Shared(t testing.TB) *Server {
 		t.Fatal(shared.err)
 	}
 	return shared.server
+}
+
+// NewOrganization creates an organization beside those that the server has, as `svc admin org create` does, and returns the server
+// with its credentials.
+func (s *Server) NewOrganization(t testing.TB, name string) *Server {
+	t.Helper()
+	cfg := config.Default()
+	cfg.DataDir = s.DataDir
+	st, hasher, err := app.OpenStore(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	created, err := app.CreateOrganization(t.Context(), st, hasher, name, "")
+	if err = errors.Join(err, st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	other := *s
+	merge(&other.Bootstrap, created)
+	return &other
 }
 
 // Start runs a server of the test's own in this process.

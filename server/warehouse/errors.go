@@ -37,7 +37,7 @@ type Error struct {
 	Message string
 	// RetryAfter is when to try again, for ErrUnavailable.
 	RetryAfter time.Duration
-	retryable  bool
+	refused    bool
 	cause      error
 }
 
@@ -53,11 +53,11 @@ func (e *Error) Is(target error) bool { return target == e.Kind }
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// Retryable reports whether the same call may succeed later without a change. An insert that is not retryable was refused:
-// its data does not fit its table.
-func (e *Error) Retryable() bool { return e.retryable }
+// Retryable reports whether the same call may succeed later, perhaps after an operator has mended something: the schema, the
+// grants, the password, the memory. An insert that is not retryable was refused for its rows: they fit no table of this shape.
+func (e *Error) Retryable() bool { return !e.refused }
 
-// Retryable reports whether the same call may succeed later: true for everything that ClickHouse did not refuse for good.
+// Retryable reports whether the same call may succeed later: true for everything but rows that ClickHouse refuses for good.
 func Retryable(err error) bool {
 	var e *Error
 	if errors.As(err, &e) {
@@ -66,27 +66,18 @@ func Retryable(err error) bool {
 	return err != nil
 }
 
-// retryableCodes are ClickHouse's passing states; every other code means that the statement or its data is wrong.
-func retryableCode(code int) bool {
+// refusedCode names the codes that are about the rows of an insert themselves. Every other code is about the server, the schema, the
+// user or the passing state of one of them: rows must wait for those, for they would be set aside without a fault of their own.
+func refusedCode(code int) bool {
 	switch code {
-	case 3, // UNEXPECTED_END_OF_FILE: of a body that was cut off
-		74, 75, 76, // cannot read, write, open a file
-		159, 160, // TIMEOUT_EXCEEDED, TOO_SLOW
-		201, 202, // QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES
-		203,      // NO_FREE_CONNECTION
-		209, 210, // SOCKET_TIMEOUT, NETWORK_ERROR
-		225, 242, // NO_ZOOKEEPER, TABLE_IS_READ_ONLY
-		236,      // ABORTED
-		241,      // MEMORY_LIMIT_EXCEEDED
-		243, 244, // NOT_ENOUGH_SPACE, UNEXPECTED_ZOOKEEPER_ERROR
-		252,      // TOO_MANY_PARTS
-		279, 285, // ALL_CONNECTION_TRIES_FAILED, TOO_FEW_LIVE_REPLICAS
-		286, 289, // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, REPLICA_IS_NOT_IN_QUORUM
-		319, 364, // UNKNOWN_STATUS_OF_INSERT, …
-		369,      // ALL_REPLICAS_ARE_STALE
-		394,      // QUERY_WAS_CANCELLED
-		425, 999, // SYSTEM_ERROR, KEEPER_EXCEPTION
-		1002: // UNKNOWN_EXCEPTION
+	case 6, 27, 38, 41, 72, // CANNOT_PARSE_TEXT, …_INPUT_ASSERTION_FAILED, …_DATE, …_DATETIME, …_NUMBER
+		32, 33, // ATTEMPT_TO_READ_AFTER_EOF, CANNOT_READ_ALL_DATA
+		69, 321, 407, // ARGUMENT_OUT_OF_BOUND, VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE, DECIMAL_OVERFLOW
+		117,           // INCORRECT_DATA
+		128, 131, 190, // TOO_LARGE_ARRAY_SIZE, TOO_LARGE_STRING_SIZE, SIZES_OF_ARRAYS_DONT_MATCH
+		349,      // CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN
+		395, 469, // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO, VIOLATED_CONSTRAINT
+		691: // UNKNOWN_ELEMENT_OF_ENUM
 		return true
 	}
 	return false
@@ -95,7 +86,7 @@ func retryableCode(code int) bool {
 const unavailableRetryAfter = time.Second
 
 func codeError(code int, message string, cause error) *Error {
-	e := &Error{Kind: ErrOther, Code: code, Message: message, retryable: retryableCode(code), cause: cause}
+	e := &Error{Kind: ErrOther, Code: code, Message: message, refused: refusedCode(code), cause: cause}
 	switch code {
 	case 159, 160, 209:
 		e.Kind = ErrTimeout
@@ -121,7 +112,7 @@ func mapError(ctx context.Context, err error) error {
 	}
 	if ctx.Err() != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return &Error{Kind: ErrTimeout, Message: "the caller's time is up", retryable: true, cause: context.DeadlineExceeded}
+			return &Error{Kind: ErrTimeout, Message: "the caller's time is up", cause: context.DeadlineExceeded}
 		}
 		return fmt.Errorf("warehouse call was cancelled: %w", context.Cause(ctx))
 	}
@@ -140,7 +131,7 @@ func mapError(ctx context.Context, err error) error {
 }
 
 func unavailable(err error) *Error {
-	return &Error{Kind: ErrUnavailable, Message: err.Error(), RetryAfter: unavailableRetryAfter, retryable: true, cause: err}
+	return &Error{Kind: ErrUnavailable, Message: err.Error(), RetryAfter: unavailableRetryAfter, cause: err}
 }
 
 // statusError is an HTTP answer that carries no exception: a proxy's, or a wrong address'.
@@ -149,8 +140,9 @@ func statusError(status int, text string) *Error {
 		text = text[:512]
 	}
 	e := &Error{Kind: ErrOther, Message: fmt.Sprintf("HTTP status %d: %s", status, strings.TrimSpace(text))}
+	e.refused = status == http.StatusRequestEntityTooLarge // fewer rows may pass the proxy that says so
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
-		e.Kind, e.RetryAfter, e.retryable = ErrUnavailable, unavailableRetryAfter, true
+		e.Kind, e.RetryAfter = ErrUnavailable, unavailableRetryAfter
 	}
 	return e
 }

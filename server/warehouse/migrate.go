@@ -64,6 +64,7 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 	if err != nil {
 		return err
 	}
+	fresh, begun := 0, time.Now()
 	for _, s := range steps {
 		if s.sql == "" {
 			continue
@@ -83,7 +84,11 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 		if err := w.exec(ctx, w.place.database, sql, nil); err != nil {
 			return fmt.Errorf("warehouse migration %s, statement %d was applied but not recorded: %w", s.file, s.number, err)
 		}
-		w.log.InfoContext(ctx, "warehouse_migration_applied", "file", s.file, "statement", s.number, "title", s.title(), "duration", time.Since(start).String())
+		fresh++
+		w.log.DebugContext(ctx, "warehouse_migration_applied", "file", s.file, "statement", s.number, "title", s.title(), "duration", time.Since(start).String())
+	}
+	if fresh > 0 {
+		w.log.InfoContext(ctx, "warehouse_migrated", "statements", fresh, "duration", time.Since(begun).String())
 	}
 	return nil
 }

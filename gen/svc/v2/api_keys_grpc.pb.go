@@ -51,7 +51,7 @@ type ApiKeysServiceClient interface {
 	// Roll an API key.
 	//
 	// Revokes the key and creates another with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. A revoked key cannot be rolled. Needs an organization administrator.
+	// step. The new key never expires. A revoked key cannot be rolled. Needs an organization administrator.
 	RollApiKey(ctx context.Context, in *RollApiKeyRequest, opts ...grpc.CallOption) (*ApiKeyWithSecret, error)
 }
 
@@ -138,7 +138,7 @@ type ApiKeysServiceServer interface {
 	// Roll an API key.
 	//
 	// Revokes the key and creates another with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. A revoked key cannot be rolled. Needs an organization administrator.
+	// step. The new key never expires. A revoked key cannot be rolled. Needs an organization administrator.
 	RollApiKey(context.Context, *RollApiKeyRequest) (*ApiKeyWithSecret, error)
 	mustEmbedUnimplementedApiKeysServiceServer()
 }

@@ -465,14 +465,14 @@ var File_svc_v2_logs_proto protoreflect.FileDescriptor
 
 const file_svc_v2_logs_proto_rawDesc = "" +
 	"\n" +
-	"\x11svc/v2/logs.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x16svc/v2/telemetry.proto\"\xc2\x04\n" +
+	"\x11svc/v2/logs.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x16svc/v2/telemetry.proto\"\xfe\x04\n" +
 	"\n" +
 	"LogFilters\x12(\n" +
 	"\fservice_name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12!\n" +
 	"\bseverity\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\bseverity\x12:\n" +
-	"\x10minimum_severity\x18\x03 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\xff\x01(\x00\xaa\x01\x02\b\x01R\x0fminimumSeverity\x128\n" +
-	"\btrace_id\x18\x04 \x01(\tB\x1d\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xaa\x01\x02\b\x01R\atraceId\x126\n" +
-	"\aspan_id\x18\x05 \x01(\tB\x1d\xbaH\x15r\x132\x11^[0-9a-fA-F]{16}$\xaa\x01\x02\b\x01R\x06spanId\x120\n" +
+	"\x10minimum_severity\x18\x03 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\xff\x01(\x00\xaa\x01\x02\b\x01R\x0fminimumSeverity\x12^\n" +
+	"\btrace_id\x18\x04 \x01(\tBC\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736\xaa\x01\x02\b\x01R\atraceId\x12L\n" +
+	"\aspan_id\x18\x05 \x01(\tB3\xbaH\x15r\x132\x11^[0-9a-fA-F]{16}$\xfa\xf9\x18\x12\"\x1000f067aa0ba902b7\xaa\x01\x02\b\x01R\x06spanId\x120\n" +
 	"\vbody_search\x18\x06 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\n" +
 	"bodySearch\x12<\n" +
 	"\x16deployment_environment\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\x122\n" +

@@ -215,11 +215,11 @@ type Metric struct {
 	Unit string `protobuf:"bytes,6,opt,name=unit" json:"unit,omitempty"`
 	// True for a sum that only grows.
 	IsMonotonic bool `protobuf:"varint,7,opt,name=is_monotonic,json=isMonotonic" json:"is_monotonic,omitempty"`
-	// Data points received in the window, to the hour.
+	// Data points received in the hours of the window; an hour that the window cuts is counted whole.
 	DataPointCount float64 `protobuf:"fixed64,8,opt,name=data_point_count,json=dataPointCount" json:"data_point_count,omitempty"`
 	// Time of the earliest data point in the window, to the hour's rows.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Time of the latest data point in the window.
+	// Time of the latest data point in the window, to the hour's rows.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -200,13 +200,13 @@ type Service struct {
 	ServiceNamespaces []string `protobuf:"bytes,3,rep,name=service_namespaces,json=serviceNamespaces" json:"service_namespaces,omitempty"`
 	// The deployment environments that the service was seen in, sorted.
 	DeploymentEnvironments []string `protobuf:"bytes,4,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
-	// Spans per second, corrected for sampling.
+	// Entry spans per second, corrected for sampling.
 	Throughput float64 `protobuf:"fixed64,5,opt,name=throughput" json:"throughput,omitempty"`
-	// Spans per second as received.
+	// Entry spans per second as received.
 	TracedThroughput float64 `protobuf:"fixed64,6,opt,name=traced_throughput,json=tracedThroughput" json:"traced_throughput,omitempty"`
-	// Spans received.
+	// Entry spans received; all spans for a service that has no entry spans. Minutes that the window cuts are counted whole.
 	SpanCount float64 `protobuf:"fixed64,7,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Spans with status Error or an HTTP status of 500 and above.
+	// Those of them with status Error or an HTTP status of 500 and above.
 	ErrorCount float64 `protobuf:"fixed64,8,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
 	// `error_count` divided by `span_count`, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,9,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
@@ -222,7 +222,7 @@ type Service struct {
 	SamplingWeight float64 `protobuf:"fixed64,14,opt,name=sampling_weight,json=samplingWeight" json:"sampling_weight,omitempty"`
 	// 95th percentile over the 7 days before the window; left out without history.
 	BaselineP95LatencyMs *float64 `protobuf:"fixed64,15,opt,name=baseline_p95_latency_ms,json=baselineP95LatencyMs" json:"baseline_p95_latency_ms,omitempty"`
-	// Spans in the 7 days before the window; left out without history.
+	// Entry spans in the 7 days before the window; left out without history.
 	BaselineSpanCount *float64 `protobuf:"fixed64,16,opt,name=baseline_span_count,json=baselineSpanCount" json:"baseline_span_count,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache

@@ -40,7 +40,7 @@ type TraceFilters struct {
 	MinDurationMs *float64 `protobuf:"fixed64,5,opt,name=min_duration_ms,json=minDurationMs" json:"min_duration_ms,omitempty"`
 	// Longest duration in milliseconds, inclusive.
 	MaxDurationMs *float64 `protobuf:"fixed64,6,opt,name=max_duration_ms,json=maxDurationMs" json:"max_duration_ms,omitempty"`
-	// HTTP request method, for example `GET`.
+	// HTTP request method, for example `GET`: from the attributes, else from a span name such as `GET /users`.
 	HttpMethod *string `protobuf:"bytes,7,opt,name=http_method,json=httpMethod" json:"http_method,omitempty"`
 	// HTTP route, for example `/users/{id}`.
 	HttpRoute *string `protobuf:"bytes,8,opt,name=http_route,json=httpRoute" json:"http_route,omitempty"`
@@ -1066,9 +1066,9 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"httpMethod\x12$\n" +
 	"\n" +
 	"http_route\x18\r \x01(\tB\x05\xaa\x01\x02\b\x01R\thttpRoute\x12/\n" +
-	"\x10http_status_code\x18\x0e \x01(\tB\x05\xaa\x01\x02\b\x01R\x0ehttpStatusCode\"F\n" +
-	"\x0fGetTraceRequest\x123\n" +
-	"\btrace_id\x18\x01 \x01(\tB\x18\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$R\atraceId\"\xd5\x02\n" +
+	"\x10http_status_code\x18\x0e \x01(\tB\x05\xaa\x01\x02\b\x01R\x0ehttpStatusCode\"l\n" +
+	"\x0fGetTraceRequest\x12Y\n" +
+	"\btrace_id\x18\x01 \x01(\tB>\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736R\atraceId\"\xd5\x02\n" +
 	"\x05Trace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\x06object\x18\x02 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05traceR\x06object\x129\n" +

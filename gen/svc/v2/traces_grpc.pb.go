@@ -31,8 +31,9 @@ const (
 type TracesServiceClient interface {
 	// Search traces.
 	//
-	// Traces of a window of at most 7 days whose spans match every filter, latest first. Filters match any span of a trace unless
-	// `span_scope` is `root`; each row summarises the trace's root span.
+	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
+	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
+	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(ctx context.Context, in *SearchTracesRequest, opts ...grpc.CallOption) (*SearchTracesResponse, error)
 	// Get a trace.
 	//
@@ -76,8 +77,9 @@ func (c *tracesServiceClient) GetTrace(ctx context.Context, in *GetTraceRequest,
 type TracesServiceServer interface {
 	// Search traces.
 	//
-	// Traces of a window of at most 7 days whose spans match every filter, latest first. Filters match any span of a trace unless
-	// `span_scope` is `root`; each row summarises the trace's root span.
+	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
+	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
+	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(context.Context, *SearchTracesRequest) (*SearchTracesResponse, error)
 	// Get a trace.
 	//

@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -61,7 +62,11 @@ func newGenerator(cfg Config) (*generator, error) {
 		}, nil
 	}
 	g := &generator{}
-	for i := range unmarkedBodies {
+	bodies := unmarkedBodies
+	if cfg.Varied {
+		bodies = cfg.Requests
+	}
+	for i := range bodies {
 		b, err := cfg.encode(cfg.request(cfg.Seed + uint64(i)))
 		if err != nil {
 			return nil, err
@@ -163,7 +168,7 @@ func hexIDs(tree any) {
 // request builds one export request with varied values: 8 attributes on the resource and 10 on each item, besides the marks.
 func (c Config) request(seed uint64) proto.Message {
 	r := rand.New(rand.NewPCG(seed, uint64(c.Items)))
-	v := values{r: r, now: uint64(time.Now().UnixNano()), marked: c.Marked}
+	v := values{r: r, now: uint64(time.Now().UnixNano()), marked: c.Marked, varied: c.Varied}
 	res := &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
 		text("service.name", fmt.Sprintf("shop-%d", r.IntN(8))), text("service.namespace", "shop"), text("service.version", "1.4.2"),
 		text("deployment.environment.name", "production"), text("host.name", fmt.Sprintf("node-%02d", r.IntN(40))),
@@ -201,21 +206,57 @@ type values struct {
 	r      *rand.Rand
 	now    uint64
 	marked bool
+	// varied ids are random: those of a trace stay the same for its items.
+	varied      bool
+	trace, root []byte
 }
 
-func (v *values) traceID(i int) []byte { return fmt.Appendf(nil, "%s%06d", placeholder, i/8) }
+func (v *values) traceID(i int) []byte {
+	if !v.varied {
+		return fmt.Appendf(nil, "%s%06d", placeholder, i/8)
+	}
+	if i%8 == 0 {
+		v.trace = v.random(16)
+	}
+	return v.trace
+}
 
-func spanID(i int) []byte { return fmt.Appendf(nil, "s%07d", i) }
+func (v *values) spanID(i int) []byte {
+	if !v.varied {
+		return fmt.Appendf(nil, "s%07d", i)
+	}
+	id := v.random(8)
+	if i%8 == 0 {
+		v.root = id
+	}
+	return id
+}
+
+// parentID is the id of the trace's first item.
+func (v *values) parentID(i int) []byte {
+	if !v.varied {
+		return v.spanID(i - i%8)
+	}
+	return v.root
+}
+
+func (v *values) random(n int) []byte {
+	id := make([]byte, 0, n)
+	for len(id) < n {
+		id = binary.LittleEndian.AppendUint64(id, v.r.Uint64())
+	}
+	return id[:n]
+}
 
 // span is one of eight of a trace; the first of them is the root.
 func (v *values) span(i int) *tracepb.Span {
 	s := &tracepb.Span{
-		TraceId: v.traceID(i), SpanId: spanID(i), Name: fmt.Sprintf("GET /items/%d", v.r.IntN(40)), Kind: tracepb.Span_SpanKind(1 + v.r.IntN(5)),
+		TraceId: v.traceID(i), SpanId: v.spanID(i), Name: fmt.Sprintf("GET /items/%d", v.r.IntN(40)), Kind: tracepb.Span_SpanKind(1 + v.r.IntN(5)),
 		StartTimeUnixNano: v.now + uint64(i)*1000, Attributes: v.attributes(i), Status: &tracepb.Status{},
 	}
 	s.EndTimeUnixNano = s.StartTimeUnixNano + uint64(v.r.IntN(50_000_000))
 	if i%8 != 0 {
-		s.ParentSpanId = spanID(i - i%8)
+		s.ParentSpanId = v.parentID(i)
 	}
 	if v.r.IntN(50) == 0 {
 		s.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: "upstream closed the connection"}
@@ -227,7 +268,7 @@ func (v *values) log(i int) *logspb.LogRecord {
 	body := fmt.Sprintf("order %d of customer %d: payment of %d.%02d EUR took %d ms", v.r.Uint32(), v.r.IntN(100_000), v.r.IntN(500), v.r.IntN(100), v.r.IntN(900))
 	return &logspb.LogRecord{
 		TimeUnixNano: v.now + uint64(i)*1000, ObservedTimeUnixNano: v.now + uint64(i)*1000, SeverityNumber: logspb.SeverityNumber(9 + 4*v.r.IntN(3)),
-		Body: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: body}}, Attributes: v.attributes(i), TraceId: v.traceID(i), SpanId: spanID(i),
+		Body: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: body}}, Attributes: v.attributes(i), TraceId: v.traceID(i), SpanId: v.spanID(i),
 	}
 }
 

@@ -41,7 +41,10 @@ type Config struct {
 	Run string
 	// Marked makes every item of every request distinct, for Verify. Otherwise a few bodies are built once and sent again and again,
 	// which costs the generator next to nothing.
-	Marked   bool
+	Marked bool
+	// Varied builds a body of its own for each of Requests, with random ids, before the load begins: for what data costs on disk, as
+	// nothing in it repeats that would not in life. It does not go with Marked.
+	Varied   bool
 	Workers  int
 	Requests int
 	Duration time.Duration
@@ -60,6 +63,8 @@ func (c Config) validated() (Config, error) {
 		return c, errors.New("loadtest: set Requests or Duration, or the load would never end")
 	case c.Requests >= maxRequests || c.Items > maxItems:
 		return c, fmt.Errorf("loadtest: at most %d requests of %d items", maxRequests-1, maxItems)
+	case c.Varied && (c.Marked || c.Requests <= 0):
+		return c, errors.New("loadtest: Varied needs Requests and does not go with Marked")
 	case c.Run == "" || !plain(c.Run):
 		return c, errors.New("loadtest: Run must be of letters, digits and `-`")
 	}

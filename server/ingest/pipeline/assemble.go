@@ -20,8 +20,11 @@ type cut struct {
 	oldest time.Time
 }
 
-func (p *Pipeline) full(c *cut) bool {
-	return c.batch.Rows() >= p.cfg.MaxRows || c.batch.Bytes() >= p.cfg.MaxBytes
+// full says that the batch is worth an insert, brimful that it must not grow any more.
+func (p *Pipeline) full(c *cut) bool { return c.batch.Rows() >= p.cfg.MaxRows || p.brimful(c) }
+
+func (p *Pipeline) brimful(c *cut) bool {
+	return c.batch.Rows() >= growth*p.cfg.MaxRows || c.batch.Bytes() >= p.cfg.MaxBytes
 }
 
 // assemble takes the records in log order and cuts them into batches. While one batch is inserted the next one fills; when that
@@ -70,7 +73,7 @@ func (p *Pipeline) gather(c *cut) bool {
 		if stopping && c.records == 0 {
 			return false
 		}
-		if stopping || p.full(c) {
+		if stopping || p.brimful(c) {
 			select {
 			case p.cuts <- c:
 				p.handedOn()
@@ -79,13 +82,14 @@ func (p *Pipeline) gather(c *cut) bool {
 				return false
 			}
 		}
-		// An aged batch goes as soon as the inserter is free; until then it may grow.
-		var aged chan<- *cut
+		// A batch that is full or aged goes as soon as the inserter is free; until then it grows: fewer and larger inserts are what
+		// the warehouse needs when it is the slower one.
+		var ready chan<- *cut
 		wait := time.Hour
 		if c.records > 0 {
 			wait = time.Until(c.first.Add(p.cfg.MaxAge))
-			if p.aged(c) {
-				aged, wait = p.cuts, time.Hour
+			if p.full(c) || p.aged(c) {
+				ready, wait = p.cuts, time.Hour
 				if p.grow(c) {
 					continue
 				}
@@ -93,7 +97,7 @@ func (p *Pipeline) gather(c *cut) bool {
 		}
 		timer.Reset(wait)
 		select {
-		case aged <- c:
+		case ready <- c:
 			p.handedOn()
 			return true
 		case <-p.wake:
@@ -116,7 +120,7 @@ func (p *Pipeline) stopping() bool {
 
 func (p *Pipeline) aged(c *cut) bool { return c.records > 0 && time.Since(c.first) >= p.cfg.MaxAge }
 
-// grow adds one more record to an aged cut while the inserter is busy, and reports whether there was one.
+// grow adds one more record to a cut while the inserter is busy, and reports whether there was one.
 func (p *Pipeline) grow(c *cut) bool {
 	p.mu.Lock()
 	busy := !p.since[1].IsZero()

@@ -52,12 +52,15 @@ type Inserter interface {
 // Defaults of Config.
 const (
 	DefaultMaxRows   = 100_000
-	DefaultMaxBytes  = 64 << 20
+	DefaultMaxBytes  = 96 << 20
 	DefaultMaxAge    = time.Second
 	DefaultMaxMemory = 128 << 20
 	DefaultRetryMin  = 250 * time.Millisecond
 	DefaultRetryMax  = 30 * time.Second
 )
+
+// growth is how many times MaxRows a batch may reach while the one before it is being inserted.
+const growth = 2
 
 // Config says what a pipeline works with.
 type Config struct {
@@ -65,7 +68,8 @@ type Config struct {
 	// NewBatch makes an empty batch; it may be called from several goroutines.
 	NewBatch func() Batch
 	Inserter Inserter
-	// A batch is inserted when it has MaxRows or MaxBytes, or MaxAge after its first record came in.
+	// A batch is inserted when it has MaxRows or MaxBytes, or MaxAge after its first record came in. While the one before it is still
+	// being inserted it goes on growing, to MaxBytes or twice MaxRows.
 	MaxRows  int
 	MaxBytes int
 	MaxAge   time.Duration
@@ -184,6 +188,7 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 	p.log.Subscribe(p.accept)
 	p.done.Go(p.assemble)
 	p.done.Go(p.insertAll)
+	p.done.Go(p.retryQuarantined)
 	return p, nil
 }
 

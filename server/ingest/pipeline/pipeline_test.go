@@ -239,6 +239,46 @@ func TestMemoryBoundWhileWarehouseIsDown(t *testing.T) {
 	}
 }
 
+// While one batch is being inserted the next grows beyond MaxRows, but not without end.
+func TestBatchGrowsWhileTheInserterIsBusy(t *testing.T) {
+	w := newWarehouse(t)
+	begun, release := make(chan struct{}), make(chan struct{})
+	var inserts atomic.Int64
+	w.hooks(func(string) error {
+		if inserts.Add(1) == 1 {
+			close(begun)
+			<-release
+		}
+		return nil
+	}, nil)
+	r := newRig(t, t.TempDir(), w, func(c *Config) { c.MaxRows, c.MaxAge = 20, time.Millisecond })
+	r.append("a", "row 0000", true)
+	<-begun
+	const waiting = 5
+	var last queue.Position
+	for _, row := range rows(1, 1+growth*20+waiting) {
+		last = r.append("a", row, true)
+	}
+	pending := -1
+	for deadline := time.Now().Add(5 * time.Second); pending != waiting && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		r.p.mu.Lock()
+		pending = len(r.p.pending)
+		r.p.mu.Unlock()
+	}
+	if pending != waiting {
+		t.Errorf("%d records wait outside the batch, want %d", pending, waiting)
+	}
+	close(release)
+	r.flushed(last)
+	r.close()
+	if n := inserts.Load(); n != 3 {
+		t.Errorf("%d inserts, want 3", n)
+	}
+	if diff := cmp.Diff(rows(0, 1+growth*20+waiting), w.stored("a")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // unreadable is a disk whose segments cannot be opened for a while.
 type unreadable struct {
 	queue.OSFilesystem

@@ -11,6 +11,9 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
+// quarantineFolder is in the queue's folder.
+const quarantineFolder = "quarantine"
+
 // quarantined is the first line of a quarantine file; the record's header and payload follow it as they were received.
 type quarantined struct {
 	Position     queue.Position `json:"position"`
@@ -22,7 +25,7 @@ type quarantined struct {
 }
 
 // quarantine keeps a record that cannot be stored in <queue folder>/quarantine/<seq>.rec, or <seq>-<table>.rec when only one
-// table refuses its rows. It is durable before the checkpoint passes the record; writing it again changes nothing.
+// table refuses its rows. It is durable before the checkpoint passes the record; writing it again changes nothing. retryQuarantined is the way back.
 func (p *Pipeline) quarantine(r queue.Committed, table string, cause error) error {
 	first, err := json.Marshal(quarantined{
 		Position: r.Position, Time: r.Time, Table: table, Reason: cause.Error(), HeaderBytes: len(r.Header), PayloadBytes: len(r.Payload),
@@ -30,7 +33,7 @@ func (p *Pipeline) quarantine(r queue.Committed, table string, cause error) erro
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(p.log.Dir(), "quarantine")
+	dir := filepath.Join(p.log.Dir(), quarantineFolder)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("quarantine a record: %w", err)
 	}

@@ -89,7 +89,8 @@ func (s *Service) CreateApiKey(ctx context.Context, req *svcv2.CreateApiKeyReque
 			return nil, apierr.New(apierr.InvalidRequest, "expires_in_seconds must be greater than 0; leave it out for a key that never expires.",
 				apierr.Param("expires_in_seconds"))
 		}
-		at := s.now().Add(time.Duration(req.GetExpiresInSeconds()) * time.Second)
+		in.CreatedAt = s.now()
+		at := in.CreatedAt.Add(time.Duration(req.GetExpiresInSeconds()) * time.Second)
 		in.ExpiresAt = &at
 	}
 	if in.Scopes, err = checkScopes(req.GetScopes()); err != nil {
@@ -156,6 +157,9 @@ func (s *Service) RollApiKey(ctx context.Context, req *svcv2.RollApiKeyRequest) 
 	}
 	key, txid, err := s.store.RollApiKey(ctx, caller.Org, id, store.RollParams{Secret: stored, By: caller.User, ByEmail: caller.Email})
 	if err != nil {
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, notFound("This organization has no such API key, or it was revoked and cannot be rolled.", err)
+		}
 		return nil, failure(ctx, err)
 	}
 	return withSecret(key, text, txid), nil
@@ -185,10 +189,14 @@ func target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, er
 func failure(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return apierr.New(apierr.ApiKeyNotFound, "This organization has no such API key, or it was revoked and cannot be rolled.", apierr.Param("id"), apierr.Cause(err))
+		return notFound("This organization has no such API key.", err)
 	case ctx.Err() != nil:
 		return apierr.From(ctx.Err())
 	default:
 		return apierr.New(apierr.ApiKeyPersistence, "API keys cannot be read or changed at the moment. Try again.", apierr.Cause(err))
 	}
+}
+
+func notFound(message string, cause error) error {
+	return apierr.New(apierr.ApiKeyNotFound, message, apierr.Param("id"), apierr.Cause(cause))
 }

@@ -135,6 +135,9 @@ func TestOtherOrganizationsAreInvisible(t *testing.T) {
 		_, roll := f.RollApiKey(ctx, &svcv2.RollApiKeyRequest{Id: id})
 		for _, err := range []error{get, revoke, roll} {
 			wantError(t, err, apierr.ApiKeyNotFound, "id")
+			if strings.Contains(apierr.From(err).Message, "rolled") {
+				t.Errorf("%q speaks of rolling to one who did not ask for that, or of a key that never was", apierr.From(err).Message)
+			}
 			messages = append(messages, apierr.From(err).Message)
 		}
 	}

@@ -49,7 +49,9 @@ func TestListMetrics(t *testing.T) {
 	}
 	list := func(org principal.OrgID, req *svcv2.ListMetricsRequest) (all []*svcv2.Metric) {
 		t.Helper()
-		req.StartTime, req.EndTime = timestamppb.New(noon().Add(time.Minute)), timestamppb.New(noon().Add(2*time.Hour))
+		if req.StartTime == nil { // the last points of the hour at noon came at its first second: both ends count
+			req.StartTime, req.EndTime = timestamppb.New(noon().Add(time.Second)), timestamppb.New(noon().Add(2*time.Hour))
+		}
 		for range 100 {
 			res, err := s.ListMetrics(as(t.Context(), org), req)
 			if err != nil {
@@ -81,6 +83,18 @@ func TestListMetrics(t *testing.T) {
 		"type":        {&svcv2.ListMetricsRequest{MetricType: ptr("sum")}, total},
 		"search":      {&svcv2.ListMetricsRequest{Search: ptr("B.")}, total + ", " + duration},
 		"search none": {&svcv2.ListMetricsRequest{Search: ptr("%")}, ""},
+		"after the last point of an hour": {
+			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(time.Second + 1)), EndTime: timestamppb.New(noon().Add(2 * time.Hour))}, duration,
+		},
+		"before the first point of an hour": {
+			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(-time.Minute)), EndTime: timestamppb.New(noon().Add(-1))}, "",
+		},
+		"up to the first point of an hour": {
+			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(-time.Minute)), EndTime: timestamppb.New(noon())}, total + ", " + gauge + ", " + duration,
+		},
+		"between the points of an hour and the next": {
+			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(2 * time.Second)), EndTime: timestamppb.New(noon().Add(time.Hour - 1))}, "",
+		},
 	} {
 		if got := names(list(org, tc.req)); got != tc.want {
 			t.Errorf("%s: %s; want %s", name, got, tc.want)

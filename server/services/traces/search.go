@@ -124,7 +124,7 @@ func toFilters(f *svcv2.TraceFilters) (filters *query.TraceFilters, possible boo
 	}
 	if f.HttpStatusCode != nil {
 		status, err := strconv.ParseUint(f.GetHttpStatusCode(), 10, 16)
-		if err != nil || status == 0 {
+		if err != nil || status == 0 || f.GetHttpStatusCode()[0] == '0' {
 			return nil, false, nil //nolint:nilerr // not an error: no span has such a status
 		}
 		code := uint16(status)

@@ -152,6 +152,7 @@ func TestSearchFilters(t *testing.T) {
 		"route":                {&svcv2.TraceFilters{HttpRoute: ptr("/cart")}, []string{t1}},
 		"http status":          {&svcv2.TraceFilters{HttpStatusCode: ptr("503")}, []string{t2}},
 		"http status, no span": {&svcv2.TraceFilters{HttpStatusCode: ptr("teapot")}, []string{}},
+		"http status, zero":    {&svcv2.TraceFilters{HttpStatusCode: ptr("0503")}, []string{}},
 		"all on the same span": {&svcv2.TraceFilters{ServiceName: ptr("web"), SpanName: ptr("SELECT")}, []string{}},
 		"attribute":            {&svcv2.TraceFilters{Attributes: attribute("db.rows", "equals", structpb.NewStringValue("7"))}, []string{t1}},
 		"attribute in range":   {&svcv2.TraceFilters{Attributes: attribute("db.rows", "gt", structpb.NewNumberValue(6))}, []string{t1}},

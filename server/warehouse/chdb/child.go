@@ -1,6 +1,7 @@
 package chdb
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -62,9 +63,20 @@ func (t *tailWriter) Write(p []byte) (int, error) {
 		}
 		t.line = []byte(rest)
 		if line != "" {
-			t.log.Warn("warehouse_process_said", "line", line)
+			t.log.Log(context.Background(), levelOf(line), "warehouse_process_said", "line", line)
 		}
 	}
+}
+
+// levelOf is debug for the process's own records up to info, which repeat what this process logs, and a warning for everything else:
+// what the engine itself prints is out of the ordinary.
+func levelOf(line string) slog.Level {
+	for _, mark := range []string{"level=INFO", "level=DEBUG", `"level":"INFO"`, `"level":"DEBUG"`} {
+		if strings.Contains(line, mark) {
+			return slog.LevelDebug
+		}
+	}
+	return slog.LevelWarn
 }
 
 func (t *tailWriter) tail() string {

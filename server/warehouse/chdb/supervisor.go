@@ -254,17 +254,31 @@ func (s *Supervisor) Restarts() int {
 	return s.restarts
 }
 
+// Kill ends the process at once. It is for a program that is about to exit: a process that hangs would outlive it and keep the folder.
+func (s *Supervisor) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.child != nil {
+		_ = s.child.cmd.Process.Kill() // fails only when it has ended
+	}
+}
+
 // Stop ends the process gracefully, and by force when ctx ends first. Nothing starts it again.
 func (s *Supervisor) Stop(ctx context.Context) error {
 	s.once.Do(func() { close(s.stop) })
 	<-s.done
 	s.mu.Lock()
-	c := s.child
-	s.child, s.ready = nil, false
+	c := s.child // stays known to Kill until it has ended
+	s.ready = false
 	s.mu.Unlock()
 	if c == nil {
 		return nil
 	}
+	defer func() {
+		s.mu.Lock()
+		s.child = nil
+		s.mu.Unlock()
+	}()
 	_ = c.cmd.Process.Signal(syscall.SIGTERM) // fails only when it has ended
 	select {
 	case <-c.exited:

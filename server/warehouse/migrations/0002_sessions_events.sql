@@ -43,14 +43,14 @@ CREATE TABLE IF NOT EXISTS {{create "session_replays"}}
     ClickCount UInt32 CODEC(ZSTD(1)),
     ErrorCount UInt32 CODEC(ZSTD(1)),
     TraceIds Array(String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
     INDEX idx_start_time StartTime TYPE minmax GRANULARITY 1
 )
 ENGINE = {{replacing "Version"}}
 PARTITION BY toDate(StartTime)
 ORDER BY (OrgId, SessionId)
 TTL toDateTime(StartTime) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 {{distributed "session_replays" "cityHash64(OrgId, SessionId)"}}
@@ -69,13 +69,13 @@ CREATE TABLE IF NOT EXISTS {{create "session_replay_events"}}
     ByteSize UInt64 CODEC(ZSTD(1)),
     IsCheckpoint Bool CODEC(ZSTD(1)),
     Payload String CODEC(NONE),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1))
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4)
 )
 ENGINE = {{replacing "Timestamp"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, SessionId, ChunkSeq)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 {{distributed "session_replay_events" "cityHash64(OrgId, SessionId)"}}
@@ -104,14 +104,14 @@ CREATE TABLE IF NOT EXISTS {{create "session_events"}}
     UserId String CODEC(ZSTD(1)),
     GroupId String CODEC(ZSTD(1)),
     Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
     INDEX idx_trace_id TraceId TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, SessionId, Timestamp, Seq)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 {{distributed "session_events" "cityHash64(OrgId, SessionId)"}}
@@ -134,7 +134,7 @@ CREATE TABLE IF NOT EXISTS {{create "product_events"}}
     Host LowCardinality(String) CODEC(ZSTD(1)),
     PagePath String CODEC(ZSTD(1)),
     Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
     INDEX idx_visitor_id VisitorId TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX idx_user_id UserId TYPE bloom_filter(0.01) GRANULARITY 1
 )
@@ -142,7 +142,7 @@ ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, Name, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 {{distributed "product_events" "cityHash64(OrgId, Name, Timestamp)"}}

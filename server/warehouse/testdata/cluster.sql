@@ -24,8 +24,8 @@ CREATE TABLE IF NOT EXISTS spans_local ON CLUSTER 'main'
     SampleRate Float64 CODEC(ZSTD(1)),
     ScopeName LowCardinality(String) CODEC(ZSTD(1)),
     ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
-    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
     SpanAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
     EventsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
     EventsName Array(LowCardinality(String)) CODEC(ZSTD(1)),
@@ -41,7 +41,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, ServiceName, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS spans ON CLUSTER 'main'
@@ -67,8 +67,8 @@ CREATE TABLE IF NOT EXISTS logs_local ON CLUSTER 'main'
     Body String CODEC(ZSTD(1)),
     ScopeName LowCardinality(String) CODEC(ZSTD(1)),
     ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
-    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
     LogAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
     INDEX idx_trace_id TraceId TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX idx_body Body TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(Body)),
@@ -78,7 +78,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, ServiceName, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS logs ON CLUSTER 'main'
@@ -95,15 +95,15 @@ CREATE TABLE IF NOT EXISTS metrics_gauge_local ON CLUSTER 'main'
     ServiceName LowCardinality(String) CODEC(ZSTD(1)),
     ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
     Environment LowCardinality(String) CODEC(ZSTD(1)),
-    SeriesHash UInt64 CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(LZ4),
     StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Flags UInt32 CODEC(ZSTD(1)),
     ScopeName LowCardinality(String) CODEC(ZSTD(1)),
     ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
-    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    Attributes Map(LowCardinality(String), String) CODEC(LZ4),
     ExemplarsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
     ExemplarsValue Array(Float64) CODEC(ZSTD(1)),
     ExemplarsTraceId Array(String) CODEC(ZSTD(1)),
@@ -115,7 +115,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS metrics_gauge ON CLUSTER 'main'
@@ -132,15 +132,15 @@ CREATE TABLE IF NOT EXISTS metrics_sum_local ON CLUSTER 'main'
     ServiceName LowCardinality(String) CODEC(ZSTD(1)),
     ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
     Environment LowCardinality(String) CODEC(ZSTD(1)),
-    SeriesHash UInt64 CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(LZ4),
     StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Flags UInt32 CODEC(ZSTD(1)),
     ScopeName LowCardinality(String) CODEC(ZSTD(1)),
     ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
-    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    Attributes Map(LowCardinality(String), String) CODEC(LZ4),
     ExemplarsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
     ExemplarsValue Array(Float64) CODEC(ZSTD(1)),
     ExemplarsTraceId Array(String) CODEC(ZSTD(1)),
@@ -154,7 +154,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS metrics_sum ON CLUSTER 'main'
@@ -171,15 +171,15 @@ CREATE TABLE IF NOT EXISTS metrics_histogram_local ON CLUSTER 'main'
     ServiceName LowCardinality(String) CODEC(ZSTD(1)),
     ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
     Environment LowCardinality(String) CODEC(ZSTD(1)),
-    SeriesHash UInt64 CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(LZ4),
     StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Flags UInt32 CODEC(ZSTD(1)),
     ScopeName LowCardinality(String) CODEC(ZSTD(1)),
     ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
-    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    Attributes Map(LowCardinality(String), String) CODEC(LZ4),
     ExemplarsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
     ExemplarsValue Array(Float64) CODEC(ZSTD(1)),
     ExemplarsTraceId Array(String) CODEC(ZSTD(1)),
@@ -197,7 +197,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS metrics_histogram ON CLUSTER 'main'
@@ -214,15 +214,15 @@ CREATE TABLE IF NOT EXISTS metrics_exponential_histogram_local ON CLUSTER 'main'
     ServiceName LowCardinality(String) CODEC(ZSTD(1)),
     ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
     Environment LowCardinality(String) CODEC(ZSTD(1)),
-    SeriesHash UInt64 CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(LZ4),
     StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Flags UInt32 CODEC(ZSTD(1)),
     ScopeName LowCardinality(String) CODEC(ZSTD(1)),
     ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
-    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    Attributes Map(LowCardinality(String), String) CODEC(LZ4),
     ExemplarsTimestamp Array(DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
     ExemplarsValue Array(Float64) CODEC(ZSTD(1)),
     ExemplarsTraceId Array(String) CODEC(ZSTD(1)),
@@ -245,7 +245,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS metrics_exponential_histogram ON CLUSTER 'main'
@@ -262,15 +262,15 @@ CREATE TABLE IF NOT EXISTS metrics_summary_local ON CLUSTER 'main'
     ServiceName LowCardinality(String) CODEC(ZSTD(1)),
     ServiceNamespace LowCardinality(String) CODEC(ZSTD(1)),
     Environment LowCardinality(String) CODEC(ZSTD(1)),
-    SeriesHash UInt64 CODEC(ZSTD(1)),
+    SeriesHash UInt64 CODEC(LZ4),
     StartTimestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     Flags UInt32 CODEC(ZSTD(1)),
     ScopeName LowCardinality(String) CODEC(ZSTD(1)),
     ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
-    ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ScopeAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    Attributes Map(LowCardinality(String), String) CODEC(LZ4),
     Count UInt64 CODEC(ZSTD(1)),
     Sum Float64 CODEC(ZSTD(1)),
     QuantilesQuantile Array(Float64) CODEC(ZSTD(1)),
@@ -280,7 +280,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 90 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS metrics_summary ON CLUSTER 'main'
@@ -402,7 +402,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, Timestamp, TraceId)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS trace_roots ON CLUSTER 'main'
@@ -458,14 +458,14 @@ CREATE TABLE IF NOT EXISTS session_replays_local ON CLUSTER 'main'
     ClickCount UInt32 CODEC(ZSTD(1)),
     ErrorCount UInt32 CODEC(ZSTD(1)),
     TraceIds Array(String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
     INDEX idx_start_time StartTime TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', Version)
 PARTITION BY toDate(StartTime)
 ORDER BY (OrgId, SessionId)
 TTL toDateTime(StartTime) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS session_replays ON CLUSTER 'main'
@@ -484,13 +484,13 @@ CREATE TABLE IF NOT EXISTS session_replay_events_local ON CLUSTER 'main'
     ByteSize UInt64 CODEC(ZSTD(1)),
     IsCheckpoint Bool CODEC(ZSTD(1)),
     Payload String CODEC(NONE),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1))
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4)
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', Timestamp)
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, SessionId, ChunkSeq)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS session_replay_events ON CLUSTER 'main'
@@ -520,14 +520,14 @@ CREATE TABLE IF NOT EXISTS session_events_local ON CLUSTER 'main'
     UserId String CODEC(ZSTD(1)),
     GroupId String CODEC(ZSTD(1)),
     Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
     INDEX idx_trace_id TraceId TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, SessionId, Timestamp, Seq)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS session_events ON CLUSTER 'main'
@@ -551,7 +551,7 @@ CREATE TABLE IF NOT EXISTS product_events_local ON CLUSTER 'main'
     Host LowCardinality(String) CODEC(ZSTD(1)),
     PagePath String CODEC(ZSTD(1)),
     Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
     INDEX idx_visitor_id VisitorId TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX idx_user_id UserId TYPE bloom_filter(0.01) GRANULARITY 1
 )
@@ -559,7 +559,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, Name, Timestamp)
 TTL toDateTime(Timestamp) + INTERVAL 30 DAY
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
 CREATE TABLE IF NOT EXISTS product_events ON CLUSTER 'main'

@@ -71,7 +71,7 @@ type ApiKeysServiceClient interface {
 	// Roll an API key.
 	//
 	// Revokes the key and creates another with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. A revoked key cannot be rolled. Needs an organization administrator.
+	// step. The new key never expires. A revoked key cannot be rolled. Needs an organization administrator.
 	RollApiKey(context.Context, *v2.RollApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 }
 
@@ -194,7 +194,7 @@ type ApiKeysServiceHandler interface {
 	// Roll an API key.
 	//
 	// Revokes the key and creates another with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. A revoked key cannot be rolled. Needs an organization administrator.
+	// step. The new key never expires. A revoked key cannot be rolled. Needs an organization administrator.
 	RollApiKey(context.Context, *v2.RollApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 }
 

@@ -44,8 +44,9 @@ const (
 type TracesServiceClient interface {
 	// Search traces.
 	//
-	// Traces of a window of at most 7 days whose spans match every filter, latest first. Filters match any span of a trace unless
-	// `span_scope` is `root`; each row summarises the trace's root span.
+	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
+	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
+	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(context.Context, *v2.SearchTracesRequest) (*v2.SearchTracesResponse, error)
 	// Get a trace.
 	//
@@ -107,8 +108,9 @@ func (c *tracesServiceClient) GetTrace(ctx context.Context, req *v2.GetTraceRequ
 type TracesServiceHandler interface {
 	// Search traces.
 	//
-	// Traces of a window of at most 7 days whose spans match every filter, latest first. Filters match any span of a trace unless
-	// `span_scope` is `root`; each row summarises the trace's root span.
+	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
+	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
+	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(context.Context, *v2.SearchTracesRequest) (*v2.SearchTracesResponse, error)
 	// Get a trace.
 	//

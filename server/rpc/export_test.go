@@ -1,0 +1,4 @@
+package rpc
+
+// ZeroByte is for tests.
+var ZeroByte = zeroByte

@@ -1,0 +1,115 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"connectrpc.com/connect"
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+const (
+	// envelopeBytes come before each message in gRPC and gRPC-Web.
+	envelopeBytes = 5
+	// drainBytes of a body that is too large are read and dropped, so that a client which sends first and reads then sees the answer.
+	drainBytes = 16 << 20
+)
+
+func (c *Chain) tooLarge() *apierr.Error {
+	return apierr.New(apierr.PayloadTooLarge, fmt.Sprintf("The message is larger than %d bytes.", c.maxBytes))
+}
+
+// bounded is a request body that ends with an error of ours when it grows too large: connect passes an error of its own type on as it
+// is, while its own limit would answer without our ErrorDetail.
+type bounded struct {
+	io.ReadCloser
+	left    int64
+	tooMuch func() error
+}
+
+// Read reads up to one byte more than is allowed, which tells a body of the exact size from a larger one.
+func (b *bounded) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	if b.left < 0 {
+		// The answer does not depend on whether the rest could be read.
+		_, _ = io.CopyN(io.Discard, b.ReadCloser, drainBytes)
+		b.left = 0
+		return 0, b.tooMuch()
+	}
+	return n, err
+}
+
+// bound limits the body of a call as it is sent; inflater limits what it unpacks to.
+func (c *Chain) bound(r *http.Request) *http.Request {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r
+	}
+	start := c.now()
+	ctx := r.Context()
+	bound := r.WithContext(ctx)
+	bound.Body = &bounded{r.Body, int64(c.maxBytes) + envelopeBytes, func() error {
+		return c.refuse(ctx, r.URL.Path, connect.Peer{}, start, c.tooLarge())
+	}}
+	return bound
+}
+
+// inflater reads gzip, up to the size that a message may have. Its errors are in our form, and come from Read: connect would wrap those
+// of Reset.
+type inflater struct {
+	zip   gzip.Reader
+	chain *Chain
+	left  int64
+	err   error
+}
+
+// Reset begins with another source.
+func (z *inflater) Reset(r io.Reader) error {
+	z.left = int64(z.chain.maxBytes)
+	if z.err = z.zip.Reset(r); z.err != nil {
+		z.err = z.unreadable(z.err)
+	}
+	return nil
+}
+
+// Read unpacks.
+func (z *inflater) Read(p []byte) (int, error) {
+	if z.err != nil {
+		return 0, z.err
+	}
+	if int64(len(p)) > z.left+1 {
+		p = p[:z.left+1]
+	}
+	n, err := z.zip.Read(p)
+	z.left -= int64(n)
+	switch {
+	case z.left < 0:
+		z.err = z.chain.wireError(context.Background(), "gzip", z.chain.tooLarge())
+		return 0, z.err
+	case err != nil && !errors.Is(err, io.EOF):
+		z.err = z.unreadable(err)
+		return n, z.err
+	}
+	return n, err
+}
+
+// Close does nothing: there is nothing to release.
+func (z *inflater) Close() error { return nil }
+
+func (z *inflater) unreadable(err error) error {
+	return z.chain.wireError(context.Background(), "gzip", apierr.New(apierr.InvalidRequest, "The message is not valid gzip.", apierr.Cause(err)))
+}
+
+func (c *Chain) compression() connect.HandlerOption {
+	return connect.WithCompression("gzip",
+		func() connect.Decompressor { return &inflater{chain: c} },
+		func() connect.Compressor { return gzip.NewWriter(io.Discard) })
+}
