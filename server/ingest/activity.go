@@ -37,8 +37,7 @@ func (g *Gateway) serveActivity(w http.ResponseWriter, r *http.Request, kind act
 	g.metrics.activityAnswered(kind, started, fail)
 	switch {
 	case fail != nil:
-		g.report(kind, doorHTTP, w.Header().Get("X-Request-Id"), fail)
-		writeError(w, fail)
+		g.refuse(w, r, kind, fail)
 	case kind == activity.SessionReplayEvents:
 		w.Header().Set("Content-Length", "0")
 		w.WriteHeader(http.StatusOK)

@@ -120,15 +120,20 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 	})
 	g.metrics.answered(signal, doorHTTP, started, fail)
 	if fail != nil {
-		g.report(signal, doorHTTP, w.Header().Get("X-Request-Id"), fail)
-		if fail.Tag == apierr.IngestPayloadTooLarge {
-			g.refuseBody(w, r, fail)
-			return
-		}
-		writeError(w, fail)
+		g.refuse(w, r, signal, fail)
 		return
 	}
 	writeSuccess(w, signal, media, result)
+}
+
+// refuse logs what is our failure, and answers.
+func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, signal fmt.Stringer, fail *apierr.Error) {
+	g.report(signal, doorHTTP, w.Header().Get("X-Request-Id"), fail)
+	if fail.Tag == apierr.IngestPayloadTooLarge {
+		g.refuseBody(w, r, fail)
+		return
+	}
+	writeError(w, fail)
 }
 
 // begin counts a request as open until done and gives it its time limit.
