@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -128,7 +129,7 @@ type warnings struct {
 }
 
 // report logs failures that are ours, with their cause. What senders do wrong is counted, not logged.
-func (g *Gateway) report(signal otlp.Signal, d door, requestID string, fail *apierr.Error) {
+func (g *Gateway) report(signal fmt.Stringer, d door, requestID string, fail *apierr.Error) {
 	if apierr.Spec(fail.Tag).GetStatus() < 500 {
 		return
 	}

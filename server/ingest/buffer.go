@@ -152,16 +152,20 @@ func expanded(compressed []byte, limit int) int {
 }
 
 func notGzip(err error) *apierr.Error {
-	reason := "it is damaged: " + err.Error()
+	return apierr.New(apierr.IngestBadRequest, "The body is declared as gzip, but "+gzipReason(err)+".", apierr.Cause(err))
+}
+
+func gzipReason(err error) string {
 	switch {
 	case errors.Is(err, gzip.ErrHeader):
-		reason = "it has no gzip header where one is expected"
+		return "it has no gzip header where one is expected"
 	case errors.Is(err, gzip.ErrChecksum):
-		reason = "its checksum does not match"
+		return "its checksum does not match"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		reason = "it ends too early"
+		return "it ends too early"
+	default:
+		return "it is damaged: " + err.Error()
 	}
-	return apierr.New(apierr.IngestBadRequest, "The body is declared as gzip, but "+reason+".", apierr.Cause(err))
 }
 
 func (g *Gateway) expandsTooFar() *apierr.Error {

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
@@ -48,6 +49,11 @@ func (d *Decoder) DecodeRecord(header, payload []byte, set *blocks.Set) error {
 	if err != nil {
 		return err
 	}
+	stamp := h.stamp(math.MaxInt)
+	if h.Kind == activity.SessionReplayEvents {
+		h.Chunk.Append(payload, &stamp, set) // stored as it is, whatever it inflates to
+		return nil
+	}
 	s, _ := d.scratch.Get().(*scratch)
 	if s == nil {
 		s = &scratch{}
@@ -61,8 +67,12 @@ func (d *Decoder) DecodeRecord(header, payload []byte, set *blocks.Set) error {
 	if err != nil {
 		return fmt.Errorf("ingest: record payload: %w", err)
 	}
-	stamp := h.stamp(math.MaxInt)
-	if _, err := otlp.Walk(h.Signal, raw, &stamp, set); err != nil {
+	if h.Kind != 0 {
+		_, err = activity.Walk(h.Kind, raw, &stamp, set)
+	} else {
+		_, err = otlp.Walk(h.Signal, raw, &stamp, set)
+	}
+	if err != nil {
 		return fmt.Errorf("ingest: record payload: %w", err)
 	}
 	return nil

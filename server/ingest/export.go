@@ -36,8 +36,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	defer func() {
 		if p := recover(); p != nil {
 			// The set may be half-filled: it is not put back.
-			g.logger.ErrorContext(ctx, "ingest panicked", "signal", e.signal.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			result, fail = otlp.Result{}, apierr.New(apierr.IngestInternal, "The request failed on our side. It was not stored.")
+			result, fail = otlp.Result{}, g.panicked(ctx, e.signal, p)
 			return
 		}
 		g.sets.Put(set)
@@ -58,6 +57,16 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	if e.discard || result.Accepted == 0 {
 		return result, nil
 	}
+	if fail := g.enqueue(ctx, &header, payload, set); fail != nil {
+		return otlp.Result{}, fail
+	}
+	set = nil
+	g.metrics.accepted[e.signal].Add(float64(result.Accepted))
+	return result, nil
+}
+
+// enqueue puts a record into the durable queue. Without an error the set belongs to the queue.
+func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []byte, set *blocks.Set) *apierr.Error {
 	head := g.buffers.get()
 	defer g.release(head)
 	head.b = header.Append(head.b[:0])
@@ -65,11 +74,15 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	_, err := g.queue.Append(ctx, queue.Record{Header: head.b, Payload: payload, Attachment: set})
 	g.metrics.queueAppend.Observe(time.Since(started).Seconds())
 	if err != nil {
-		return otlp.Result{}, g.notQueued(ctx, err)
+		return g.notQueued(ctx, err)
 	}
-	set = nil
-	g.metrics.accepted[e.signal].Add(float64(result.Accepted))
-	return result, nil
+	return nil
+}
+
+// panicked logs a panic, which is ours, and is the answer to it.
+func (g *Gateway) panicked(ctx context.Context, signal fmt.Stringer, p any) *apierr.Error {
+	g.logger.ErrorContext(ctx, "ingest panicked", "signal", signal.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	return apierr.New(apierr.IngestInternal, "The request failed on our side. It was not stored.")
 }
 
 // decode fills set from the body and returns the payload to queue, which lies in the body or in work. It holds a decoder slot

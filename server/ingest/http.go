@@ -26,11 +26,14 @@ type endpoint struct {
 	serve   func(w http.ResponseWriter, r *http.Request)
 }
 
-// HTTPHandler serves the ingest address: the OTLP endpoints and /health.
+// HTTPHandler serves the ingest address: the OTLP endpoints, those of package activity, and /health.
 func (g *Gateway) HTTPHandler() http.Handler {
 	endpoints := map[string]endpoint{"/health": {[]string{http.MethodGet, http.MethodHead}, g.serveHealth}}
 	for path, signal := range map[string]otlp.Signal{"/v1/traces": otlp.Traces, "/v1/logs": otlp.Logs, "/v1/metrics": otlp.Metrics} {
 		endpoints[path] = endpoint{[]string{http.MethodPost}, func(w http.ResponseWriter, r *http.Request) { g.serveExport(w, r, signal) }}
+	}
+	for path, kind := range activityPaths() {
+		endpoints[path] = endpoint{[]string{http.MethodPost}, func(w http.ResponseWriter, r *http.Request) { g.serveActivity(w, r, kind) }}
 	}
 	return g.route(endpoints)
 }
@@ -98,66 +101,84 @@ func methodNotAllowed(w http.ResponseWriter, allow string) {
 
 func routeNotFound(w http.ResponseWriter) {
 	writeError(w, apierr.New(apierr.IngestRouteNotFound,
-		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; an exporter's OTLP endpoint is the address without a path, because it appends the path itself."))
+		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; product events to /v1/events, session data to /v1/sessionReplays/meta, /v1/sessionReplays/blob and /v1/sessionEvents. An exporter's OTLP endpoint is the address without a path, because it appends the path itself."))
 }
 
 func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otlp.Signal) {
-	started := time.Now()
-	g.metrics.open.Inc()
-	defer g.metrics.open.Dec()
-	ctx, cancel := context.WithDeadline(r.Context(), started.Add(g.limits.Request))
-	defer cancel()
-	// A recorder of tests has no deadlines, a real connection has; the context is checked in any case.
-	_ = http.NewResponseController(w).SetReadDeadline(started.Add(g.limits.Request))
-
-	media, result, fail := g.receive(ctx, r, signal)
+	ctx, started, done := g.begin(w, r)
+	defer done()
+	e := export{signal: signal, door: doorHTTP}
+	var media string
+	var result otlp.Result
+	fail := g.receive(ctx, r, signal, func(h http.Header) (fail *apierr.Error) {
+		media, fail = mediaType(h, &e)
+		return fail
+	}, func(key Key, discard bool, body []byte) (fail *apierr.Error) {
+		e.key, e.discard, e.body = key, discard, body
+		result, fail = g.store(ctx, &e)
+		return fail
+	})
 	g.metrics.answered(signal, doorHTTP, started, fail)
 	if fail != nil {
-		g.report(signal, doorHTTP, w.Header().Get("X-Request-Id"), fail)
-		if fail.Tag == apierr.IngestPayloadTooLarge {
-			g.refuseBody(w, r, fail)
-			return
-		}
-		writeError(w, fail)
+		g.refuse(w, r, signal, fail)
 		return
 	}
 	writeSuccess(w, signal, media, result)
 }
 
-// receive runs the checks in the order of the contract: key, in flight, size, media type, then the body itself.
-func (g *Gateway) receive(ctx context.Context, r *http.Request, signal otlp.Signal) (media string, _ otlp.Result, _ *apierr.Error) {
-	var none otlp.Result
+// refuse logs what is our failure, and answers.
+func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, signal fmt.Stringer, fail *apierr.Error) {
+	g.report(signal, doorHTTP, w.Header().Get("X-Request-Id"), fail)
+	if fail.Tag == apierr.IngestPayloadTooLarge {
+		g.refuseBody(w, r, fail)
+		return
+	}
+	writeError(w, fail)
+}
+
+// begin counts a request as open until done and gives it its time limit.
+func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Context, started time.Time, done func()) {
+	started = time.Now()
+	g.metrics.open.Inc()
+	ctx, cancel := context.WithDeadline(r.Context(), started.Add(g.limits.Request))
+	// A recorder of tests has no deadlines, a real connection has; the context is checked in any case.
+	_ = http.NewResponseController(w).SetReadDeadline(started.Add(g.limits.Request))
+	return ctx, started, func() {
+		cancel()
+		g.metrics.open.Dec()
+	}
+}
+
+// receive runs the checks in the order of the contract: key, in flight, size, media type, then the body itself, which it hands to
+// store. The body is good during that call only.
+func (g *Gateway) receive(ctx context.Context, r *http.Request, signal fmt.Stringer, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body []byte) *apierr.Error) *apierr.Error {
 	key, discard, fail := g.authenticate(ctx, presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader)))
 	if fail != nil {
-		return "", none, fail
+		return fail
 	}
 	if fail := key.allow(signal); fail != nil {
-		return "", none, fail
+		return fail
 	}
 	if fail := g.admit(key.Org); fail != nil {
-		return "", none, fail
+		return fail
 	}
 	defer g.inFlight.leave(key.Org)
 	if r.ContentLength > int64(g.limits.Body) {
-		return "", none, g.bodyTooLarge()
+		return g.bodyTooLarge()
 	}
-	e := export{signal: signal, door: doorHTTP, key: key, discard: discard}
-	media, fail = mediaType(r.Header, &e)
-	if fail != nil {
+	if fail := media(r.Header); fail != nil {
 		// Size comes before media type, also for a body that did not declare it; none of it is kept.
 		if n, _ := io.Copy(io.Discard, io.LimitReader(r.Body, int64(g.limits.Body)+1)); n > int64(g.limits.Body) {
-			return "", none, g.bodyTooLarge()
+			return g.bodyTooLarge()
 		}
-		return "", none, fail
+		return fail
 	}
 	body := g.buffers.get()
 	defer g.release(body)
 	if fail := g.readBody(ctx, body, r); fail != nil {
-		return "", none, fail
+		return fail
 	}
-	e.body = body.b
-	result, fail := g.store(ctx, &e)
-	return media, result, fail
+	return store(key, discard, body.b)
 }
 
 // readBody reads the body as it comes, at most Limits.Body bytes.
@@ -224,12 +245,19 @@ func mediaType(h http.Header, e *export) (string, *apierr.Error) {
 				"This Content-Type is not supported. Send application/x-protobuf or application/json.")
 		}
 	}
-	switch encoding := strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ", "))); encoding {
+	var fail *apierr.Error
+	e.gzip, fail = contentEncoding(h)
+	return media, fail
+}
+
+// contentEncoding tells whether the body is gzip.
+func contentEncoding(h http.Header) (gzip bool, _ *apierr.Error) {
+	switch strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ", "))) {
 	case "", "identity":
+		return false, nil
 	case "gzip":
-		e.gzip = true
+		return true, nil
 	default:
-		return "", apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Encoding is not supported. Send gzip, or leave the body uncompressed.")
+		return false, apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Encoding is not supported. Send gzip, or leave the body uncompressed.")
 	}
-	return media, nil
 }

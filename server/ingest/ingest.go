@@ -1,4 +1,4 @@
-// Package ingest is the way in for telemetry: two doors (OTLP over HTTP and over gRPC) to one path. A request is admitted by its key,
+// Package ingest is the way in for telemetry: two doors (HTTP, and OTLP over gRPC) to one path. A request is admitted by its key,
 // read within bounds, walked once into warehouse columns, appended to the durable queue, and only then acknowledged.
 //
 // The order of the checks is the order of public-api.md "Ingest errors"; a request fails on the first that trips.
@@ -65,6 +65,8 @@ type Limits struct {
 	GRPCMessage int
 	// Decompressed bounds a body after decompression, on both doors. Default 128 MiB.
 	Decompressed int
+	// Recording bounds a chunk of a session's recording after decompression. It is never held as a whole. Default 1 GiB.
+	Recording int
 	// Buffered bounds the bytes of all bodies held at one time as they came. Default 512 MiB.
 	Buffered int
 	// Columns bounds the rows that one request becomes. Default otlp.DefaultMaxBytes.
@@ -81,6 +83,7 @@ func (l Limits) withDefaults() Limits {
 		Body:         cmp.Or(l.Body, 20<<20),
 		GRPCMessage:  cmp.Or(l.GRPCMessage, 64<<20),
 		Decompressed: cmp.Or(l.Decompressed, 128<<20),
+		Recording:    cmp.Or(l.Recording, 1<<30),
 		Buffered:     cmp.Or(l.Buffered, 512<<20),
 		Columns:      cmp.Or(l.Columns, otlp.DefaultMaxBytes),
 		Request:      cmp.Or(l.Request, 30*time.Second),

@@ -3,11 +3,11 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
 const (
@@ -78,7 +78,7 @@ func malformedKey(secret string) string {
 }
 
 // allow refuses a signal that the key may not send.
-func (k *Key) allow(signal otlp.Signal) *apierr.Error {
+func (k *Key) allow(signal fmt.Stringer) *apierr.Error {
 	if k.Signals == nil || slices.Contains(k.Signals, signal.String()) {
 		return nil
 	}

@@ -41,6 +41,7 @@ type metrics struct {
 	discarded   [signalCount]prometheus.Counter
 	received    [signalCount]prometheus.Counter
 	inflated    [signalCount]prometheus.Counter
+	activity    map[string]*activitySeries
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -48,7 +49,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		Name: "svc_ingest_requests_total", Help: "Ingest requests by signal, door and error tag; the tag of a success is ok.",
 	}, []string{"signal", "door", "tag"})
 	items := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_items_total", Help: "Spans, log records and data points by outcome. Accepted ones are in the durable queue; discarded ones came with the test key.",
+		Name: "svc_ingest_items_total", Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; discarded ones came with the test key.",
 	}, []string{"signal", "outcome"})
 	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "svc_ingest_bytes_total", Help: "Body bytes as received and after decompression.",
@@ -83,6 +84,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			m.latency[i][d] = latency.WithLabelValues(signal, d.String())
 		}
 	}
+	m.activity = newActivitySeries(items, bytes, latency)
 	return m, nil
 }
 

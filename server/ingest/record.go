@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/principal"
 )
@@ -20,24 +21,32 @@ const (
 )
 
 // RecordHeader is everything besides the payload that the rows of a queue record depend on, so that walking the record again gives
-// the same rows. Payloads are always OTLP protobuf.
+// the same rows. Payloads are OTLP protobuf, or what Kind says.
 type RecordHeader struct {
+	// Signal is what an OTLP payload holds; Kind, unless it is zero, what another does.
 	Signal           otlp.Signal
+	Kind             activity.Kind
 	Encoding         Encoding
 	Org              principal.OrgID
 	KeyType          string
 	KeyID            string
 	ReceivedUnixNano int64
 	Attributes       []otlp.ResourceAttribute
+	// Chunk is stored for activity.SessionReplayEvents alone.
+	Chunk activity.Chunk
 }
 
 const recordVersion = 1
 
-// Signals as stored; otlp.Signal may change its numbers, these may not.
+// Signals as stored; otlp.Signal and activity.Kind may change their numbers, these may not.
 const (
-	storedTraces  = 1
-	storedLogs    = 2
-	storedMetrics = 3
+	storedTraces              = 1
+	storedLogs                = 2
+	storedMetrics             = 3
+	storedSessionReplays      = 4
+	storedSessionReplayEvents = 5
+	storedSessionEvents       = 6
+	storedProductEvents       = 7
 )
 
 const attributeIfMissing = 1
@@ -45,18 +54,11 @@ const attributeIfMissing = 1
 // Append appends the header's stored form:
 //
 //	version u8, signal u8, encoding u8, received i64 (little-endian), organization, key type, key id,
-//	count of attributes (uvarint), then for each: flags u8, key, value
+//	count of attributes (uvarint), then for each: flags u8, key, value; for a chunk then its headers
 //
 // where a text is its length as uvarint and its bytes.
 func (h *RecordHeader) Append(b []byte) []byte {
-	signal := byte(storedTraces)
-	switch h.Signal {
-	case otlp.Logs:
-		signal = storedLogs
-	case otlp.Metrics:
-		signal = storedMetrics
-	}
-	b = append(b, recordVersion, signal, byte(h.Encoding))
+	b = append(b, recordVersion, h.storedSignal(), byte(h.Encoding))
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.ReceivedUnixNano))
 	b = appendText(b, string(h.Org))
 	b = appendText(b, h.KeyType)
@@ -71,6 +73,9 @@ func (h *RecordHeader) Append(b []byte) []byte {
 		b = append(b, flags)
 		b = appendText(b, a.Key)
 		b = appendText(b, a.Value)
+	}
+	if h.Kind == activity.SessionReplayEvents {
+		b = appendChunk(b, &h.Chunk)
 	}
 	return b
 }
@@ -101,14 +106,7 @@ func parseRecordHeader(b []byte) (h RecordHeader, err error) {
 	if len(b) < 11 {
 		return h, errShortHeader
 	}
-	switch b[1] {
-	case storedTraces:
-		h.Signal = otlp.Traces
-	case storedLogs:
-		h.Signal = otlp.Logs
-	case storedMetrics:
-		h.Signal = otlp.Metrics
-	default:
+	if !h.setStoredSignal(b[1]) {
 		return h, fmt.Errorf("signal %d is unknown", b[1])
 	}
 	h.Encoding = Encoding(b[2])
@@ -121,6 +119,9 @@ func parseRecordHeader(b []byte) (h RecordHeader, err error) {
 	h.KeyType = r.text()
 	h.KeyID = r.text()
 	h.Attributes = r.attributes()
+	if h.Kind == activity.SessionReplayEvents {
+		h.Chunk = r.chunk()
+	}
 	switch {
 	case r.err != nil:
 		return h, r.err

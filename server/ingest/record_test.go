@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svc-observability/svc/server/ingest"
+	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
@@ -20,6 +21,13 @@ func headers() []ingest.RecordHeader {
 		{
 			Signal: otlp.Metrics, Encoding: ingest.EncodingZstd, Org: "org_2", KeyType: "custom", KeyID: "ingk_7", ReceivedUnixNano: -1,
 			Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}, {Key: "", Value: longText(300), IfMissing: true}},
+		},
+		{Kind: activity.SessionReplays, Encoding: ingest.EncodingGzip, Org: "org_1"},
+		{Kind: activity.SessionEvents, Encoding: ingest.EncodingNone, Org: "org_1"},
+		{Kind: activity.ProductEvents, Encoding: ingest.EncodingZstd, Org: "org_1"},
+		{
+			Kind: activity.SessionReplayEvents, Encoding: ingest.EncodingNone, Org: "org_1", Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
+			Chunk: activity.Chunk{SessionID: "s", Seq: 1 << 31, IsCheckpoint: true, EventCount: 3, DurationMs: 1 << 31, ByteSize: 1 << 40},
 		},
 	}
 }
@@ -46,15 +54,31 @@ func TestRecordHeaderStoredForm(t *testing.T) {
 	if diff := cmp.Diff(want, h.Append(nil)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	for kind, signal := range map[activity.Kind]byte{activity.SessionReplays: 4, activity.SessionEvents: 6, activity.ProductEvents: 7} {
+		h = ingest.RecordHeader{Kind: kind, Encoding: ingest.EncodingNone, Org: "o"}
+		if diff := cmp.Diff([]byte{1, signal, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 'o', 0, 0, 0}, h.Append(nil)); diff != "" {
+			t.Errorf("%d: -want +got:\n%s", signal, diff)
+		}
+	}
+	h = ingest.RecordHeader{
+		Kind: activity.SessionReplayEvents, Encoding: ingest.EncodingNone, Org: "o",
+		Chunk: activity.Chunk{SessionID: "s", Seq: 2, IsCheckpoint: true, EventCount: 3, DurationMs: 4, ByteSize: 300},
+	}
+	if diff := cmp.Diff([]byte{1, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 'o', 0, 0, 0, 1, 1, 's', 2, 3, 4, 0xac, 2}, h.Append(nil)); diff != "" {
+		t.Errorf("chunk: -want +got:\n%s", diff)
+	}
 }
 
 func TestRecordHeaderRefusals(t *testing.T) {
-	good := headers()[2].Append(nil)
-	for n := range good {
-		if _, err := ingest.ParseRecordHeader(good[:n]); err == nil {
-			t.Errorf("a header cut to %d of %d bytes was accepted", n, len(good))
+	for _, h := range headers() {
+		whole := h.Append(nil)
+		for n := range whole {
+			if _, err := ingest.ParseRecordHeader(whole[:n]); err == nil {
+				t.Errorf("a header cut to %d of %d bytes was accepted", n, len(whole))
+			}
 		}
 	}
+	good := headers()[2].Append(nil)
 	change := func(at int, b byte) []byte {
 		c := bytes.Clone(good)
 		c[at] = b

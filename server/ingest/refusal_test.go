@@ -21,16 +21,19 @@ func TestRefusalReachesSenderThatDoesNotListen(t *testing.T) {
 	s := httptest.NewServer(f.HTTPHandler())
 	defer s.Close()
 	body := make([]byte, limit+limit/2)
+	chunked := func(c net.Conn) error {
+		_, err := fmt.Fprintf(c, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+		return err
+	}
 	for name, send := range map[string]func(net.Conn) error{
 		"declared": func(c net.Conn) error {
 			_, err := fmt.Fprintf(c, "Content-Length: %d\r\n\r\n%s", len(body), body)
 			return err
 		},
-		"chunked": func(c net.Conn) error {
-			_, err := fmt.Fprintf(c, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body)
-			return err
-		},
+		"chunked":              chunked,
+		"chunk of a recording": chunked,
 	} {
+		path := map[string]string{"declared": "/v1/traces", "chunked": "/v1/traces", "chunk of a recording": pathBlob}[name]
 		t.Run(name, func(t *testing.T) {
 			c, err := net.Dial("tcp", s.Listener.Addr().String())
 			if err != nil {
@@ -41,7 +44,7 @@ func TestRefusalReachesSenderThatDoesNotListen(t *testing.T) {
 				t.Fatal(err)
 			}
 			var head bytes.Buffer
-			fmt.Fprintf(&head, "POST /v1/traces HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer %s\r\n", goodKey)
+			fmt.Fprintf(&head, "POST %s HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer %s\r\n", path, goodKey)
 			if _, err := c.Write(head.Bytes()); err != nil {
 				t.Fatal(err)
 			}

@@ -54,6 +54,19 @@ func cases() map[string]Statement {
 			MinDuration: ptr(time.Millisecond), MaxDuration: ptr(time.Second), RootOnly: true, Attributes: every(),
 			ResourceAttributes: []AttributeFilter{{Key: "service.name", Operator: Equals, Text: marker}},
 		}}),
+		"list_sessions": ListSessions(SessionList{Window: w, Limit: 21}),
+		"list_sessions_filtered": ListSessions(SessionList{
+			Window: w, ServiceName: value("service"), BrowserName: value("browser"), Country: value("country"), DeviceType: value("device"), UserID: value("user"),
+			HasErrors: ptr(true), Offset: 20, Limit: 21,
+		}),
+		"session":                   Session(marker),
+		"session_chunks":            SessionChunks(marker, 3, 7, 100),
+		"session_timeline":          SessionTimeline(marker, nil, 0, 100),
+		"session_timeline_filtered": SessionTimeline(marker, []string{marker, "click"}, 20, 100),
+		"list_product_events":       ListProductEvents(ProductEventList{Window: w, Limit: 21}),
+		"list_product_events_filtered": ListProductEvents(ProductEventList{
+			Window: w, Name: value("name"), UserID: value("user"), VisitorID: value("visitor"), SessionID: value("session"), Kind: value("kind"), Offset: 20, Limit: 21,
+		}),
 		"trace_extent": TraceExtent(traceID),
 		"trace_spans":  TraceSpans(traceID, w, 5000),
 		"search_logs":  SearchLogs(LogSearch{Window: w, Limit: 21}),
@@ -90,7 +103,7 @@ func TestSnapshots(t *testing.T) {
 }
 
 var (
-	fromTable = regexp.MustCompile(`FROM (spans|logs|trace_roots|service_minutes|metric_catalog)\b\s*(.{0,40})`)
+	fromTable = regexp.MustCompile(`FROM (spans|logs|trace_roots|service_minutes|metric_catalog|session_replays|session_replay_events|session_events|product_events)\b\s*(.{0,40})`)
 	place     = regexp.MustCompile(`\{(\w+):[^}]+\}`)
 )
 

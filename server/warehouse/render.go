@@ -96,6 +96,12 @@ func renderStatement(raw, database, cluster string) (string, error) {
 			}
 			return "Replicated" + engine + "('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')"
 		},
+		"replacing": func(version string) string {
+			if cluster == "" {
+				return "ReplacingMergeTree(" + version + ")"
+			}
+			return "ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', " + version + ")"
+		},
 		"distributed": func(table, key string) string {
 			if cluster == "" {
 				return ""

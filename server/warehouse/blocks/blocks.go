@@ -1,8 +1,8 @@
 // Package blocks holds the rows of telemetry tables on their way to the warehouse: a Set has one block of typed columns for each
-// table that ingest fills, in the columns of warehouse/migrations/0001_telemetry.sql. A request fills a small Set; the batcher
+// table that ingest fills, in the columns of warehouse/migrations/*.sql. A request fills a small Set; the batcher
 // merges many of them into a large one and posts each table in Native format.
 //
-// The tables that materialized views feed (service_minutes, trace_roots) have no block here.
+// The tables that materialized views feed (service_minutes, trace_roots) have no block here; product_events has one, and a view besides.
 package blocks
 
 import (
@@ -27,6 +27,10 @@ type Set struct {
 	histogram  *Histogram
 	expo       *ExponentialHistogram
 	summary    *Summary
+	replays    *SessionReplays
+	chunks     *SessionReplayEvents
+	timeline   *SessionEvents
+	product    *ProductEvents
 	catalog    MetricCatalog
 	attributes AttributeKeys
 }
@@ -87,13 +91,45 @@ func (s *Set) Summary() *Summary {
 	return s.summary
 }
 
+// SessionReplays is the table session_replays.
+func (s *Set) SessionReplays() *SessionReplays {
+	if s.replays == nil {
+		s.replays = newSessionReplays()
+	}
+	return s.replays
+}
+
+// SessionReplayEvents is the table session_replay_events.
+func (s *Set) SessionReplayEvents() *SessionReplayEvents {
+	if s.chunks == nil {
+		s.chunks = newSessionReplayEvents()
+	}
+	return s.chunks
+}
+
+// SessionEvents is the table session_events.
+func (s *Set) SessionEvents() *SessionEvents {
+	if s.timeline == nil {
+		s.timeline = newSessionEvents()
+	}
+	return s.timeline
+}
+
+// ProductEvents is the table product_events.
+func (s *Set) ProductEvents() *ProductEvents {
+	if s.product == nil {
+		s.product = newProductEvents()
+	}
+	return s.product
+}
+
 // MetricCatalog is the table metric_catalog.
 func (s *Set) MetricCatalog() *MetricCatalog { return &s.catalog }
 
 // AttributeKeys is the table attribute_keys.
 func (s *Set) AttributeKeys() *AttributeKeys { return &s.attributes }
 
-const rowTables = 7
+const rowTables = 11
 
 // rowBlocks lists the blocks of the tables that hold items themselves; nil where the table was never asked for.
 func (s *Set) rowBlocks() [rowTables]*native.Block {
@@ -119,6 +155,18 @@ func (s *Set) rowBlocks() [rowTables]*native.Block {
 	if s.summary != nil {
 		b[6] = &s.summary.Block
 	}
+	if s.replays != nil {
+		b[7] = &s.replays.Block
+	}
+	if s.chunks != nil {
+		b[8] = &s.chunks.Block
+	}
+	if s.timeline != nil {
+		b[9] = &s.timeline.Block
+	}
+	if s.product != nil {
+		b[10] = &s.product.Block
+	}
 	return b
 }
 
@@ -137,18 +185,27 @@ func (s *Set) make(i int) *native.Block {
 		return &s.Histogram().Block
 	case 5:
 		return &s.ExponentialHistogram().Block
-	default:
+	case 6:
 		return &s.Summary().Block
+	case 7:
+		return &s.SessionReplays().Block
+	case 8:
+		return &s.SessionReplayEvents().Block
+	case 9:
+		return &s.SessionEvents().Block
+	default:
+		return &s.ProductEvents().Block
 	}
 }
 
 func rowTableName(i int) string {
 	return [rowTables]string{
 		"spans", "logs", "metrics_gauge", "metrics_sum", "metrics_histogram", "metrics_exponential_histogram", "metrics_summary",
+		"session_replays", "session_replay_events", "session_events", "product_events",
 	}[i]
 }
 
-// Rows is the number of items: spans, log records and data points. Rollup rows do not count.
+// Rows is the number of items: spans, log records, data points, sessions, chunks and events. Rollup rows do not count.
 func (s *Set) Rows() int {
 	n := 0
 	for _, b := range s.rowBlocks() {

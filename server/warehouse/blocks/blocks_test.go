@@ -15,12 +15,16 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// migrated reads the columns of the tables from the migration, which is the contract.
+// migrated reads the columns of the tables from the migrations, which are the contract.
 func migrated(t *testing.T) map[string][]string {
 	t.Helper()
-	sql, err := os.ReadFile("../migrations/0001_telemetry.sql")
-	if err != nil {
-		t.Fatal(err)
+	var sql []byte
+	for _, name := range []string{"0001_telemetry.sql", "0002_sessions_events.sql"} {
+		b, err := os.ReadFile("../migrations/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sql = append(sql, b...)
 	}
 	tables := map[string][]string{}
 	table := regexp.MustCompile(`(?s)CREATE TABLE IF NOT EXISTS \{\{create "(\w+)"\}\}\n\(\n(.*?)\n\)\n`)
@@ -57,6 +61,8 @@ func TestColumnsAreThoseOfTheMigration(t *testing.T) {
 	for name, block := range map[string]native.Block{
 		"spans": s.Spans().Block, "logs": s.Logs().Block, "metrics_gauge": s.Gauge().Block, "metrics_sum": s.Sum().Block,
 		"metrics_histogram": s.Histogram().Block, "metrics_exponential_histogram": s.ExponentialHistogram().Block, "metrics_summary": s.Summary().Block,
+		"session_replays": s.SessionReplays().Block, "session_replay_events": s.SessionReplayEvents().Block, "session_events": s.SessionEvents().Block,
+		"product_events": s.ProductEvents().Block,
 	} {
 		if d := cmp.Diff(want[name], fieldsOf(block)); d != "" {
 			t.Errorf("%s: %s", name, d)

@@ -417,3 +417,173 @@ SELECT
 FROM spans_local
 WHERE ParentSpanId = ''
 ;
+
+CREATE TABLE IF NOT EXISTS session_replays_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    SessionId String CODEC(ZSTD(1)),
+    Version UInt32 CODEC(ZSTD(1)),
+    StartTime DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    EndTime DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    LastActivityAt DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    DurationMs UInt64 CODEC(ZSTD(1)),
+    Status LowCardinality(String) CODEC(ZSTD(1)),
+    VisitorId String CODEC(ZSTD(1)),
+    VisitorIsNew Bool CODEC(ZSTD(1)),
+    UserId String CODEC(ZSTD(1)),
+    UserEmail String CODEC(ZSTD(1)),
+    UserName String CODEC(ZSTD(1)),
+    UserTraits Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    GroupId String CODEC(ZSTD(1)),
+    GroupName String CODEC(ZSTD(1)),
+    UrlInitial String CODEC(ZSTD(1)),
+    Host LowCardinality(String) CODEC(ZSTD(1)),
+    EntryPath String CODEC(ZSTD(1)),
+    ExitPath String CODEC(ZSTD(1)),
+    Referrer String CODEC(ZSTD(1)),
+    ReferrerHost LowCardinality(String) CODEC(ZSTD(1)),
+    UtmSource LowCardinality(String) CODEC(ZSTD(1)),
+    UtmMedium LowCardinality(String) CODEC(ZSTD(1)),
+    UtmCampaign LowCardinality(String) CODEC(ZSTD(1)),
+    UtmTerm LowCardinality(String) CODEC(ZSTD(1)),
+    UtmContent LowCardinality(String) CODEC(ZSTD(1)),
+    UserAgent String CODEC(ZSTD(1)),
+    BrowserName LowCardinality(String) CODEC(ZSTD(1)),
+    OsName LowCardinality(String) CODEC(ZSTD(1)),
+    DeviceType LowCardinality(String) CODEC(ZSTD(1)),
+    Language LowCardinality(String) CODEC(ZSTD(1)),
+    Country LowCardinality(String) CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    PageViews UInt32 CODEC(ZSTD(1)),
+    ClickCount UInt32 CODEC(ZSTD(1)),
+    ErrorCount UInt32 CODEC(ZSTD(1)),
+    TraceIds Array(String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    INDEX idx_start_time StartTime TYPE minmax GRANULARITY 1
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', Version)
+PARTITION BY toDate(StartTime)
+ORDER BY (OrgId, SessionId)
+TTL toDateTime(StartTime) + INTERVAL 30 DAY
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS session_replays ON CLUSTER 'main'
+AS session_replays_local
+ENGINE = Distributed('main', 'svc', 'session_replays_local', cityHash64(OrgId, SessionId))
+;
+
+CREATE TABLE IF NOT EXISTS session_replay_events_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    SessionId String CODEC(ZSTD(1)),
+    ChunkSeq UInt32 CODEC(ZSTD(1)),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    DurationMs UInt32 CODEC(ZSTD(1)),
+    EventCount UInt32 CODEC(ZSTD(1)),
+    ByteSize UInt64 CODEC(ZSTD(1)),
+    IsCheckpoint Bool CODEC(ZSTD(1)),
+    Payload String CODEC(NONE),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4)
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', Timestamp)
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, SessionId, ChunkSeq)
+TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS session_replay_events ON CLUSTER 'main'
+AS session_replay_events_local
+ENGINE = Distributed('main', 'svc', 'session_replay_events_local', cityHash64(OrgId, SessionId))
+;
+
+CREATE TABLE IF NOT EXISTS session_events_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    SessionId String CODEC(ZSTD(1)),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Seq UInt32 CODEC(ZSTD(1)),
+    Type LowCardinality(String) CODEC(ZSTD(1)),
+    Url String CODEC(ZSTD(1)),
+    TraceId String CODEC(ZSTD(1)),
+    Level LowCardinality(String) CODEC(ZSTD(1)),
+    Message String CODEC(ZSTD(1)),
+    TargetSelector String CODEC(ZSTD(1)),
+    TargetText String CODEC(ZSTD(1)),
+    NetMethod LowCardinality(String) CODEC(ZSTD(1)),
+    NetUrl String CODEC(ZSTD(1)),
+    NetStatus UInt16 CODEC(ZSTD(1)),
+    NetDurationMs UInt32 CODEC(ZSTD(1)),
+    ErrorStack String CODEC(ZSTD(1)),
+    VisitorId String CODEC(ZSTD(1)),
+    UserId String CODEC(ZSTD(1)),
+    GroupId String CODEC(ZSTD(1)),
+    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    INDEX idx_trace_id TraceId TYPE bloom_filter(0.001) GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, SessionId, Timestamp, Seq)
+TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS session_events ON CLUSTER 'main'
+AS session_events_local
+ENGINE = Distributed('main', 'svc', 'session_events_local', cityHash64(OrgId, SessionId))
+;
+
+CREATE TABLE IF NOT EXISTS product_events_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Name LowCardinality(String) CODEC(ZSTD(1)),
+    Timestamp DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    Kind LowCardinality(String) CODEC(ZSTD(1)),
+    Source LowCardinality(String) CODEC(ZSTD(1)),
+    VisitorId String CODEC(ZSTD(1)),
+    UserId String CODEC(ZSTD(1)),
+    GroupId String CODEC(ZSTD(1)),
+    SessionId String CODEC(ZSTD(1)),
+    ServiceName LowCardinality(String) CODEC(ZSTD(1)),
+    Url String CODEC(ZSTD(1)),
+    Host LowCardinality(String) CODEC(ZSTD(1)),
+    PagePath String CODEC(ZSTD(1)),
+    Attributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    ResourceAttributes Map(LowCardinality(String), String) CODEC(LZ4),
+    INDEX idx_visitor_id VisitorId TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX idx_user_id UserId TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toDate(Timestamp)
+ORDER BY (OrgId, Name, Timestamp)
+TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS product_events ON CLUSTER 'main'
+AS product_events_local
+ENGINE = Distributed('main', 'svc', 'product_events_local', cityHash64(OrgId, Name, Timestamp))
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS product_events_view ON CLUSTER 'main' TO product_events_local AS
+SELECT
+    OrgId,
+    if(Type = 'navigation', '$pageview', Message) AS Name,
+    Timestamp,
+    Type AS Kind,
+    'browser' AS Source,
+    VisitorId,
+    UserId,
+    GroupId,
+    SessionId,
+    ResourceAttributes['service.name'] AS ServiceName,
+    Url,
+    lower(domain(Url)) AS Host,
+    path(Url) AS PagePath,
+    Attributes,
+    ResourceAttributes
+FROM session_events_local
+WHERE Type = 'navigation' OR (Type = 'custom' AND Message != '' AND NOT startsWith(Message, '$'))
+;

@@ -1,0 +1,136 @@
+package ingest
+
+import (
+	"encoding/json"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/activity"
+)
+
+// activityPaths are the endpoints that take no OTLP.
+func activityPaths() map[string]activity.Kind {
+	return map[string]activity.Kind{
+		"/v1/events":              activity.ProductEvents,
+		"/v1/sessionReplays/meta": activity.SessionReplays,
+		"/v1/sessionReplays/blob": activity.SessionReplayEvents,
+		"/v1/sessionEvents":       activity.SessionEvents,
+	}
+}
+
+func (g *Gateway) serveActivity(w http.ResponseWriter, r *http.Request, kind activity.Kind) {
+	ctx, started, done := g.begin(w, r)
+	defer done()
+	u := upload{kind: kind, headers: r.Header}
+	var result activity.Result
+	fail := g.receive(ctx, r, kind, u.readMedia, func(key Key, discard bool, body []byte) (fail *apierr.Error) {
+		u.key, u.discard, u.body = key, discard, body
+		result, fail = g.storeUpload(ctx, &u)
+		return fail
+	})
+	g.metrics.activityAnswered(kind, started, fail)
+	switch {
+	case fail != nil:
+		g.refuse(w, r, kind, fail)
+	case kind == activity.SessionReplayEvents:
+		w.Header().Set("Content-Length", "0")
+		w.WriteHeader(http.StatusOK)
+	default:
+		if u.discard {
+			result.Accepted = 0
+		}
+		writeAccepted(w, result)
+	}
+}
+
+// upload is one request of an activity endpoint.
+type upload struct {
+	kind    activity.Kind
+	headers http.Header
+	key     Key
+	discard bool
+	// body is as it came: NDJSON, possibly gzip, or a chunk, which is always gzip.
+	body []byte
+	gzip bool
+}
+
+// readMedia checks Content-Type and Content-Encoding. Lines may come as plain text, which is what a page can send without asking first.
+func (u *upload) readMedia(h http.Header) (fail *apierr.Error) {
+	sent := strings.ToLower(strings.Join(h.Values("Content-Type"), ", "))
+	base, _, err := mime.ParseMediaType(sent)
+	if err != nil {
+		base = strings.TrimSpace(strings.SplitN(sent, ";", 2)[0])
+	}
+	if u.kind == activity.SessionReplayEvents {
+		switch base {
+		case "", "application/octet-stream", "application/gzip", "application/x-gzip":
+		default:
+			return apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Type is not supported. A chunk of a recording is a gzip file: send application/octet-stream.")
+		}
+	} else if base != "" && base != "text/plain" && base != "application/octet-stream" && !strings.Contains(sent, "json") {
+		return apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Type is not supported. Send application/x-ndjson: one JSON object to a line.")
+	}
+	u.gzip, fail = contentEncoding(h)
+	return fail
+}
+
+// accepted is the answer to lines. Its first field is the contract's; the others say what became of lines that were not stored as
+// they came.
+type accepted struct {
+	Accepted int      `json:"accepted"`
+	Rejected int      `json:"rejected,omitempty"`
+	Reasons  []string `json:"reasons,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+func writeAccepted(w http.ResponseWriter, result activity.Result) {
+	answer := accepted{Accepted: result.Accepted, Rejected: result.Rejected}
+	for _, n := range result.Reasons {
+		answer.Reasons = append(answer.Reasons, n.String())
+	}
+	for _, n := range result.Warnings {
+		answer.Warnings = append(answer.Warnings, n.String())
+	}
+	body, _ := json.Marshal(answer) // texts and numbers cannot fail to encode
+	h := w.Header()
+	h.Set("Content-Type", mediaJSON)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body)
+}
+
+// activitySeries are the series of a signal that is not OTLP.
+type activitySeries struct {
+	latency                                           prometheus.Observer
+	accepted, rejected, discarded, received, inflated prometheus.Counter
+}
+
+func newActivitySeries(items, bytes *prometheus.CounterVec, latency *prometheus.HistogramVec) map[string]*activitySeries {
+	all := map[string]*activitySeries{}
+	for _, signal := range []string{activity.SessionReplays.String(), activity.ProductEvents.String()} {
+		all[signal] = &activitySeries{
+			latency:   latency.WithLabelValues(signal, doorHTTP.String()),
+			accepted:  items.WithLabelValues(signal, "accepted"),
+			rejected:  items.WithLabelValues(signal, "rejected"),
+			discarded: items.WithLabelValues(signal, "discarded"),
+			received:  bytes.WithLabelValues(signal, "received"),
+			inflated:  bytes.WithLabelValues(signal, "decompressed"),
+		}
+	}
+	return all
+}
+
+func (m *metrics) activityAnswered(kind activity.Kind, started time.Time, fail *apierr.Error) {
+	tag := "ok"
+	if fail != nil {
+		tag = apierr.Spec(fail.Tag).GetTag()
+	}
+	m.requests.WithLabelValues(kind.String(), doorHTTP.String(), tag).Inc()
+	m.activity[kind.String()].latency.Observe(time.Since(started).Seconds())
+}

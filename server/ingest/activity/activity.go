@@ -1,0 +1,124 @@
+// Package activity turns what is sent besides OTLP into warehouse rows: sessions that were recorded, the chunks of their recordings,
+// the events on their timelines, and product events. All but the chunks come as NDJSON, one JSON object to a line.
+//
+// The rows depend on nothing but the body, the chunk's headers and the stamp: a body read back from the durable queue gives the same
+// rows in the same order.
+package activity
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// Kind is what a request holds, by the table that its rows go to.
+type Kind uint8
+
+// Kinds. The zero Kind is none.
+const (
+	// SessionReplays are rows about sessions, each with a version that replaces lower ones.
+	SessionReplays Kind = iota + 1
+	// SessionReplayEvents is one chunk of a recording.
+	SessionReplayEvents
+	// SessionEvents are events on the timelines of sessions.
+	SessionEvents
+	// ProductEvents are events that servers and mobile applications name themselves.
+	ProductEvents
+)
+
+// String is the signal of the kind, which custom keys allow and metrics count: sessions or events.
+func (k Kind) String() string {
+	switch k {
+	case SessionReplays, SessionReplayEvents, SessionEvents:
+		return "sessions"
+	case ProductEvents:
+		return "events"
+	default:
+		return fmt.Sprintf("kind(%d)", uint8(k))
+	}
+}
+
+// Error says which line of a body is at fault, or which header when Line is 0, and why.
+type Error struct {
+	Line int
+	// Field is empty when the whole line is at fault.
+	Field string
+	// Reason goes on where the field's name ends: "must be …".
+	Reason string
+}
+
+func (e *Error) Error() string { return place(e.Line, e.Field) + e.Reason }
+
+func place(line int, field string) string {
+	s := ""
+	if line > 0 {
+		s = fmt.Sprintf("line %d: ", line)
+	}
+	if field != "" {
+		s += field + " "
+	}
+	return s
+}
+
+// Result says what became of the lines of a request that was well-formed.
+type Result struct {
+	Accepted, Rejected int
+	// Reasons says why lines were rejected, Warnings what was changed in accepted ones. Each kind of problem comes once.
+	Reasons, Warnings []Note
+}
+
+// Note is one kind of problem.
+type Note struct {
+	// Line is where it was first met.
+	Line           int
+	Field, Problem string
+	Count          int
+}
+
+// String is the note as one line of text.
+func (n Note) String() string {
+	s := place(n.Line, n.Field) + n.Problem
+	if n.Count > 1 {
+		s += fmt.Sprintf(" (%d times in this request)", n.Count)
+	}
+	return s
+}
+
+// Walk appends the rows of an NDJSON body to set. When it returns an error, which is an *Error or otlp.ErrTooLarge, the set is as it
+// was. Lines that are well-formed and cannot be stored are counted in the result.
+func Walk(kind Kind, body []byte, stamp *otlp.Stamp, set *blocks.Set) (Result, error) {
+	var row func(*reader) bool
+	var bytes func() int
+	switch kind {
+	case SessionReplays:
+		row, bytes = (*reader).sessionReplay, set.SessionReplays().Bytes
+	case SessionEvents:
+		row, bytes = (*reader).sessionEvent, set.SessionEvents().Bytes
+	case ProductEvents:
+		row, bytes = (*reader).productEvent, set.ProductEvents().Bytes
+	default:
+		return Result{}, fmt.Errorf("activity: %s does not come in lines", kind)
+	}
+	limit := cmp.Or(stamp.MaxBytes, otlp.DefaultMaxBytes)
+	mark := set.Mark()
+	r := &reader{stamp: stamp, set: set}
+	for r.next(&body) {
+		if row(r) {
+			r.accept()
+		}
+		if r.fail != nil {
+			break
+		}
+		if bytes() > limit {
+			set.Truncate(mark)
+			return Result{}, otlp.ErrTooLarge
+		}
+	}
+	if r.fail != nil {
+		set.Truncate(mark)
+		return Result{}, r.fail
+	}
+	return r.result, nil
+}

@@ -1,0 +1,240 @@
+package activity
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// Bytes that texts are cut to.
+const (
+	maxID        = 256
+	maxDimension = 128
+	maxText      = 1024
+	maxURL       = 2 << 10
+	maxStack     = 4000
+)
+
+// reader goes over the lines of a body. The methods that read a field give its zero value when it is missing or null.
+type reader struct {
+	stamp *otlp.Stamp
+	set   *blocks.Set
+
+	line   int
+	fields map[string]json.RawMessage
+	// bad is the first field of the line that cannot be read. fail refuses the request.
+	bad  *Error
+	fail *Error
+	// warnings are those of the line, which count once it is accepted.
+	warnings []Note
+	result   Result
+}
+
+// next takes the next line that is not blank off the body and reads it as an object. False means the end, or a line that is none.
+func (r *reader) next(body *[]byte) bool {
+	for len(*body) > 0 {
+		line, rest, _ := bytes.Cut(*body, []byte("\n"))
+		*body = rest
+		r.line++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		r.bad, r.warnings = nil, r.warnings[:0]
+		if reason := r.parse(line); reason != "" {
+			r.fail = &Error{Line: r.line, Reason: reason}
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// parse reads an object. A key that comes twice keeps its last value.
+func (r *reader) parse(line []byte) (reason string) {
+	switch {
+	case line[0] != '{':
+		return "must be a JSON object: the body is NDJSON, one object to a line"
+	case !utf8.Valid(line):
+		return "is not valid UTF-8"
+	}
+	if r.fields == nil {
+		r.fields = map[string]json.RawMessage{}
+	}
+	clear(r.fields)
+	if err := json.Unmarshal(line, &r.fields); err != nil {
+		return "is not valid JSON: " + strings.TrimPrefix(err.Error(), "json: ")
+	}
+	return ""
+}
+
+// value is the JSON of a field; nil when it is missing or null.
+func (r *reader) value(field string) json.RawMessage {
+	v := r.fields[field]
+	if string(v) == "null" {
+		return nil
+	}
+	return v
+}
+
+// refuse notes that a field cannot be read; the first one of a line counts.
+func (r *reader) refuse(field, reason string) {
+	if r.bad == nil {
+		r.bad = &Error{Line: r.line, Field: field, Reason: reason}
+	}
+}
+
+// reject drops the line, which is well-formed, and says why in the result.
+func (r *reader) reject(field, problem string) bool {
+	r.result.Rejected++
+	add(&r.result.Reasons, Note{Line: r.line, Field: field, Problem: problem, Count: 1})
+	return false
+}
+
+// warn notes what had to be changed in the line.
+func (r *reader) warn(field, problem string) {
+	add(&r.warnings, Note{Line: r.line, Field: field, Problem: problem, Count: 1})
+}
+
+// accept counts the line, whose row is there.
+func (r *reader) accept() {
+	r.result.Accepted++
+	for _, n := range r.warnings {
+		add(&r.result.Warnings, n)
+	}
+}
+
+func add(notes *[]Note, more Note) {
+	for i := range *notes {
+		if n := &(*notes)[i]; n.Field == more.Field && n.Problem == more.Problem {
+			n.Count += more.Count
+			return
+		}
+	}
+	*notes = append(*notes, more)
+}
+
+// text reads a text and cuts it to limit bytes.
+func (r *reader) text(field string, limit int) string {
+	s := r.whole(field)
+	return r.cut(field, s, limit)
+}
+
+// whole reads a text of any length.
+func (r *reader) whole(field string) string {
+	v := r.value(field)
+	if v == nil {
+		return ""
+	}
+	var s string
+	if v[0] != '"' || json.Unmarshal(v, &s) != nil {
+		r.refuse(field, "must be a text")
+		return ""
+	}
+	return s
+}
+
+func (r *reader) cut(field, s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	r.warn(field, "is longer than "+strconv.Itoa(limit)+" bytes and was cut")
+	return cut(s, limit)
+}
+
+// cut shortens a text to at most limit bytes without splitting a character.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// number reads a number from 0 to most; a fraction is dropped.
+func (r *reader) number(field string, most uint64) uint64 {
+	v := r.value(field)
+	if v == nil {
+		return 0
+	}
+	if n, err := strconv.ParseUint(string(v), 10, 64); err == nil && n <= most {
+		return n
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || f < 0 || f > float64(most) {
+		r.refuse(field, "must be a number from 0 to "+strconv.FormatUint(most, 10))
+		return 0
+	}
+	return uint64(f)
+}
+
+// flag reads true, false, 1 or 0.
+func (r *reader) flag(field string) bool {
+	switch string(r.value(field)) {
+	case "1", "true":
+		return true
+	case "0", "false", "":
+		return false
+	default:
+		r.refuse(field, "must be 0 or 1")
+		return false
+	}
+}
+
+const timeReason = "must be a time, as in 2026-01-31T09:30:00.250Z or 2026-01-31 09:30:00.250 (UTC)"
+
+// time reads a time in nanoseconds since 1970; ok is false when there is none.
+func (r *reader) time(field string) (nano int64, ok bool) {
+	s := r.whole(field)
+	if s == "" {
+		return 0, false
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateTime} { // both take a fraction of the second
+		t, err := time.ParseInLocation(layout, s, time.UTC)
+		// The warehouse counts nanoseconds since 1970 in 64 bits.
+		if err == nil && t.Year() >= 1970 && t.Year() <= 2261 {
+			return t.UnixNano(), true
+		}
+	}
+	r.refuse(field, timeReason)
+	return 0, false
+}
+
+const (
+	retention = 30 * 24 * time.Hour
+	maxAhead  = 24 * time.Hour
+)
+
+// storable is why a time cannot be stored, empty when it can.
+func (r *reader) storable(nano int64) (problem string) {
+	switch received := r.stamp.ReceivedUnixNano; {
+	case nano < received-int64(retention):
+		return "is more than 30 days back, which is the retention; check the sender's clock"
+	case nano > received+int64(maxAhead):
+		return "is more than 24 hours ahead; check the sender's clock"
+	default:
+		return ""
+	}
+}
+
+// sessionID reads the id of a session, which has the form that the header of a chunk has.
+func (r *reader) sessionID() string {
+	id := r.whole("session_id")
+	if reason := sessionIDReason(id); reason != "" {
+		r.refuse("session_id", reason)
+	}
+	return id
+}
+
+// readable refuses the request when a field of the line could not be read.
+func (r *reader) readable() bool {
+	r.fail = r.bad
+	return r.fail == nil
+}

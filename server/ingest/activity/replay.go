@@ -1,0 +1,181 @@
+package activity
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"net/url"
+	"strings"
+
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+	"github.com/svc-observability/svc/server/warehouse/native"
+)
+
+// Values of session_replays.Status.
+const (
+	statusActive = "active"
+	statusEnded  = "ended"
+)
+
+// sessionReplay reads a row about a session. What cannot be read refuses the request.
+func (r *reader) sessionReplay() bool {
+	id := r.sessionID()
+	version, status := r.version()
+	start, hasStart := r.time("start_time")
+	end, _ := r.time("end_time")
+	last, _ := r.time("last_activity_at")
+	duration := r.number("duration_ms", math.MaxInt64)
+	isNew := r.flag("visitor_is_new")
+	pages, clicks, errs := r.number("page_views", math.MaxUint32), r.number("click_count", math.MaxUint32), r.number("error_count", math.MaxUint32)
+	traces := r.traceIDs("trace_ids")
+	traits := r.attributes("user_traits", maxTraits)
+	resource := r.resource(r.attributes("resource_attributes", maxResourceAttributes))
+	address, referrer := r.text("url_initial", maxText), r.text("referrer", maxText)
+	urlHost, urlPath := splitURL(address)
+	host, entry := strings.ToLower(r.text("host", maxDimension)), r.text("entry_path", maxText)
+	referrerHost := strings.ToLower(r.text("referrer_host", maxDimension))
+	if referrerHost == "" {
+		referrerHost, _ = splitURL(referrer)
+	}
+	service := r.text("service_name", maxDimension)
+	t := r.set.SessionReplays()
+	texts := r.texts(t)
+	if !r.readable() {
+		return false
+	}
+	if !hasStart {
+		// Versions of a session replace each other in whichever partition they meet, and reads do not rely on the partition.
+		r.warn("start_time", "is missing: the receive time was stored")
+		start = r.stamp.ReceivedUnixNano
+	}
+	if problem := r.storable(start); problem != "" {
+		return r.reject("start_time", problem)
+	}
+	t.OrgID.AppendString(string(r.stamp.Org))
+	t.SessionID.AppendString(id)
+	t.Version.Append(version)
+	t.StartTime.Append(start)
+	t.EndTime.Append(end)
+	t.LastActivityAt.Append(last)
+	t.DurationMs.Append(duration)
+	t.Status.AppendString(status)
+	native.AppendBool(t.VisitorIsNew, isNew)
+	appendMap(t.UserTraits, traits)
+	t.URLInitial.AppendString(address)
+	t.Host.AppendString(cmp.Or(host, cut(urlHost, maxDimension)))
+	t.EntryPath.AppendString(cmp.Or(entry, cut(urlPath, maxText)))
+	t.Referrer.AppendString(referrer)
+	t.ReferrerHost.AppendString(cut(strings.TrimPrefix(referrerHost, "www."), maxDimension))
+	t.ServiceName.AppendString(r.service(service, resource))
+	t.PageViews.Append(uint32(pages))
+	t.ClickCount.Append(uint32(clicks))
+	t.ErrorCount.Append(uint32(errs))
+	for _, trace := range traces {
+		t.TraceIDs.Elements.AppendString(trace)
+	}
+	t.TraceIDs.EndRow()
+	appendMap(t.ResourceAttributes, resource)
+	for _, x := range texts {
+		x.column.AppendString(x.value)
+	}
+	return true
+}
+
+// columnText is a text that is stored as it came.
+type columnText struct {
+	column interface{ AppendString(v string) }
+	field  string
+	limit  int
+	value  string
+}
+
+// texts reads the texts that need no thought.
+func (r *reader) texts(t *blocks.SessionReplays) []columnText {
+	all := []columnText{
+		{column: t.VisitorID, field: "visitor_id", limit: maxID},
+		{column: t.UserID, field: "user_id", limit: maxID},
+		{column: t.UserEmail, field: "user_email", limit: maxText},
+		{column: t.UserName, field: "user_name", limit: maxText},
+		{column: t.GroupID, field: "group_id", limit: maxID},
+		{column: t.GroupName, field: "group_name", limit: maxText},
+		{column: t.ExitPath, field: "exit_path", limit: maxText},
+		{column: t.UtmSource, field: "utm_source", limit: maxDimension},
+		{column: t.UtmMedium, field: "utm_medium", limit: maxDimension},
+		{column: t.UtmCampaign, field: "utm_campaign", limit: maxDimension},
+		{column: t.UtmTerm, field: "utm_term", limit: maxDimension},
+		{column: t.UtmContent, field: "utm_content", limit: maxDimension},
+		{column: t.UserAgent, field: "user_agent", limit: maxText},
+		{column: t.BrowserName, field: "browser_name", limit: maxDimension},
+		{column: t.OSName, field: "os_name", limit: maxDimension},
+		{column: t.DeviceType, field: "device_type", limit: maxDimension},
+		{column: t.Language, field: "language", limit: maxDimension},
+		{column: t.Country, field: "country", limit: maxDimension},
+	}
+	for i := range all {
+		all[i].value = r.text(all[i].field, all[i].limit)
+	}
+	return all
+}
+
+// version reads version and status, of which one tells the other: a session starts as version 1 and ends as version 2.
+func (r *reader) version() (version uint32, status string) {
+	version, status = uint32(r.number("version", math.MaxUint32)), r.whole("status")
+	switch {
+	case status == statusActive, status == statusEnded:
+	case status != "":
+		r.refuse("status", "must be active or ended")
+	case version > 1:
+		status = statusEnded
+	default:
+		status = statusActive
+	}
+	if version == 0 {
+		version = 1
+		if status == statusEnded {
+			version = 2
+		}
+	}
+	return version, status
+}
+
+// traceIDs reads a list of trace ids, without those that are none.
+func (r *reader) traceIDs(field string) []string {
+	v := r.value(field)
+	if v == nil {
+		return nil
+	}
+	var ids []string
+	if v[0] != '[' || json.Unmarshal(v, &ids) != nil {
+		r.refuse(field, "must be a list of texts")
+		return nil
+	}
+	out := ids[:0]
+	for _, id := range ids {
+		if id = r.traceID(field, id); id != "" {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// traceID is a trace id in lower case, empty when it is none.
+func (r *reader) traceID(field, id string) string {
+	id = strings.ToLower(id)
+	if id == "" || strings.Trim(id, "0") == "" {
+		return ""
+	}
+	if len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" {
+		r.warn(field, "must be 32 hexadecimal digits: it was left out")
+		return ""
+	}
+	return id
+}
+
+// splitURL is the host of a URL without its port, in lower case, and the path; both empty when it is none.
+func splitURL(s string) (host, path string) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return "", ""
+	}
+	return strings.ToLower(u.Hostname()), u.EscapedPath()
+}

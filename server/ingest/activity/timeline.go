@@ -1,0 +1,75 @@
+package activity
+
+import "math"
+
+// Types of session events with rules of their own.
+const (
+	typeNavigation = "navigation"
+	typeCustom     = "custom"
+)
+
+const (
+	maxTargetText = 120
+	// maxName bounds the name of a product event, which a custom session event becomes.
+	maxName = 128
+)
+
+// sessionEvent reads an event on the timeline of a session. What cannot be read refuses the request.
+func (r *reader) sessionEvent() bool {
+	id := r.sessionID()
+	typ := r.whole("type")
+	switch typ {
+	case typeNavigation, "click", "input", "console", "network", "error", typeCustom:
+	default:
+		r.refuse("type", "must be navigation, click, input, console, network, error or custom")
+	}
+	at, hasTime := r.time("timestamp")
+	seq := r.number("seq", math.MaxUint32)
+	address, netURL := r.text("url", maxURL), r.text("net_url", maxURL)
+	trace := r.traceID("trace_id", r.whole("trace_id"))
+	level, message := r.text("level", maxDimension), r.whole("message")
+	selector, target := r.text("target_selector", maxText), r.text("target_text", maxTargetText)
+	method := r.text("net_method", maxDimension)
+	status, duration := r.number("net_status", math.MaxUint16), r.number("net_duration_ms", math.MaxUint32)
+	stack := r.text("error_stack", maxStack)
+	visitor, user, group := r.text("visitor_id", maxID), r.text("user_id", maxID), r.text("group_id", maxID)
+	attributes := r.attributes("attributes", maxAttributes)
+	if typ == typeCustom {
+		message = r.cut("message", message, maxName)
+	} else {
+		message = r.cut("message", message, maxText)
+	}
+	if !r.readable() {
+		return false
+	}
+	if !hasTime {
+		r.warn("timestamp", "is missing: the receive time was stored")
+		at = r.stamp.ReceivedUnixNano
+	}
+	if problem := r.storable(at); problem != "" {
+		return r.reject("timestamp", problem)
+	}
+	t := r.set.SessionEvents()
+	t.OrgID.AppendString(string(r.stamp.Org))
+	t.SessionID.AppendString(id)
+	t.Timestamp.Append(at)
+	t.Seq.Append(uint32(seq))
+	t.Type.AppendString(typ)
+	t.URL.AppendString(address)
+	t.TraceID.AppendString(trace)
+	t.Level.AppendString(level)
+	t.Message.AppendString(message)
+	t.TargetSelector.AppendString(selector)
+	t.TargetText.AppendString(target)
+	t.NetMethod.AppendString(method)
+	t.NetURL.AppendString(netURL)
+	t.NetStatus.Append(uint16(status))
+	t.NetDurationMs.Append(uint32(duration))
+	t.ErrorStack.AppendString(stack)
+	t.VisitorID.AppendString(visitor)
+	t.UserID.AppendString(user)
+	t.GroupID.AppendString(group)
+	appendMap(t.Attributes, attributes)
+	appendMap(t.ResourceAttributes, r.resource(nil))
+	return true
+}

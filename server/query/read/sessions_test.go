@@ -1,0 +1,286 @@
+package read_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/svc-observability/svc/server/ingest/activity"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
+
+// fresh is an organization that no earlier run of the test had.
+func fresh(t *testing.T) principal.OrgID {
+	return warehousetest.OrgID(t) + principal.OrgID("_"+strconv.FormatInt(time.Now().UnixNano(), 36))
+}
+
+// insert stores a set as the pipeline does: each table under a token of its own.
+func insert(t *testing.T, w *warehouse.Warehouse, set *blocks.Set, token string) {
+	t.Helper()
+	for table := range set.Tables() {
+		var body bytes.Buffer
+		if _, err := table.WriteTo(&body); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Insert(t.Context(), table.Name, strings.Trim(table.Columns, "()"), &body, token+"/"+table.Name); err != nil {
+			t.Fatalf("%s: %v", table.Name, err)
+		}
+	}
+}
+
+// seed is what one organization sends: a session in two versions, three chunks of which one comes twice, a timeline, product events.
+func seed(t *testing.T, org principal.OrgID, now time.Time) *blocks.Set {
+	t.Helper()
+	var set blocks.Set
+	clock := func(seconds int) string {
+		return now.Add(time.Duration(seconds) * time.Second).Format("2006-01-02 15:04:05.000")
+	}
+	stamp := &otlp.Stamp{Org: org, KeyType: otlp.KeyPublic, ReceivedUnixNano: now.UnixNano()}
+	for kind, lines := range map[activity.Kind][]string{
+		activity.SessionReplays: {
+			`{"session_id":"s_1","start_time":"` + clock(0) + `","status":"active","browser_name":"Firefox"}`,
+			`{"session_id":"s_1","start_time":"` + clock(0) + `","end_time":"` + clock(60) + `","version":2,"error_count":1,"browser_name":"Firefox","user_id":"ada","trace_ids":["5b8efff798038103d269b633813fc60c"]}`,
+			`{"session_id":"s_2","start_time":"` + clock(5) + `","browser_name":"Safari"}`,
+		},
+		activity.SessionEvents: {
+			`{"session_id":"s_1","timestamp":"` + clock(1) + `","seq":2,"type":"click","target_text":"Buy"}`,
+			`{"session_id":"s_1","timestamp":"` + clock(1) + `","seq":1,"type":"navigation","url":"https://Shop.example:8443/cart?x=1","user_id":"ada"}`,
+			`{"session_id":"s_1","timestamp":"` + clock(2) + `","type":"custom","message":"order placed","attributes":{"total":12.5}}`,
+			`{"session_id":"s_1","timestamp":"` + clock(3) + `","type":"custom","message":"$reserved"}`,
+			`{"session_id":"s_2","timestamp":"` + clock(6) + `","type":"error","message":"boom"}`,
+		},
+		activity.ProductEvents: {`{"name":"refund","timestamp":"` + clock(4) + `","user_id":"ada"}`},
+	} {
+		if result, err := activity.Walk(kind, []byte(strings.Join(lines, "\n")), stamp, &set); err != nil || result.Accepted != len(lines) {
+			t.Fatalf("%+v, %v", result, err)
+		}
+	}
+	for i, seq := range []uint32{2, 0, 1, 1} {
+		c := activity.Chunk{SessionID: "s_1", Seq: seq, IsCheckpoint: seq == 0, EventCount: 5, DurationMs: 5000, ByteSize: 1 << 20}
+		again := *stamp
+		again.ReceivedUnixNano += int64(i)
+		c.Append([]byte("\x1f\x8b\x00\xff"+string(rune('0'+seq))), &again, &set)
+	}
+	return &set
+}
+
+func all[T any](t *testing.T, w *warehouse.Warehouse, org principal.OrgID, s query.Statement) []T {
+	t.Helper()
+	rows, err := read.All[T](t.Context(), w, org, s)
+	if err != nil {
+		t.Fatalf("%s: %v", s.SQL, err)
+	}
+	return rows
+}
+
+func TestSessions(t *testing.T) {
+	w := warehousetest.Shared(t)
+	org := fresh(t)
+	other := org + "_other"
+	now := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Hour)
+	for range 3 { // a repeated insert adds nothing, nor does the view
+		insert(t, w, seed(t, org, now), string(org))
+	}
+	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
+	stamps := map[string]string{"svc_org_id": string(org), "svc_ingest_key_type": "public", "svc_ingest_source": "svc-ingest-gateway"}
+	first := query.SessionRow{
+		SessionID: "s_1", Version: 2, StartTime: now, EndTime: now.Add(time.Minute), LastActivityAt: time.Unix(0, 0).UTC(), Status: "ended", UserID: "ada",
+		BrowserName: "Firefox", ErrorCount: 1, TraceIDs: []string{"5b8efff798038103d269b633813fc60c"}, ResourceAttributes: stamps,
+	}
+	second := query.SessionRow{
+		SessionID: "s_2", Version: 1, StartTime: now.Add(5 * time.Second), EndTime: time.Unix(0, 0).UTC(), LastActivityAt: time.Unix(0, 0).UTC(), Status: "active",
+		BrowserName: "Safari", TraceIDs: []string{}, ResourceAttributes: stamps,
+	}
+	firefox, yes, no := "Firefox", true, false
+	for name, c := range map[string]struct {
+		list query.SessionList
+		want []query.SessionRow
+	}{
+		"all":               {query.SessionList{}, []query.SessionRow{second, first}},
+		"second page":       {query.SessionList{Offset: 1}, []query.SessionRow{first}},
+		"browser":           {query.SessionList{BrowserName: &firefox}, []query.SessionRow{first}},
+		"with errors":       {query.SessionList{HasErrors: &yes}, []query.SessionRow{first}},
+		"not by version 1":  {query.SessionList{HasErrors: &no, BrowserName: &firefox}, nil},
+		"user of version 2": {query.SessionList{UserID: &first.UserID}, []query.SessionRow{first}},
+	} {
+		c.list.Window, c.list.Limit = window, 10
+		if diff := cmp.Diff(c.want, all[query.SessionRow](t, w, org, query.ListSessions(c.list))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if diff := cmp.Diff([]query.SessionRow{first}, all[query.SessionRow](t, w, org, query.Session("s_1"))); diff != "" {
+		t.Errorf("session (-want +got):\n%s", diff)
+	}
+	chunk := func(seq uint32, nano int) query.ChunkRow {
+		return query.ChunkRow{
+			ChunkSeq: seq, Timestamp: now.Add(time.Duration(nano)), DurationMs: 5000, EventCount: 5, ByteSize: 1 << 20, IsCheckpoint: seq == 0,
+			Payload: "\x1f\x8b\x00\xff" + string(rune('0'+seq)),
+		}
+	}
+	if diff := cmp.Diff([]query.ChunkRow{chunk(0, 1), chunk(1, 3), chunk(2, 0)}, all[query.ChunkRow](t, w, org, query.SessionChunks("s_1", 0, 9, 10))); diff != "" {
+		t.Errorf("chunks (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]query.ChunkRow{chunk(1, 3)}, all[query.ChunkRow](t, w, org, query.SessionChunks("s_1", 1, 1, 10))); diff != "" {
+		t.Errorf("one chunk (-want +got):\n%s", diff)
+	}
+	for _, c := range []struct {
+		types []string
+		want  []string
+	}{{nil, []string{"navigation", "click", "custom", "custom"}}, {[]string{"click", "it's"}, []string{"click"}}} {
+		var got []string
+		for _, e := range all[query.SessionEventRow](t, w, org, query.SessionTimeline("s_1", c.types, 0, 10)) {
+			got = append(got, e.Type)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("timeline of %v (-want +got):\n%s", c.types, diff)
+		}
+	}
+	if got := all[query.SessionRow](t, w, other, query.ListSessions(query.SessionList{Window: window, Limit: 10})); len(got) != 0 {
+		t.Errorf("another organization sees %v", got)
+	}
+}
+
+func TestProductEvents(t *testing.T) {
+	w := warehousetest.Shared(t)
+	org := fresh(t)
+	now := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Hour)
+	for range 3 {
+		insert(t, w, seed(t, org, now), string(org))
+	}
+	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
+	want := []query.ProductEventRow{
+		{Name: "refund", Timestamp: now.Add(4 * time.Second), Kind: "custom", Source: "server", UserID: "ada"},
+		{Name: "order placed", Timestamp: now.Add(2 * time.Second), Kind: "custom", Source: "browser", SessionID: "s_1", Attributes: map[string]string{"total": "12.5"}},
+		{
+			Name: "$pageview", Timestamp: now.Add(time.Second), Kind: "navigation", Source: "browser", UserID: "ada", SessionID: "s_1",
+			URL: "https://Shop.example:8443/cart?x=1", Host: "shop.example", PagePath: "/cart",
+		},
+	}
+	got := all[query.ProductEventRow](t, w, org, query.ListProductEvents(query.ProductEventList{Window: window, Limit: 10}))
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(query.ProductEventRow{}, "ResourceAttributes")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, e := range got {
+		if e.ResourceAttributes["svc_org_id"] != string(org) {
+			t.Errorf("%s is stamped %v", e.Name, e.ResourceAttributes)
+		}
+	}
+	name, user := "$pageview", "ada"
+	for i, c := range []struct {
+		list query.ProductEventList
+		want int
+	}{{query.ProductEventList{Name: &name}, 1}, {query.ProductEventList{UserID: &user}, 2}, {query.ProductEventList{UserID: &user, Name: &name, Offset: 1}, 0}} {
+		c.list.Window, c.list.Limit = window, 10
+		if got := all[query.ProductEventRow](t, w, org, query.ListProductEvents(c.list)); len(got) != c.want {
+			t.Errorf("%d: %d events, want %d", i, len(got), c.want)
+		}
+	}
+}
+
+// One organization's sessions have the ids of another's, and no statement mixes the two.
+func TestSessionsAreIsolated(t *testing.T) {
+	w := warehousetest.Shared(t)
+	mine := fresh(t)
+	theirs := mine + "_theirs"
+	now := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Hour)
+	insert(t, w, seed(t, theirs, now), string(theirs))
+	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
+	statements := map[string]query.Statement{
+		"sessions": query.ListSessions(query.SessionList{Window: window, Limit: 100}), "session": query.Session("s_1"),
+		"chunks": query.SessionChunks("s_1", 0, 9, 100), "timeline": query.SessionTimeline("s_1", nil, 0, 100),
+		"events": query.ListProductEvents(query.ProductEventList{Window: window, Limit: 100}),
+	}
+	count := func(org principal.OrgID) map[string]int {
+		counts := map[string]int{}
+		for name, s := range statements {
+			rows, err := w.Query(context.Background(), org, s.SQL, s.Args...)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for rows.Next() {
+				counts[name]++
+			}
+			if err := rows.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return counts
+	}
+	full := map[string]int{"sessions": 2, "session": 1, "chunks": 3, "timeline": 4, "events": 3}
+	if diff := cmp.Diff(map[string]int{}, count(mine)); diff != "" {
+		t.Errorf("rows of another organization (-want +got):\n%s", diff)
+	}
+	insert(t, w, seed(t, mine, now), string(mine))
+	for _, org := range []principal.OrgID{mine, theirs} {
+		if diff := cmp.Diff(full, count(org)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", org, diff)
+		}
+	}
+}
+
+var granules = regexp.MustCompile(`(?s)PrimaryKey.*?Granules: (\d+)/(\d+)`)
+
+// The reads of one session find it by the primary key, and those of events by their name.
+func TestSessionsAreFoundByKey(t *testing.T) {
+	w := warehousetest.Shared(t)
+	org := fresh(t)
+	const at = "now64(9) - toIntervalHour(1)"
+	for table, columns := range map[string]string{
+		"session_replays":       "SessionId, StartTime) SELECT '" + string(org) + "', concat('s_', toString(number)), " + at,
+		"session_replay_events": "SessionId, ChunkSeq, Timestamp) SELECT '" + string(org) + "', concat('s_', toString(number % 5000)), intDiv(number, 5000), " + at,
+		"session_events":        "SessionId, Timestamp) SELECT '" + string(org) + "', concat('s_', toString(number % 5000)), " + at,
+		"product_events":        "Name, Timestamp) SELECT '" + string(org) + "', concat('event ', toString(number % 50)), " + at,
+	} {
+		if err := w.Exec(t.Context(), "INSERT INTO "+table+" (OrgId, "+columns+" FROM numbers(200000)"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := "event 7"
+	now := time.Now()
+	for what, s := range map[string]query.Statement{
+		"session": query.Session("s_77"), "chunks": query.SessionChunks("s_77", 0, 9, 10), "timeline": query.SessionTimeline("s_77", nil, 0, 10),
+		"events": query.ListProductEvents(query.ProductEventList{Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Name: &name, Limit: 10}),
+	} {
+		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		var plan strings.Builder
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				t.Fatal(err)
+			}
+			plan.WriteString(line + "\n")
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m := granules.FindStringSubmatch(plan.String())
+		if m == nil {
+			t.Errorf("%s does not use the primary key:\n%s", what, plan.String())
+			continue
+		}
+		read, _ := strconv.Atoi(m[1])
+		of, _ := strconv.Atoi(m[2])
+		if read == 0 || of < 20 || read > of/4 {
+			t.Errorf("%s reads %d of %d granules:\n%s", what, read, of, plan.String())
+		}
+	}
+}

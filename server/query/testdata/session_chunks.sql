@@ -1,0 +1,10 @@
+SELECT
+    ChunkSeq, Timestamp, DurationMs, EventCount, ByteSize, IsCheckpoint, Payload
+FROM session_replay_events
+WHERE OrgId = {org:String}
+    AND SessionId = {session_id:String}
+    AND ChunkSeq >= {from_seq:UInt32}
+    AND ChunkSeq <= {to_seq:UInt32}
+ORDER BY ChunkSeq, Timestamp DESC
+LIMIT 1 BY ChunkSeq
+LIMIT {limit:UInt32}
