@@ -78,8 +78,10 @@ func (w *walker) readLogRecord(t *blocks.Logs, columns *resourceColumns, b []byt
 	}
 	text := v.bytes
 	if v.typ != blocks.StringValue {
+		// A body of few bytes may be a text of many.
+		w.textEnd = w.maxSize
 		var ok bool
-		if w.scratch, ok = w.appendText(w.scratch[:0], &v, itemAttributeDepth); !ok {
+		if w.scratch, ok = w.appendText(w.scratch[:0], &v, itemAttributeDepth); !ok || !w.grow(len(w.scratch)) {
 			return false
 		}
 		text = w.scratch
@@ -87,7 +89,7 @@ func (w *walker) readLogRecord(t *blocks.Logs, columns *resourceColumns, b []byt
 	at, ok := w.admitRecord()
 	if !ok {
 		attributes.Rollback(mark)
-		return true
+		return w.grow(rejectedSize)
 	}
 	t.Body.Append(text)
 	return w.finishRecord(t, columns, at)
@@ -103,8 +105,10 @@ func (w *walker) addBody(m []byte) bool {
 	if !w.checkWhole() {
 		return false
 	}
-	r.body, r.ownBody = joined(r.body, r.ownBody, m), true
-	return true
+	var ok bool
+	r.body, ok = w.joined(r.body, r.ownBody, m)
+	r.ownBody = true
+	return ok
 }
 
 // admitRecord decides whether the record can be stored, and at which time.

@@ -40,8 +40,12 @@ func (w *walker) beginPoint(t *pointTable) {
 // pointAttribute reads an attribute of a point at b[i].
 func (w *walker) pointAttribute(t *pointTable, b []byte, i int) int {
 	m, i := chunk(b, i)
+	n := len(t.Attributes.RowTags())
 	if i < 0 || !w.attribute(t.Attributes, m, pointAttributeDepth) {
 		return -1
+	}
+	if len(t.Attributes.RowTags()) == n {
+		return i // beyond maxAttributes
 	}
 	w.point.series += seriesEntry(t.Attributes.KeyName(w.entry.id), w.entry.text)
 	return i

@@ -25,7 +25,8 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 	at, duration := r.stamp.ReceivedUnixNano, uint64(0)
 	if s.StartTimeUnixNano != 0 {
 		at = int64(s.StartTimeUnixNano)
-		if s.EndTimeUnixNano > s.StartTimeUnixNano {
+		const day = 24 * 3600 * int64(1e9)
+		if s.EndTimeUnixNano > s.StartTimeUnixNano && s.EndTimeUnixNano <= uint64(r.stamp.ReceivedUnixNano+day) {
 			duration = s.EndTimeUnixNano - s.StartTimeUnixNano
 		}
 	}
