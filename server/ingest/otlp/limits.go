@@ -18,8 +18,10 @@ const (
 	// maxKeyBytes bounds keys, which are kept in dictionaries and listed by hour.
 	maxKeyBytes = 1 << 10
 	// maxValueBytes bounds a value as text. Reading one attribute reads those of all rows in a granule of 8,192: longer values would
-	// make that gigabytes. Stack traces and statements are shorter; a text of any length may be the body of a log record.
+	// make that gigabytes. Stack traces and statements are shorter; what is long goes into the body of a log record.
 	maxValueBytes = 64 << 10
+	// maxBodyBytes bounds the body of a log record, which may hold a document.
+	maxBodyBytes = 1 << 20
 	// cutMark ends a key or value that was cut. It counts towards the limit.
 	cutMark = "…[cut]"
 )
@@ -45,16 +47,36 @@ func (w *walker) limitKey(key []byte) []byte {
 	return cutText(append(make([]byte, 0, maxKeyBytes), key[:maxKeyBytes]...), 0, maxKeyBytes)
 }
 
-// appendLimited appends the text of an attribute as it is stored. Of a value that is too long only the beginning is made; all of it is checked.
+// appendLimited appends the text of an attribute as it is stored.
 func (w *walker) appendLimited(dst []byte, v *anyValue, depth int) ([]byte, bool) {
-	from := len(dst)
-	w.textEnd = from + maxValueBytes
-	dst, ok := w.appendText(dst, v, depth)
-	if ok && len(dst)-from > maxValueBytes {
+	dst, long, ok := w.appendUpTo(maxValueBytes, dst, v, depth)
+	if long {
 		w.note(issueLongValue, "attributes")
-		dst = cutText(dst, from, maxValueBytes)
 	}
 	return dst, ok
+}
+
+// bodyText is the body of a log record as it is stored, in the request's memory or in scratch.
+func (w *walker) bodyText(v *anyValue, depth int) ([]byte, bool) {
+	if v.typ == blocks.StringValue && len(v.bytes) <= maxBodyBytes {
+		return v.bytes, true
+	}
+	var long, ok bool
+	if w.scratch, long, ok = w.appendUpTo(maxBodyBytes, w.scratch[:0], v, depth); long {
+		w.note(issueLongBody, "body")
+	}
+	return w.scratch, ok && w.grow(len(w.scratch))
+}
+
+// appendUpTo appends the text of a value, cut when it is longer than the limit. Of a longer one only the beginning is made; all of it is checked.
+func (w *walker) appendUpTo(limit int, dst []byte, v *anyValue, depth int) (text []byte, long, ok bool) {
+	from := len(dst)
+	w.textEnd = from + limit
+	dst, ok = w.appendText(dst, v, depth)
+	if !ok || len(dst)-from <= limit {
+		return dst, false, ok
+	}
+	return cutText(dst, from, limit), true, true
 }
 
 // upTo is the beginning of s, when s alone passes the end of the text that is made in dst.
@@ -97,6 +119,8 @@ func limitMessage(k issueKind) string {
 		return "a key is longer than " + strconv.Itoa(maxKeyBytes) + " bytes and was cut: it ends with " + cutMark
 	case issueLongValue:
 		return "a value is longer than " + strconv.Itoa(maxValueBytes) + " bytes as text and was cut: it ends with " + cutMark
+	case issueLongBody:
+		return "is longer than " + strconv.Itoa(maxBodyBytes) + " bytes as text and was cut: it ends with " + cutMark
 	default:
 		return "there are more than " + strconv.Itoa(maxAttributes) + " attributes: those after them were left out"
 	}

@@ -39,7 +39,9 @@ func longAttributes() map[string]kvs {
 		"map":   {list("a", text(strings.Repeat("€", 30<<10), "v"), text("after", "x"))},
 		"blob":  {list("a", otlptest.Bytes("b", make([]byte, 70<<10)), text("after", "x"))},
 		"exact": {list("a", text("k", strings.Repeat("y", 64<<10-8))), list("b", text("k", strings.Repeat("y", 64<<10-7)))},
-		"many":  crowd,
+		"body":  {text("a", strings.Repeat("é", 600<<10)), text("b", "")}, "body of bytes": {otlptest.Bytes("a", make([]byte, 1<<19+1))},
+		"body of a list": {otlptest.Texts("a", strings.Repeat("x", 1<<20), "after")}, "body at the limit": {text("a", strings.Repeat("x", 1<<20))},
+		"many": crowd,
 	}
 }
 
@@ -147,8 +149,10 @@ func TestExpansionIsBounded(t *testing.T) {
 		in     []byte
 	}{
 		"joined pieces":   {otlp.Logs, nested(nested(nested(pieces, 2), 6), 1, 2, 2)},
-		"body of nulls":   {otlp.Logs, nested(nested(repeat(2<<20, 0x0a, 0), 5), 1, 2, 2, 5)},
-		"body of deep":    {otlp.Logs, nested(deep, 1, 2, 2, 5)},
+		"empty resources": {otlp.Logs, repeat(1<<18, 0x0a, 0)},
+		"empty scopes":    {otlp.Logs, nested(repeat(1<<18, 0x12, 0), 1)},
+		"bucket counts":   {otlp.Metrics, nested(repeat(2<<20, 1), 1, 2, 2, 10, 1, 8, 2)},
+		"body of deep":    {otlp.Logs, nested(repeat(10, nested(deep, 2, 5)...), 1, 2)},
 		"distinct keys":   {otlp.Logs, nested(keys, 1, 2)},
 		"rejected spans":  {otlp.Traces, nested(repeat(1<<18, 0x12, 0), 1, 2)},
 		"empty attribute": {otlp.Logs, nested(repeat(1<<20, 0x32, 0), 1, 2, 2)},

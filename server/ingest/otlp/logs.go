@@ -76,15 +76,9 @@ func (w *walker) readLogRecord(t *blocks.Logs, columns *resourceColumns, b []byt
 	if r.hasBody && !w.readAny(r.body, itemAttributeDepth, &v) {
 		return false
 	}
-	text := v.bytes
-	if v.typ != blocks.StringValue {
-		// A body of few bytes may be a text of many.
-		w.textEnd = w.maxSize
-		var ok bool
-		if w.scratch, ok = w.appendText(w.scratch[:0], &v, itemAttributeDepth); !ok || !w.grow(len(w.scratch)) {
-			return false
-		}
-		text = w.scratch
+	text, ok := w.bodyText(&v, itemAttributeDepth)
+	if !ok {
+		return false
 	}
 	at, ok := w.admitRecord()
 	if !ok {

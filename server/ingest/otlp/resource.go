@@ -269,14 +269,14 @@ func (w *walker) items(body []byte, item func(m []byte) bool) bool {
 		w.flushKeys()
 		w.resourceAt, w.scopeAt, w.itemAt = index, -1, -1
 		w.resource.forget()
-		if !each(m, 1, func(r []byte, _ int) bool { return w.readResource(r) }) || !schemaURL(m) {
+		if !w.grow(levelSize) || !each(m, 1, func(r []byte, _ int) bool { return w.readResource(r) }) || !schemaURL(m) {
 			return false
 		}
 		w.stampResource()
 		return each(m, 2, func(m []byte, index int) bool {
 			w.scopeAt, w.itemAt = index, -1
 			w.scope.forget()
-			if !each(m, 1, func(s []byte, _ int) bool { return w.readScope(s) }) || !schemaURL(m) {
+			if !w.grow(levelSize) || !each(m, 1, func(s []byte, _ int) bool { return w.readScope(s) }) || !schemaURL(m) {
 				return false
 			}
 			w.scope.keepLast()

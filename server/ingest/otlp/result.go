@@ -64,6 +64,7 @@ const (
 	issueDeepValue
 	issueLongKey
 	issueLongValue
+	issueLongBody
 	issueManyAttributes
 	issues
 )
@@ -99,7 +100,7 @@ func (k issueKind) message() string {
 		return "trace_id must be 16 bytes and span_id 8: the exemplar was stored without the bad id"
 	case issueTimeRange:
 		return "is out of range and was replaced"
-	case issueLongKey, issueLongValue, issueManyAttributes:
+	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes:
 		return limitMessage(k)
 	default:
 		return fmt.Sprintf("a value is nested more than %d deep: the innermost parts were left out", maxJSONDepth)

@@ -294,6 +294,8 @@ func (w *walker) place(at int, c *resourceColumns) bool {
 const (
 	rowSize      = 256
 	rejectedSize = 64
+	// levelSize is the same for a resource or scope, which may hold nothing.
+	levelSize = 64
 )
 
 func appendRow(m *native.Map, attributes []attribute) native.Span {
