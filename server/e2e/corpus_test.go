@@ -25,7 +25,7 @@ func TestCorpus(t *testing.T) {
 	target := corpus.NewTarget(strings.TrimPrefix(p.IngestURL, "http://"), p.OTLPGRPCAddr, p.PrivateKey)
 	defer target.Close()
 	cases := corpus.Cases(time.Now())
-	want := map[string]int{}
+	want, peak := map[string]int{}, 0
 	for i := range cases {
 		c := &cases[i]
 		c.Load()
@@ -40,8 +40,12 @@ func TestCorpus(t *testing.T) {
 			want[fmt.Sprintf("%.60s", name)]++
 		}
 		c.Body = nil
+		if now := peakMemory(t, p.Pid()); now > peak+32<<20 {
+			t.Logf("%s: %d MiB", c.Name, now>>20)
+			peak = now
+		}
 	}
-	peak := peakMemory(t, p.Pid())
+	peak = peakMemory(t, p.Pid())
 	t.Logf("%d cases, most memory of the server: %d MiB", len(cases), peak>>20)
 	if peak > maxServerMemory {
 		t.Errorf("the server took %d MiB", peak>>20)

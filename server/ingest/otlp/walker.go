@@ -287,7 +287,9 @@ func (w *walker) place(at int, c *resourceColumns) bool {
 	}
 	c.scopeName.AppendID(p.scopeName)
 	c.scopeVersion.AppendID(p.scopeVersion)
-	return w.grow(rowSize + p.resourceSize + p.scopeSize)
+	// A column that grows needs memory for what it has and for what it gets, at one time.
+	repeated := p.resourceSize + p.scopeSize
+	return w.grow(rowSize + repeated + repeated/2)
 }
 
 // rowSize is about what the columns of fixed width take for one row. A rejected item takes no memory but time, and is bounded as well.
