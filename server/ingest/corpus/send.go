@@ -119,6 +119,7 @@ func (t *Target) sendHTTP(ctx context.Context, c *Case) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	_ = conn.Close()
 	<-written
