@@ -19,6 +19,9 @@ const (
 	maxPooledBuffer = 4 << 20
 	// maxDeflateRatio is the most that deflate can expand; it bounds how far a gzip trailer is believed.
 	maxDeflateRatio = 1032
+	// maxTrusted is how much memory a body gets on the word of its trailer. For more it is decompressed once without being kept, so that
+	// one that expands too far costs the time for that and nothing else.
+	maxTrusted = 32 << 20
 )
 
 // buffer is reusable memory for one body.
@@ -116,27 +119,81 @@ func (g *Gateway) gunzip(buf *buffer, compressed []byte) *apierr.Error {
 	if zr == nil {
 		zr = &gunzipper{}
 	}
-	zr.src.Reset(compressed)
 	defer func() {
 		zr.src.Reset(nil)
 		g.gunzips.Put(zr)
 	}()
-	if err := zr.reader.Reset(&zr.src); err != nil {
-		return notGzip(err)
+	if held := cap(buf.b); held > 0 {
+		if fail := g.charge(buf, held); fail != nil {
+			return fail
+		}
 	}
-	err := fill(buf, &zr.reader, expanded(compressed, g.limits.Decompressed), g.limits.Decompressed, nil)
+	limit := g.limits.Decompressed
+	err := errUntrusted
+	size := expanded(compressed, limit)
+	if size <= maxTrusted {
+		err = zr.fill(buf, compressed, size, limit, func(n int) *apierr.Error { return g.charge(buf, n) })
+	}
+	if errors.Is(err, errUntrusted) {
+		if size, err = zr.measure(compressed, limit); err == nil {
+			err = zr.fill(buf, compressed, size, size, func(n int) *apierr.Error { return g.charge(buf, n) })
+		}
+	}
+	var fail *apierr.Error
 	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &fail):
+		return fail
 	case errors.Is(err, errTooLong):
 		return g.expandsTooFar()
-	case err != nil:
+	default:
 		return notGzip(err)
 	}
-	return nil
 }
 
 type gunzipper struct {
 	src    bytes.Reader
 	reader gzip.Reader
+}
+
+// errUntrusted is returned by gunzipper.fill when a body is larger than its trailer says, by more than a buffer.
+var errUntrusted = errors.New("longer than declared")
+
+func (z *gunzipper) reset(compressed []byte) error {
+	z.src.Reset(compressed)
+	return z.reader.Reset(&z.src)
+}
+
+// fill decompresses into buf, which gets memory for hint bytes, and for more than maxTrusted only when hint says so.
+func (z *gunzipper) fill(buf *buffer, compressed []byte, hint, limit int, charge func(n int) *apierr.Error) error {
+	if err := z.reset(compressed); err != nil {
+		return err
+	}
+	held, untrusted := cap(buf.b), false
+	err := fill(buf, &z.reader, hint, limit, func(n int) *apierr.Error {
+		if held += n; held > max(hint+1, maxTrusted) {
+			untrusted = true
+			return apierr.New(apierr.IngestPayloadTooLarge, "")
+		}
+		return charge(n)
+	})
+	if untrusted {
+		return errUntrusted
+	}
+	return err
+}
+
+// measure is the size of a body after decompression.
+func (z *gunzipper) measure(compressed []byte, limit int) (int, error) {
+	if err := z.reset(compressed); err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(io.Discard, io.LimitReader(&z.reader, int64(limit)+1))
+	if err == nil && n > int64(limit) {
+		err = errTooLong
+	}
+	return int(n), err
 }
 
 // expanded reads the length that a gzip trailer claims, so that most bodies need one allocation. The claim is believed only as far as

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -24,6 +25,8 @@ type export struct {
 	body []byte
 	gzip bool
 	json bool
+	// large is set when it became large in memory.
+	large bool
 }
 
 // packFrom is the size from which a body that came uncompressed is compressed for the queue: below it a record costs the disk no more
@@ -40,6 +43,11 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 			return
 		}
 		g.sets.Put(set)
+		if e.large {
+			// Rather than when the heap has doubled: the garbage of several such requests would be gigabytes.
+			set = nil
+			runtime.GC()
+		}
 	}()
 
 	header := RecordHeader{
@@ -51,6 +59,10 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	defer g.release(work)
 	payload, result, fail := g.decode(ctx, e, &header, work, set)
 	if fail != nil {
+		if fail.Tag == apierr.IngestPayloadTooLarge {
+			// The set is empty again, but may have taken memory up to the bound: it is not put back.
+			set, e.large = nil, true
+		}
 		return otlp.Result{}, fail
 	}
 	g.metrics.walked(e, result)
@@ -105,6 +117,7 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 	if len(raw) > g.limits.Decompressed {
 		return nil, result, g.expandsTooFar()
 	}
+	e.large = len(raw) > maxTrusted
 	if e.json {
 		b, err := otlp.FromJSON(e.signal, raw)
 		if err != nil {
@@ -112,6 +125,7 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 		}
 		raw = b
 	}
+	e.large = e.large || len(raw) > maxTrusted
 	stamp := header.stamp(g.limits.Columns)
 	result, err := otlp.Walk(e.signal, raw, &stamp, set)
 	if err != nil {

@@ -113,7 +113,7 @@ func (w *walker) finishPoint(t *pointTable, own func()) bool {
 		if t.exemplars != nil {
 			w.dropExemplars(t.exemplars)
 		}
-		return true
+		return w.grow(rejectedSize)
 	}
 	if p.start > math.MaxInt64 {
 		w.note(issueTimeRange, "start_time_unix_nano")

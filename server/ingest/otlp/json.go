@@ -23,8 +23,11 @@ func FromJSON(signal Signal, body []byte) ([]byte, error) {
 	if !utf8.Valid(body) {
 		return nil, &Error{Reason: "the body is not valid UTF-8"}
 	}
-	p := &jsonParser{in: body}
+	p := &jsonParser{in: body, most: max(len(body), maxJSONWire), spare: 4*len(body) + 1<<20}
 	out, err := p.message(make([]byte, 0, len(body)/2+64), signal.message())
+	if p.tooLarge {
+		return nil, ErrTooLarge
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +38,12 @@ func FromJSON(signal Signal, body []byte) ([]byte, error) {
 	return out, nil
 }
 
-// maxJSONNesting bounds objects and arrays within each other, of known and of ignored fields.
-const maxJSONNesting = 1000
+const (
+	// maxJSONNesting bounds objects and arrays within each other, of known and of ignored fields.
+	maxJSONNesting = 1000
+	// maxJSONWire bounds what a body becomes that is smaller itself: a number of one digit takes nine bytes on the wire.
+	maxJSONWire = 128 << 20
+)
 
 // jsonParser reads JSON and writes protobuf as it goes. The first error ends it; enclosing levels add their part of the path.
 type jsonParser struct {
@@ -44,6 +51,11 @@ type jsonParser struct {
 	at      int
 	depth   int
 	scratch []byte
+	// most is the size of the wire at which tooLarge is set and the parser gives up.
+	most     int
+	tooLarge bool
+	// spare is how many bytes may still be moved for fields that are given again.
+	spare int
 }
 
 func (p *jsonParser) fail(reason string) *Error {
@@ -142,6 +154,9 @@ func (p *jsonParser) message(dst []byte, m message) ([]byte, *Error) {
 			return nil, err
 		}
 		if given&(1<<index) != 0 {
+			if p.spare -= len(dst) - written[index].from; p.spare < 0 {
+				return nil, within(p.fail("fields are given again too often"), f.json)
+			}
 			dst = cutOut(dst, &written, index)
 		}
 		given |= 1 << index
@@ -177,23 +192,6 @@ func findJSON(fields []field, name []byte, guess int) int {
 	return -1
 }
 
-// cutOut removes what a field had written.
-func cutOut(dst []byte, written *[16]extent, index int) []byte {
-	cut := written[index]
-	size := cut.to - cut.from
-	if size == 0 {
-		return dst
-	}
-	dst = append(dst[:cut.from], dst[cut.to:]...)
-	for i := range written {
-		if written[i].from >= cut.to {
-			written[i].from -= size
-			written[i].to -= size
-		}
-	}
-	return dst
-}
-
 func within(err *Error, name string) *Error {
 	err.prepend(name)
 	return err
@@ -227,16 +225,20 @@ func (p *jsonParser) field(dst []byte, f *field) ([]byte, *Error) {
 
 // value appends one value with its tag.
 func (p *jsonParser) value(dst []byte, f *field) ([]byte, *Error) {
+	if len(dst) > p.most {
+		p.tooLarge = true
+		return nil, p.fail("the request is too large")
+	}
 	dst = binary.AppendUvarint(dst, uint64(f.number)<<3|f.kind.wire())
 	switch f.kind {
 	case kindMessage:
-		from := len(dst)
-		dst = append(dst, 0)
+		from, deep := len(dst), p.depth >= longLengths
+		dst = keepLength(dst, deep)
 		dst, err := p.message(dst, f.of)
 		if err != nil {
 			return nil, err
 		}
-		return setLength(dst, from), nil
+		return setLength(dst, from, deep), nil
 	case kindString:
 		s, err := p.quoted()
 		if err != nil {
@@ -268,21 +270,6 @@ func (p *jsonParser) value(dst []byte, f *field) ([]byte, *Error) {
 	default:
 		return p.integer(dst, f.kind)
 	}
-}
-
-// setLength writes the length of what was appended since the byte at from, which was kept free for it.
-func setLength(dst []byte, from int) []byte {
-	size := len(dst) - from - 1
-	if size < 0x80 {
-		dst[from] = byte(size)
-		return dst
-	}
-	var length [binary.MaxVarintLen64]byte
-	n := binary.PutUvarint(length[:], uint64(size))
-	dst = append(dst, length[1:n]...)
-	copy(dst[from+n:], dst[from+1:from+1+size])
-	copy(dst[from:], length[:n])
-	return dst
 }
 
 func (p *jsonParser) appendBytes(dst, s []byte, k kind) ([]byte, *Error) {

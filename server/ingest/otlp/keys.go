@@ -28,6 +28,9 @@ type keyCounter struct {
 
 const typeBits = 3
 
+// keyUseSize is about what a row of attribute_keys takes before it is merged.
+const keyUseSize = 64
+
 func (c *keyCounter) reset() {
 	for _, t := range c.touched {
 		c.counts[t] = 0
@@ -73,6 +76,7 @@ func (w *walker) signalName() blocks.Signal { return blocks.Signal(w.signal) }
 func (w *walker) flushKeys() {
 	for i := range w.counters {
 		c := &w.counters[i]
+		w.size += keyUseSize * len(c.touched) // The next row finds it when this is too much.
 		for _, t := range c.touched {
 			typ := blocks.ValueType(t & (1<<typeBits - 1))
 			w.keys.Add(w.org, w.hour, w.signalName(), c.scope, c.column.KeyName(t>>typeBits), typ, uint64(c.counts[t]))

@@ -76,18 +76,14 @@ func (w *walker) readLogRecord(t *blocks.Logs, columns *resourceColumns, b []byt
 	if r.hasBody && !w.readAny(r.body, itemAttributeDepth, &v) {
 		return false
 	}
-	text := v.bytes
-	if v.typ != blocks.StringValue {
-		var ok bool
-		if w.scratch, ok = w.appendText(w.scratch[:0], &v, itemAttributeDepth); !ok {
-			return false
-		}
-		text = w.scratch
+	text, ok := w.bodyText(&v, itemAttributeDepth)
+	if !ok {
+		return false
 	}
 	at, ok := w.admitRecord()
 	if !ok {
 		attributes.Rollback(mark)
-		return true
+		return w.grow(rejectedSize)
 	}
 	t.Body.Append(text)
 	return w.finishRecord(t, columns, at)
@@ -103,8 +99,10 @@ func (w *walker) addBody(m []byte) bool {
 	if !w.checkWhole() {
 		return false
 	}
-	r.body, r.ownBody = joined(r.body, r.ownBody, m), true
-	return true
+	var ok bool
+	r.body, ok = w.joined(r.body, r.ownBody, m)
+	r.ownBody = true
+	return ok
 }
 
 // admitRecord decides whether the record can be stored, and at which time.

@@ -94,8 +94,10 @@ func (w *walker) addData(tag uint64, data []byte) bool {
 		return false
 	}
 	if m.tag == tag {
-		m.data, m.ownData = joined(m.data, m.ownData, data), true
-		return true
+		var ok bool
+		m.data, ok = w.joined(m.data, m.ownData, data)
+		m.ownData = true
+		return ok
 	}
 	m.tag, m.data, m.ownData = tag, data, false
 	return true

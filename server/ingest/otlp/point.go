@@ -40,8 +40,12 @@ func (w *walker) beginPoint(t *pointTable) {
 // pointAttribute reads an attribute of a point at b[i].
 func (w *walker) pointAttribute(t *pointTable, b []byte, i int) int {
 	m, i := chunk(b, i)
+	n := len(t.Attributes.RowTags())
 	if i < 0 || !w.attribute(t.Attributes, m, pointAttributeDepth) {
 		return -1
+	}
+	if len(t.Attributes.RowTags()) == n {
+		return i // beyond maxAttributes
 	}
 	w.point.series += seriesEntry(t.Attributes.KeyName(w.entry.id), w.entry.text)
 	return i
@@ -223,7 +227,6 @@ func (w *walker) readBuckets(b []byte, i int, offset *int32, counts *native.UInt
 	if after < 0 {
 		return after
 	}
-	from := counts.Len()
 	for i := 0; i < len(m); {
 		tag, next := varint(m, i)
 		if next < 0 {
@@ -238,9 +241,12 @@ func (w *walker) readBuckets(b []byte, i int, offset *int32, counts *native.UInt
 		case 2<<3 | wireVarint:
 			v, i = varint(m, i)
 			counts.Append(v)
+			if !w.grow(countSize) {
+				return -1
+			}
 		case 2<<3 | wireBytes:
 			var packed []byte
-			if packed, i = chunk(m, i); i < 0 {
+			if packed, i = chunk(m, i); i < 0 || !w.grow(countSize*numbers(packed)) {
 				return -1
 			}
 			for at := 0; at < len(packed); {
@@ -256,11 +262,19 @@ func (w *walker) readBuckets(b []byte, i int, offset *int32, counts *native.UInt
 			return -1
 		}
 	}
-	// A count of one byte on the wire takes eight.
-	if !w.grow(8 * (counts.Len() - from)) {
-		return -1
-	}
 	return after
+}
+
+// countSize is what a bucket count takes, which may be one byte on the wire.
+const countSize = 8
+
+// numbers is how many varints there are: each ends with a byte below 0x80.
+func numbers(packed []byte) int {
+	n := 0
+	for _, c := range packed {
+		n += int(^c >> 7)
+	}
+	return n
 }
 
 // readSummary reads a SummaryDataPoint.

@@ -82,10 +82,19 @@ type typed struct{ text, typ string }
 
 func typedMap(kvs []*commonpb.KeyValue) map[string]typed {
 	m := map[string]typed{}
-	for _, kv := range kvs {
-		m[kv.GetKey()] = typed{valueText(kv.GetValue()), valueType(kv.GetValue())}
+	for _, kv := range kvs[:min(len(kvs), 1024)] {
+		m[shortened(kv.GetKey(), 1024)] = typed{shortened(valueText(kv.GetValue()), 64<<10), valueType(kv.GetValue())}
 	}
 	return m
+}
+
+// shortened is s, or as many of its characters as fit in limit bytes with a mark.
+func shortened(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	const mark = "…[cut]"
+	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
 }
 
 func texts(m map[string]typed) map[string]string {

@@ -25,7 +25,8 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 	at, duration := r.stamp.ReceivedUnixNano, uint64(0)
 	if s.StartTimeUnixNano != 0 {
 		at = int64(s.StartTimeUnixNano)
-		if s.EndTimeUnixNano > s.StartTimeUnixNano {
+		const day = 24 * 3600 * int64(1e9)
+		if s.EndTimeUnixNano > s.StartTimeUnixNano && s.EndTimeUnixNano <= uint64(r.stamp.ReceivedUnixNano+day) {
 			duration = s.EndTimeUnixNano - s.StartTimeUnixNano
 		}
 	}
@@ -168,7 +169,7 @@ func (r *reference) record(res *refResource, scope *commonpb.InstrumentationScop
 	x["Timestamp"], x["ObservedTimestamp"] = int64(at), orElse(l.ObservedTimeUnixNano, r.stamp.ReceivedUnixNano)
 	x["TraceId"], x["SpanId"], x["Flags"] = hexID(l.TraceId, 16), hexID(l.SpanId, 8), l.Flags
 	x["SeverityText"], x["SeverityNumber"], x["ServiceVersion"] = severity, uint8(number), res.version
-	x["EventName"], x["Body"], x["LogAttributes"] = l.EventName, valueText(l.Body), texts(attrs)
+	x["EventName"], x["Body"], x["LogAttributes"] = l.EventName, shortened(valueText(l.Body), 1<<20), texts(attrs)
 	r.count(int64(at), "resource", res.own)
 	r.count(int64(at), "log", attrs)
 	r.tables["logs"] = append(r.tables["logs"], x)

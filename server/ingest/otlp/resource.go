@@ -36,21 +36,24 @@ const maxGuessAttributes = 1024
 
 // add reads a KeyValue at the given depth.
 func (l *attributeList) add(w *walker, b []byte, depth int) bool {
+	if len(l.attributes) >= maxAttributes {
+		return w.extraAttribute(b, depth)
+	}
 	var key []byte
 	var v anyValue
 	if !w.readKeyValue(b, depth, &key, &v) {
 		return false
 	}
 	text := v.bytes
-	if v.typ != blocks.StringValue {
+	if v.typ != blocks.StringValue || len(text) > maxValueBytes {
 		from := len(l.arena)
 		var ok bool
-		if l.arena, ok = w.appendText(l.arena, &v, depth+1); !ok {
+		if l.arena, ok = w.appendLimited(l.arena, &v, depth+1); !ok {
 			return false
 		}
 		text = l.arena[from:]
 	}
-	l.attributes = append(l.attributes, attribute{key: key, text: text, typ: v.typ})
+	l.attributes = append(l.attributes, attribute{key: w.limitKey(key), text: text, typ: v.typ})
 	return true
 }
 
@@ -263,17 +266,17 @@ func each(b []byte, number uint64, do func(m []byte, index int) bool) bool {
 // after its items on the wire, so each level is gone over twice, the second time skipping what the first has read.
 func (w *walker) items(body []byte, item func(m []byte) bool) bool {
 	return each(body, 1, func(m []byte, index int) bool {
-		w.resourceAt = index
 		w.flushKeys()
+		w.resourceAt, w.scopeAt, w.itemAt = index, -1, -1
 		w.resource.forget()
-		if !each(m, 1, func(r []byte, _ int) bool { return w.readResource(r) }) || !schemaURL(m) {
+		if !w.grow(levelSize) || !each(m, 1, func(r []byte, _ int) bool { return w.readResource(r) }) || !schemaURL(m) {
 			return false
 		}
 		w.stampResource()
 		return each(m, 2, func(m []byte, index int) bool {
-			w.scopeAt = index
+			w.scopeAt, w.itemAt = index, -1
 			w.scope.forget()
-			if !each(m, 1, func(s []byte, _ int) bool { return w.readScope(s) }) || !schemaURL(m) {
+			if !w.grow(levelSize) || !each(m, 1, func(s []byte, _ int) bool { return w.readScope(s) }) || !schemaURL(m) {
 				return false
 			}
 			w.scope.keepLast()

@@ -55,12 +55,17 @@ const (
 const (
 	issueNoTime issueKind = iota + firstWarning
 	issueNegativeDuration
+	issueEndTooNew
 	issueParentID
 	issueLinkID
 	issueRecordID
 	issueExemplarID
 	issueTimeRange
 	issueDeepValue
+	issueLongKey
+	issueLongValue
+	issueLongBody
+	issueManyAttributes
 	issues
 )
 
@@ -83,6 +88,8 @@ func (k issueKind) message() string {
 		return "is not set: the receive time was stored"
 	case issueNegativeDuration:
 		return "is before the start: a duration of 0 was stored"
+	case issueEndTooNew:
+		return "is more than 24 hours ahead: a duration of 0 was stored; check the sender's clock"
 	case issueParentID:
 		return "must be 8 bytes: the span was stored without a parent"
 	case issueLinkID:
@@ -93,6 +100,8 @@ func (k issueKind) message() string {
 		return "trace_id must be 16 bytes and span_id 8: the exemplar was stored without the bad id"
 	case issueTimeRange:
 		return "is out of range and was replaced"
+	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes:
+		return limitMessage(k)
 	default:
 		return fmt.Sprintf("a value is nested more than %d deep: the innermost parts were left out", maxJSONDepth)
 	}
@@ -104,14 +113,20 @@ func (w *walker) note(k issueKind, field string) {
 	if n.count++; n.count > 1 {
 		return
 	}
-	var path string
-	switch w.signal {
-	case Traces:
-		path = fmt.Sprintf("resource_spans[%d].scope_spans[%d].spans[%d]", w.resourceAt, w.scopeAt, w.itemAt)
-	case Logs:
-		path = fmt.Sprintf("resource_logs[%d].scope_logs[%d].log_records[%d]", w.resourceAt, w.scopeAt, w.itemAt)
+	names := [...][3]string{
+		Traces: {"resource_spans", "scope_spans", "spans"}, Logs: {"resource_logs", "scope_logs", "log_records"},
+		Metrics: {"resource_metrics", "scope_metrics", "metrics"},
+	}[w.signal]
+	path := fmt.Sprintf("%s[%d]", names[0], w.resourceAt)
+	switch {
+	case w.scopeAt < 0:
+		path += ".resource"
+	case w.itemAt < 0:
+		path += fmt.Sprintf(".%s[%d].scope", names[1], w.scopeAt)
+	case w.signal == Metrics:
+		path += fmt.Sprintf(".%s[%d].%s[%d].data_points[%d]", names[1], w.scopeAt, names[2], w.metricAt, w.itemAt)
 	default:
-		path = fmt.Sprintf("resource_metrics[%d].scope_metrics[%d].metrics[%d].data_points[%d]", w.resourceAt, w.scopeAt, w.metricAt, w.itemAt)
+		path += fmt.Sprintf(".%s[%d].%s[%d]", names[1], w.scopeAt, names[2], w.itemAt)
 	}
 	if field != "" {
 		path += "." + field

@@ -112,7 +112,7 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 	if !ok {
 		attributes.Rollback(mark)
 		w.dropElements(t)
-		return true
+		return w.grow(rejectedSize)
 	}
 	return w.finishSpan(t, columns, start)
 }
@@ -276,6 +276,10 @@ func (w *walker) duration(start int64) uint64 {
 	}
 	if s.end < uint64(start) {
 		w.note(issueNegativeDuration, "end_time_unix_nano")
+		return 0
+	}
+	if s.end > uint64(w.stamp.ReceivedUnixNano+day) {
+		w.note(issueEndTooNew, "end_time_unix_nano")
 		return 0
 	}
 	return s.end - uint64(start)

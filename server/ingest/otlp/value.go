@@ -51,9 +51,9 @@ func (w *walker) readAny(b []byte, depth int, v *anyValue) bool {
 			v.bits, i = fixed64(b, i)
 			v.is(blocks.DoubleValue)
 		case 5<<3 | wireBytes:
-			i = v.merge(b, i, blocks.ArrayValue)
+			i = w.merge(v, b, i, blocks.ArrayValue)
 		case 6<<3 | wireBytes:
-			i = v.merge(b, i, blocks.KvlistValue)
+			i = w.merge(v, b, i, blocks.KvlistValue)
 		case 7<<3 | wireBytes:
 			v.bytes, i = chunk(b, i)
 			v.is(blocks.BytesValue)
@@ -75,7 +75,7 @@ func (w *walker) readAny(b []byte, depth int, v *anyValue) bool {
 func (v *anyValue) is(t blocks.ValueType) { v.typ, v.set, v.owned = t, true, false }
 
 // merge reads an array or kvlist. Given twice, their elements are joined, as protobuf does: joined bytes are joined elements.
-func (v *anyValue) merge(b []byte, i int, t blocks.ValueType) int {
+func (w *walker) merge(v *anyValue, b []byte, i int, t blocks.ValueType) int {
 	payload, i := chunk(b, i)
 	if i < 0 {
 		return i
@@ -85,20 +85,17 @@ func (v *anyValue) merge(b []byte, i int, t blocks.ValueType) int {
 		v.is(t)
 		return i
 	}
-	v.bytes, v.owned = joined(v.bytes, v.owned, payload), true
+	var ok bool
+	if v.bytes, ok = w.joined(v.bytes, v.owned, payload); !ok {
+		return -1
+	}
+	v.owned = true
 	return i
 }
 
-// joined appends more to a, in memory of our own from the first time on, so that many pieces cost no more than their bytes.
-func joined(a []byte, owned bool, more []byte) []byte {
-	if !owned {
-		a = append(make([]byte, 0, 2*(len(a)+len(more))), a...)
-	}
-	return append(a, more...)
-}
-
 // appendText appends a value as attribute maps hold it: text as is, bool, int and double in words and digits, bytes in
-// hexadecimal, arrays and kvlists as compact JSON. It reports false when a nested value is malformed.
+// hexadecimal, arrays and kvlists as compact JSON. It reports false when a nested value is malformed. A text that would pass w.textEnd
+// is right up to there, and goes past it.
 func (w *walker) appendText(dst []byte, v *anyValue, depth int) ([]byte, bool) {
 	switch v.typ {
 	case blocks.BoolValue:
@@ -108,11 +105,11 @@ func (w *walker) appendText(dst []byte, v *anyValue, depth int) ([]byte, bool) {
 	case blocks.DoubleValue:
 		return appendDouble(dst, math.Float64frombits(v.bits)), true
 	case blocks.BytesValue:
-		return hex.AppendEncode(dst, v.bytes), true
+		return hex.AppendEncode(dst, w.upTo(dst, v.bytes)), true
 	case blocks.ArrayValue, blocks.KvlistValue:
 		return w.appendJSON(dst, v, depth, 1)
 	default:
-		return append(dst, v.bytes...), true
+		return append(dst, w.upTo(dst, v.bytes)...), true
 	}
 }
 
@@ -129,10 +126,10 @@ func (w *walker) appendJSON(dst []byte, v *anyValue, depth, level int) ([]byte, 
 		if !v.set {
 			return append(dst, "null"...), true
 		}
-		return appendQuoted(dst, v.bytes), true
+		return appendQuoted(dst, w.upTo(dst, v.bytes)), true
 	case blocks.BytesValue:
 		dst = append(dst, '"')
-		return append(hex.AppendEncode(dst, v.bytes), '"'), true
+		return append(hex.AppendEncode(dst, w.upTo(dst, v.bytes)), '"'), true
 	case blocks.DoubleValue:
 		if f := math.Float64frombits(v.bits); math.IsNaN(f) || math.IsInf(f, 0) {
 			return append(appendDouble(append(dst, '"'), f), '"'), true
@@ -159,6 +156,10 @@ func (w *walker) appendJSON(dst []byte, v *anyValue, depth, level int) ([]byte, 
 	}
 	dst = append(dst, open)
 	first := true
+	of := keyValueMsg
+	if array {
+		of = anyValueMsg
+	}
 	for i := 0; i < len(v.bytes); {
 		tag, next := varint(v.bytes, i)
 		if next < 0 {
@@ -173,6 +174,12 @@ func (w *walker) appendJSON(dst []byte, v *anyValue, depth, level int) ([]byte, 
 		var element []byte
 		if element, i = chunk(v.bytes, next); i < 0 {
 			return dst, false
+		}
+		if len(dst) > w.textEnd {
+			if checkMessage(of, element, maxDepth-depth-1) != nil {
+				return dst, false
+			}
+			continue
 		}
 		if !first {
 			dst = append(dst, ',')
@@ -206,7 +213,7 @@ func (w *walker) appendMember(dst, kv []byte, depth, level int) ([]byte, bool) {
 	if !w.readKeyValue(kv, depth, &key, &v) {
 		return dst, false
 	}
-	dst = append(appendQuoted(dst, key), ':')
+	dst = append(appendQuoted(dst, w.upTo(dst, key)), ':')
 	return w.appendJSON(dst, &v, depth+1, level)
 }
 
@@ -238,7 +245,11 @@ func (w *walker) readKeyValue(b []byte, depth int, key *[]byte, v *anyValue) boo
 			if !w.checkWhole() {
 				return false
 			}
-			value, owned = joined(value, owned, more), true
+			var ok bool
+			if value, ok = w.joined(value, owned, more); !ok {
+				return false
+			}
+			owned = true
 		default:
 			i = skip(b, i, tag)
 		}

@@ -44,6 +44,8 @@ type walker struct {
 	metric  metric
 
 	scratch []byte
+	// textEnd is how long a text in scratch need not become longer than.
+	textEnd int
 	entry   entry
 }
 
@@ -103,8 +105,12 @@ func (w *walker) grow(n int) bool {
 	return !w.tooLarge
 }
 
-// attribute reads a KeyValue and appends it to the open row of m; the entry is left in w.entry. Depth is that of the KeyValue.
+// attribute reads a KeyValue and appends it to the open row of m; the entry is left in w.entry. Depth is that of the KeyValue. A row takes
+// maxAttributes; the entry is then the last of those.
 func (w *walker) attribute(m *native.Map, b []byte, depth int) bool {
+	if len(m.RowTags()) >= maxAttributes {
+		return w.extraAttribute(b, depth)
+	}
 	// Nearly all attributes are a key below 128 bytes and a value below 16 KiB with nothing in it but a scalar, in this order.
 	if len(b) >= 4 && b[0] == 1<<3|wireBytes && b[1] < 0x80 {
 		if at := 2 + int(b[1]); at+1 < len(b) && b[at] == 2<<3|wireBytes {
@@ -184,16 +190,20 @@ func (w *walker) anyAttribute(m *native.Map, b []byte, depth int) bool {
 		return false
 	}
 	text := v.bytes
-	if v.typ != blocks.StringValue {
-		var ok bool
-		if w.scratch, ok = w.appendText(w.scratch[:0], &v, depth+1); !ok {
+	asSent := v.typ == blocks.StringValue && len(text) <= maxValueBytes
+	var ok bool
+	if !asSent {
+		if w.scratch, ok = w.appendLimited(w.scratch[:0], &v, depth+1); !ok || !w.grow(len(w.scratch)) {
 			return false
 		}
 		text = w.scratch
 	}
-	e.id, e.typ = m.Key(key, uint8(v.typ)), v.typ
+	e.typ = v.typ
+	if e.id, ok = w.key(m, w.limitKey(key), v.typ); !ok {
+		return false
+	}
 	m.Values.Append(text)
-	if v.typ == blocks.StringValue {
+	if asSent {
 		e.text = text
 	} else {
 		e.text = m.Values.Last(len(text))
@@ -212,8 +222,8 @@ func (w *walker) attributeKey(m *native.Map, key []byte, typ blocks.ValueType) b
 	if !validText(key) {
 		return false
 	}
-	e.id = m.Key(key, uint8(typ))
-	return true
+	e.id, ok = w.key(m, key, typ)
+	return ok
 }
 
 // Rows of each table are counted on their own: dictionary numbers are a table's own.
@@ -277,11 +287,18 @@ func (w *walker) place(at int, c *resourceColumns) bool {
 	}
 	c.scopeName.AppendID(p.scopeName)
 	c.scopeVersion.AppendID(p.scopeVersion)
-	return w.grow(rowSize + p.resourceSize + p.scopeSize)
+	// A column that grows needs memory for what it has and for what it gets, at one time.
+	repeated := p.resourceSize + p.scopeSize
+	return w.grow(rowSize + repeated + repeated/2)
 }
 
-// rowSize is about what the columns of fixed width take for one row.
-const rowSize = 256
+// rowSize is about what the columns of fixed width take for one row. A rejected item takes no memory but time, and is bounded as well.
+const (
+	rowSize      = 256
+	rejectedSize = 64
+	// levelSize is the same for a resource or scope, which may hold nothing.
+	levelSize = 64
+)
 
 func appendRow(m *native.Map, attributes []attribute) native.Span {
 	m.BeginRow()

@@ -1,0 +1,138 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/svc-observability/svc/server/ingest/otlp"
+)
+
+type number = protowire.Number
+
+// nest puts b into messages within each other; the fields are those from the outside in.
+func nest(b []byte, fields ...number) []byte {
+	for _, f := range slices.Backward(fields) {
+		b = protowire.AppendBytes(protowire.AppendTag(make([]byte, 0, len(b)+12), f, protowire.BytesType), b)
+	}
+	return b
+}
+
+func join(parts ...[]byte) []byte { return slices.Concat(parts...) }
+
+func text(f number, s string) []byte { return nest([]byte(s), f) }
+
+func fixed64(f number, v uint64) []byte {
+	return protowire.AppendFixed64(protowire.AppendTag(nil, f, protowire.Fixed64Type), v)
+}
+
+func varint(f number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(nil, f, protowire.VarintType), v)
+}
+
+// keyValue is an attribute; value is the inside of an AnyValue.
+func keyValue(key string, value []byte) []byte { return join(text(1, key), nest(value, 2)) }
+
+func traceID() []byte { return []byte("0123456789abcdef") }
+func spanID() []byte  { return []byte("01234567") }
+
+// span is the inside of a span that is right but for what is appended: of a field given twice the last counts.
+func (m maker) span(name string, more ...[]byte) []byte {
+	return join(nest(traceID(), 1), nest(spanID(), 2), text(5, name), fixed64(7, m.now), fixed64(8, m.now+1000), join(more...))
+}
+
+func (m maker) record(body string, more ...[]byte) []byte {
+	return join(fixed64(1, m.now), nest(text(1, body), 5), join(more...))
+}
+
+// point is the inside of a NumberDataPoint.
+func (m maker) point(more ...[]byte) []byte {
+	return join(fixed64(3, m.now), fixed64(6, 3), join(more...))
+}
+
+func gauge(name string, points ...[]byte) []byte {
+	var all []byte
+	for _, p := range points {
+		all = append(all, nest(p, 1)...)
+	}
+	return join(text(1, name), nest(all, 5))
+}
+
+// item is one right item of a signal.
+func (m maker) item(signal otlp.Signal, name string) []byte {
+	switch signal {
+	case otlp.Traces:
+		return m.span(name)
+	case otlp.Logs:
+		return m.record(name)
+	default:
+		return gauge(name, m.point())
+	}
+}
+
+// request puts items into one scope of one resource.
+func request(items ...[]byte) []byte {
+	var scope []byte
+	for _, i := range items {
+		scope = append(scope, nest(i, 2)...)
+	}
+	return nest(scope, 1, 2)
+}
+
+// resourceRequest is the same below a resource, given from the inside.
+func resourceRequest(resource []byte, items ...[]byte) []byte {
+	var scope []byte
+	for _, i := range items {
+		scope = append(scope, nest(i, 2)...)
+	}
+	return nest(join(nest(resource, 1), nest(scope, 2)), 1)
+}
+
+func zipped(b []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	// A buffer takes everything.
+	_, _ = w.Write(b)
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// bomb is one gzip member of about size bytes whose contents go on and on: the unit, compressed once, again and again. The trailer claims
+// what it is told.
+func bomb(unit []byte, size int, claim uint32) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	flushed := func() int {
+		_, _ = w.Write(unit)
+		_ = w.Flush()
+		return out.Len()
+	}
+	flushed()
+	from := flushed() // From here on the window is full, and each flush gives the same bytes.
+	to := flushed()
+	again := bytes.Clone(out.Bytes()[from:to])
+	for out.Len() < size-len(again)-16 {
+		out.Write(again)
+	}
+	_ = w.Close()
+	b := out.Bytes()
+	binary.LittleEndian.PutUint32(b[len(b)-4:], claim)
+	return b
+}
+
+// names gives the fields of a signal's levels, for messages.
+func names(signal otlp.Signal) [3]string {
+	return [...][3]string{
+		otlp.Traces: {"resource_spans", "scope_spans", "spans"}, otlp.Logs: {"resource_logs", "scope_logs", "log_records"},
+		otlp.Metrics: {"resource_metrics", "scope_metrics", "metrics"},
+	}[signal]
+}
+
+func itemPath(signal otlp.Signal, index int) string {
+	n := names(signal)
+	return fmt.Sprintf("%s[0].%s[0].%s[%d]", n[0], n[1], n[2], index)
+}

@@ -1,0 +1,116 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/ingest/otlp"
+)
+
+const day = uint64(24 * time.Hour)
+
+// partial is well-formed and not all to be stored: every reason for which an item is rejected, and every warning about one that is not.
+func (m maker) partial() []Case {
+	var all []Case
+	// An item is bad after a good one: the good one is stored, and the path names the second.
+	refuse := func(signal otlp.Signal, name string, item []byte, message string) {
+		path := itemPath(signal, 1)
+		if signal == otlp.Metrics {
+			path += ".data_points[0]"
+		}
+		all = append(all, both(Case{
+			Name: "rejected: " + name, Signal: signal, Body: request(m.item(signal, "valid rest"), item), Want: OK,
+			Rejected: 1, Message: path + message, Stored: []string{"valid rest"},
+		})...)
+	}
+	warn := func(signal otlp.Signal, name string, item []byte, message string) {
+		all = append(all, both(Case{
+			Name: "warning: " + name, Signal: signal, Body: request(item), Want: OK, Message: message, Stored: []string{"kept"},
+		})...)
+	}
+	const ids, tooOld, tooNew = "span rejected: must be ", "rejected: the time is further back", "rejected: the time is more than 24 hours ahead"
+	for name, id := range map[string][]byte{"missing": nil, "zero": make([]byte, 16), "15 bytes": make([]byte, 15), "17 bytes": traceIDOf(17), "8 bytes": spanID(), "a megabyte": traceIDOf(1 << 20)} {
+		refuse(otlp.Traces, "trace id "+name, m.span("x", nest(id, 1)), ".trace_id: "+ids+"16 bytes")
+	}
+	for name, id := range map[string][]byte{"missing": nil, "zero": make([]byte, 8), "7 bytes": make([]byte, 7), "9 bytes": traceIDOf(9), "16 bytes": traceID()} {
+		refuse(otlp.Traces, "span id "+name, m.span("x", nest(id, 2)), ".span_id: "+ids+"8 bytes")
+	}
+	// Another wire type than a field has is a field that nobody knows: the id is missing.
+	noTrace := join(varint(1, 5), nest(spanID(), 2), text(5, "x"), fixed64(7, m.now))
+	refuse(otlp.Traces, "trace id as number", noTrace, ".trace_id: "+ids+"16 bytes")
+	refuse(otlp.Traces, "span id as fixed number", join(nest(traceID(), 1), fixed64(2, 7), text(5, "x"), fixed64(7, m.now)), ".span_id: "+ids+"8 bytes")
+	for name, c := range map[string]struct {
+		at   uint64
+		want string
+	}{
+		"1 ns after 1970": {1, tooOld}, "in seconds": {m.now / 1e9, tooOld}, "in milliseconds": {m.now / 1e6, tooOld}, "in microseconds": {m.now / 1e3, tooOld},
+		"100 days ago": {m.now - 100*day, tooOld}, "2 days ahead": {m.now + 2*day, tooNew}, "in the year 2200": {7258118400e9, tooNew},
+		"largest signed": {math.MaxInt64, tooNew}, "beyond signed": {math.MaxInt64 + 1, tooNew}, "largest": {math.MaxUint64, tooNew},
+	} {
+		refuse(otlp.Traces, "start "+name, m.span("x", fixed64(7, c.at)), ".start_time_unix_nano: "+c.want)
+		refuse(otlp.Logs, "time "+name, m.record("x", fixed64(1, c.at)), ".time_unix_nano: "+c.want)
+		refuse(otlp.Metrics, "time "+name, gauge("x", m.point(fixed64(3, c.at))), ".time_unix_nano: "+c.want)
+	}
+	refuse(otlp.Logs, "observed time alone, 2 days ahead", m.record("x", fixed64(1, 0), fixed64(11, m.now+2*day)), ".observed_time_unix_nano: "+tooNew)
+
+	warn(otlp.Traces, "start not set", m.span("kept", fixed64(7, 0)), "start_time_unix_nano: is not set")
+	warn(otlp.Traces, "end before start", m.span("kept", fixed64(8, m.now-1)), "end_time_unix_nano: is before the start")
+	warn(otlp.Traces, "end not set", m.span("kept", fixed64(8, 0)), "end_time_unix_nano: is before the start")
+	warn(otlp.Traces, "end 2 days ahead", m.span("kept", fixed64(8, m.now+2*day)), "end_time_unix_nano: is more than 24 hours ahead")
+	warn(otlp.Traces, "end largest", m.span("kept", fixed64(8, math.MaxUint64)), "end_time_unix_nano: is more than 24 hours ahead")
+	warn(otlp.Traces, "parent of 7 bytes", m.span("kept", nest(make([]byte, 7), 4)), "parent_span_id: must be 8 bytes")
+	warn(otlp.Traces, "link of 3 bytes", m.span("kept", nest(nest([]byte("abc"), 1), 13)), "links: trace_id must be 16 bytes")
+	warn(otlp.Traces, "event beyond signed", m.span("kept", nest(fixed64(1, math.MaxUint64), 11)), "events.time_unix_nano: is out of range")
+	warn(otlp.Logs, "trace id of 3 bytes", m.record("kept", nest([]byte("abc"), 9)), "trace_id must be 16 bytes")
+	warn(otlp.Logs, "observed beyond signed", m.record("kept", fixed64(11, math.MaxUint64)), "observed_time_unix_nano: is out of range")
+	warn(otlp.Metrics, "time not set", gauge("kept", m.point(fixed64(3, 0))), "time_unix_nano: is not set")
+	warn(otlp.Metrics, "start beyond signed", gauge("kept", m.point(fixed64(2, math.MaxUint64))), "start_time_unix_nano: is out of range")
+	warn(otlp.Metrics, "exemplar id of 3 bytes", gauge("kept", m.point(nest(nest([]byte("abc"), 5), 5))), "exemplars: trace_id must be 16 bytes")
+	warn(otlp.Metrics, "exemplar beyond signed", gauge("kept", m.point(nest(fixed64(2, math.MaxUint64), 5))), "exemplars.time_unix_nano: is out of range")
+
+	var crowd [][]byte
+	for i := range 1100 {
+		crowd = append(crowd, keyValue(fmt.Sprint("key ", i), text(1, "v")))
+	}
+	for name, c := range map[string]struct {
+		attributes [][]byte
+		want       string
+	}{
+		"value of a mebibyte":  {[][]byte{keyValue("a", text(1, strings.Repeat("é", 1<<19)))}, "a value is longer than 65536 bytes as text and was cut"},
+		"bytes of 40 KiB":      {[][]byte{keyValue("a", nest(make([]byte, 40<<10), 7))}, "a value is longer than 65536 bytes as text and was cut"},
+		"list of a mebibyte":   {[][]byte{keyValue("a", nest(bytes.Repeat([]byte{0x0a, 0}, 1<<19), 5))}, "a value is longer than 65536 bytes as text and was cut"},
+		"key of 2 KiB":         {[][]byte{keyValue(strings.Repeat("k", 2<<10), text(1, "v"))}, "a key is longer than 1024 bytes and was cut"},
+		"1,100 attributes":     {crowd, "there are more than 1024 attributes"},
+		"value nested 70 deep": {[][]byte{keyValue("a", deepValue(70))}, "a value is nested more than 64 deep"},
+		"value nested deepest": {[][]byte{keyValue("a", deepValue(4_900))}, "a value is nested more than 64 deep"},
+	} {
+		for signal, field := range map[otlp.Signal]number{otlp.Traces: 9, otlp.Logs: 6, otlp.Metrics: 7} {
+			var own, resource []byte
+			for _, a := range c.attributes {
+				own, resource = append(own, nest(a, field)...), append(resource, nest(a, 1)...)
+			}
+			item := map[otlp.Signal][]byte{otlp.Traces: m.span("kept", own), otlp.Logs: m.record("kept", own), otlp.Metrics: gauge("kept", m.point(own))}[signal]
+			warn(signal, name, item, c.want)
+			all = append(all, both(Case{
+				Name: "warning: resource " + name, Signal: signal, Body: resourceRequest(resource, m.item(signal, "kept")), Want: OK,
+				Message: names(signal)[0] + "[0].resource", Stored: []string{"kept"},
+			})...)
+		}
+	}
+	for _, signal := range signals() {
+		all = append(all, both(Case{Name: "empty request", Signal: signal, Want: OK})...)
+		all = append(all, both(Case{Name: "empty resource", Signal: signal, Body: []byte{0x0a, 0}, Want: OK})...)
+		all = append(all, both(Case{Name: "unknown fields only", Signal: signal, Body: join(varint(999, 1), text(1000, "x")), Want: OK})...)
+	}
+	all = append(all, both(Case{Name: "spans without anything", Signal: otlp.Traces, Body: request(nil, nil, nil), Want: OK, Rejected: 3, Message: "(3 times in this request)"})...)
+	all = append(all, Case{
+		Name: "traces rejected, JSON", Signal: otlp.Traces, Header: jsonHeader(), Body: []byte(jsonRequest(otlp.Traces, m.jsonSpan(`,"spanId":""`))), Want: OK,
+		Rejected: 1, Message: "spans[0].span_id: span rejected",
+	})
+	return all
+}
+
+func traceIDOf(n int) []byte { return bytes.Repeat([]byte{7}, n) }

@@ -1,0 +1,97 @@
+package ingest_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/svc-observability/svc/server/ingest"
+	"github.com/svc-observability/svc/server/ingest/corpus"
+)
+
+// brokenCall is an export over gRPC that can be made wrong in several ways at once.
+type brokenCall struct {
+	corpus.Case
+	key              string
+	queueFails, busy bool
+}
+
+// TestGRPCOrderOfChecks makes every two faults of different checks together over gRPC, of which the first must be the answer: the order is that
+// of the HTTP door. A message above the limit of gRPC itself is cut while it is read, which comes after the checks that need no message.
+func TestGRPCOrderOfChecks(t *testing.T) {
+	unavailable := func(tag string) corpus.Outcome {
+		return corpus.Outcome{GRPC: codes.Unavailable, Tag: "@svc/ingest/" + tag}
+	}
+	body := wire(t, spans(1))
+	damaged := gzipped(t, body)
+	damaged = damaged[:len(damaged)-6]
+	all := []struct {
+		name, group string
+		want        corpus.Outcome
+		apply       func(*brokenCall)
+	}{
+		{"no key", "key", corpus.Unauthorized, func(b *brokenCall) { b.key = "" }},
+		{"unknown key", "key", corpus.Unauthorized, func(b *brokenCall) { b.key = "svc_pk_unknown" }},
+		{"lookup outage", "key", unavailable("ServiceUnavailable"), func(b *brokenCall) { b.key = outageKey }},
+		{"signal", "key", corpus.Outcome{GRPC: codes.PermissionDenied, Tag: "@svc/ingest/SignalNotAllowed"}, func(b *brokenCall) { b.key = logsKey }},
+		{"in flight", "in flight", unavailable("RateLimited"), func(b *brokenCall) { b.busy = true }},
+		{"size", "body", corpus.Outcome{GRPC: codes.ResourceExhausted}, func(b *brokenCall) { b.Body = make([]byte, 9<<10) }},
+		{"gzip", "body", corpus.BadRequest, func(b *brokenCall) { b.Body, b.Encoding, b.Compressed = damaged, "gzip", true }},
+		{"expands too far", "body", corpus.TooLarge, func(b *brokenCall) {
+			b.Body, b.Encoding, b.Compressed = gzipped(t, make([]byte, 200<<10)), "gzip", true
+		}},
+		{"OTLP", "body", corpus.BadRequest, func(b *brokenCall) { b.Body = []byte("this is no protobuf") }},
+		{"queue", "queue", unavailable("QueueUnavailable"), func(b *brokenCall) { b.queueFails = true }},
+	}
+	for i, first := range all {
+		for j := i; j < len(all); j++ {
+			second := all[j]
+			if i != j && first.group == second.group {
+				continue
+			}
+			t.Run(first.name+" before "+second.name, func(t *testing.T) {
+				b := brokenCall{Case: corpus.Case{Door: corpus.GRPC, Body: body}, key: goodKey}
+				second.apply(&b)
+				first.apply(&b)
+				b.Want = first.want
+				b.run(t)
+			})
+		}
+	}
+}
+
+func (b *brokenCall) run(t *testing.T) {
+	t.Helper()
+	var gate chan struct{}
+	if b.busy {
+		gate = make(chan struct{})
+	}
+	f := newFixture(t, ingest.Limits{InFlight: 1, GRPCMessage: 8 << 10, Decompressed: 100 << 10}, gate)
+	if b.busy {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f.do("POST", "/v1/logs", wire(t, logRecords()), bearer(goodKey)...)
+		}()
+		f.queue.awaitWaiting(t, 1)
+		t.Cleanup(func() { close(gate); <-done })
+	}
+	if b.queueFails {
+		f.queue.fail(errors.New("disk full at /secret/path"))
+	}
+	target := corpus.NewTarget("", f.listenGRPC(t), b.key)
+	defer target.Close()
+	b.NoKey = b.key == ""
+	a, err := target.Send(t.Context(), &b.Case)
+	if err == nil {
+		err = b.Check(a)
+	}
+	if err != nil || strings.Contains(a.Message, "/secret") || strings.Contains(a.Message, "hunter2") {
+		t.Errorf("%v (message %q)", err, a.Message)
+	}
+	if n, _ := f.queue.count(); n != 0 {
+		t.Errorf("%d records were written", n)
+	}
+}

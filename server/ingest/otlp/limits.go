@@ -1,0 +1,127 @@
+package otlp
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+	"github.com/svc-observability/svc/server/warehouse/native"
+)
+
+// Limits on the attributes of one item, resource, scope, event, link or exemplar. What is beyond them is cut or left out, and the sender is
+// told by a warning; the item itself is stored.
+//
+// Rows depend on these numbers, also when a record of the durable queue is walked again: they are constants, not settings.
+const (
+	// maxAttributes is far above the 128 that SDKs allow by default. A row with more is a map that was meant as one value.
+	maxAttributes = 1024
+	// maxKeyBytes bounds keys, which are kept in dictionaries and listed by hour.
+	maxKeyBytes = 1 << 10
+	// maxValueBytes bounds a value as text. Reading one attribute reads those of all rows in a granule of 8,192: longer values would
+	// make that gigabytes. Stack traces and statements are shorter; what is long goes into the body of a log record.
+	maxValueBytes = 64 << 10
+	// maxBodyBytes bounds the body of a log record, which may hold a document.
+	maxBodyBytes = 1 << 20
+	// cutMark ends a key or value that was cut. It counts towards the limit.
+	cutMark = "…[cut]"
+)
+
+// distinctKeySize is about what a key takes that was not in the request before, in the dictionaries and in attribute_keys.
+const distinctKeySize = 256
+
+// cutText shortens the text that begins at b[from] to limit bytes, mark included, between two characters.
+func cutText(b []byte, from, limit int) []byte {
+	end := from + limit - len(cutMark)
+	for end > from && !utf8.RuneStart(b[end]) {
+		end--
+	}
+	return append(b[:end], cutMark...)
+}
+
+// limitKey is the key as it is stored.
+func (w *walker) limitKey(key []byte) []byte {
+	if len(key) <= maxKeyBytes {
+		return key
+	}
+	w.note(issueLongKey, "attributes")
+	return cutText(append(make([]byte, 0, maxKeyBytes), key[:maxKeyBytes]...), 0, maxKeyBytes)
+}
+
+// appendLimited appends the text of an attribute as it is stored.
+func (w *walker) appendLimited(dst []byte, v *anyValue, depth int) ([]byte, bool) {
+	dst, long, ok := w.appendUpTo(maxValueBytes, dst, v, depth)
+	if long {
+		w.note(issueLongValue, "attributes")
+	}
+	return dst, ok
+}
+
+// bodyText is the body of a log record as it is stored, in the request's memory or in scratch.
+func (w *walker) bodyText(v *anyValue, depth int) ([]byte, bool) {
+	if v.typ == blocks.StringValue && len(v.bytes) <= maxBodyBytes {
+		return v.bytes, true
+	}
+	var long, ok bool
+	if w.scratch, long, ok = w.appendUpTo(maxBodyBytes, w.scratch[:0], v, depth); long {
+		w.note(issueLongBody, "body")
+	}
+	return w.scratch, ok && w.grow(len(w.scratch))
+}
+
+// appendUpTo appends the text of a value, cut when it is longer than the limit. Of a longer one only the beginning is made; all of it is checked.
+func (w *walker) appendUpTo(limit int, dst []byte, v *anyValue, depth int) (text []byte, long, ok bool) {
+	from := len(dst)
+	w.textEnd = from + limit
+	dst, ok = w.appendText(dst, v, depth)
+	if !ok || len(dst)-from <= limit {
+		return dst, false, ok
+	}
+	return cutText(dst, from, limit), true, true
+}
+
+// upTo is the beginning of s, when s alone passes the end of the text that is made in dst.
+func (w *walker) upTo(dst, s []byte) []byte {
+	if room := max(w.textEnd-len(dst), 0); len(s) > room {
+		return s[:room+1]
+	}
+	return s
+}
+
+// extraAttribute is an attribute beyond maxAttributes: it is checked, and left out.
+func (w *walker) extraAttribute(b []byte, depth int) bool {
+	w.note(issueManyAttributes, "attributes")
+	return checkMessage(keyValueMsg, b, maxDepth-depth+1) == nil
+}
+
+// key begins an entry of the open row, and counts the memory of a key that is new.
+func (w *walker) key(m *native.Map, key []byte, typ blocks.ValueType) (uint32, bool) {
+	n := m.KeyCount()
+	id := m.Key(key, uint8(typ))
+	return id, m.KeyCount() == n || w.grow(distinctKeySize+len(key))
+}
+
+// joined appends more to a, in memory of our own from the first time on, so that many pieces cost no more than their bytes. Values within
+// each other may all be in pieces, each level a copy of those below it: the copies count against the bound of the request.
+func (w *walker) joined(a []byte, owned bool, more []byte) ([]byte, bool) {
+	if owned {
+		return append(a, more...), w.grow(2 * len(more))
+	}
+	n := 2 * (len(a) + len(more))
+	if !w.grow(n) {
+		return nil, false
+	}
+	return append(append(make([]byte, 0, n), a...), more...), true
+}
+
+func limitMessage(k issueKind) string {
+	switch k {
+	case issueLongKey:
+		return "a key is longer than " + strconv.Itoa(maxKeyBytes) + " bytes and was cut: it ends with " + cutMark
+	case issueLongValue:
+		return "a value is longer than " + strconv.Itoa(maxValueBytes) + " bytes as text and was cut: it ends with " + cutMark
+	case issueLongBody:
+		return "is longer than " + strconv.Itoa(maxBodyBytes) + " bytes as text and was cut: it ends with " + cutMark
+	default:
+		return "there are more than " + strconv.Itoa(maxAttributes) + " attributes: those after them were left out"
+	}
+}
