@@ -51,7 +51,6 @@ type Limits struct {
 	WarehouseMaxMemoryBytes    Size // 0: the engine decides by the machine's
 	RESTMaxBodyBytes           Size
 	GRPCMaxMessageBytes        Size
-	IngestNodes                int // shared rate limits are divided by it
 }
 
 // Sources is where Load reads from.

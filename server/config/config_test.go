@@ -50,7 +50,7 @@ func TestDefaults(t *testing.T) {
 		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second,
 		Limits: Limits{
 			QueueMaxBytes: 16 << 30, QueueSegmentBytes: 64 << 20, IngestMaxBodyBytes: 20 << 20, IngestMaxDecompressedBytes: 128 << 20,
-			BatchMaxRows: 100_000, BatchMaxAge: time.Second, RESTMaxBodyBytes: 4 << 20, GRPCMaxMessageBytes: 64 << 20, IngestNodes: 1,
+			BatchMaxRows: 100_000, BatchMaxAge: time.Second, RESTMaxBodyBytes: 4 << 20, GRPCMaxMessageBytes: 64 << 20,
 		},
 	}
 	if diff := cmp.Diff(want, cfg, cmp.AllowUnexported(Config{})); diff != "" {
@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 
 // A flag beats the environment, which beats the file, key by key.
 func TestPrecedence(t *testing.T) {
-	path := write(t, "region: from-file\nlog-level: warn\napi-addr: 127.0.0.1:1\nroles: [api, worker]\ningest-nodes: 3\n")
+	path := write(t, "region: from-file\nlog-level: warn\napi-addr: 127.0.0.1:1\nroles: [api, worker]\nbatch-max-rows: 3\n")
 	cfg, err := Load(Sources{
 		File:    path,
 		Environ: []string{"SVC_REGION=from-env", "SVC_LOG_LEVEL=error", "HOME=/root", "SVC_TEST_ANYTHING=1", "SVC_API_KEY=x", "SVC_CONFIG=/nonexistent"},
@@ -70,16 +70,16 @@ func TestPrecedence(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"region":       "from-flag <- flag --region",
-		"log-level":    "error <- environment variable SVC_LOG_LEVEL",
-		"api-addr":     "127.0.0.1:1 <- file " + path,
-		"roles":        "api,worker <- file " + path,
-		"ingest-nodes": "3 <- file " + path,
+		"region":         "from-flag <- flag --region",
+		"log-level":      "error <- environment variable SVC_LOG_LEVEL",
+		"api-addr":       "127.0.0.1:1 <- file " + path,
+		"roles":          "api,worker <- file " + path,
+		"batch-max-rows": "3 <- file " + path,
 	}
 	if diff := cmp.Diff(want, values(cfg)); diff != "" {
 		t.Error(diff)
 	}
-	if cfg.Region != "from-flag" || cfg.LogLevel.String() != "ERROR" || cfg.Roles.Has(RoleIngest) || cfg.Limits.IngestNodes != 3 {
+	if cfg.Region != "from-flag" || cfg.LogLevel.String() != "ERROR" || cfg.Roles.Has(RoleIngest) || cfg.Limits.BatchMaxRows != 3 {
 		t.Errorf("%+v", cfg)
 	}
 }
@@ -164,8 +164,8 @@ func TestBadInput(t *testing.T) {
 		{"size negative", Sources{File: write(t, "queue-max-bytes: -1")}, []string{"queue-max-bytes"}},
 		{"size too large", Sources{File: write(t, "queue-max-bytes: 9000000TiB")}, []string{"queue-max-bytes"}},
 		{"size too small", Sources{File: write(t, "queue-segment-bytes: 1KiB")}, []string{"queue-segment-bytes", "at least 64KiB"}},
-		{"number", Sources{Flags: flags(t, "--ingest-nodes", "1.5")}, []string{"ingest-nodes", "whole number"}},
-		{"number zero", Sources{Flags: flags(t, "--ingest-nodes", "0")}, []string{"ingest-nodes", "at least 1"}},
+		{"number", Sources{Flags: flags(t, "--batch-max-rows", "1.5")}, []string{"batch-max-rows", "whole number"}},
+		{"number zero", Sources{Flags: flags(t, "--batch-max-rows", "0")}, []string{"batch-max-rows", "at least 1"}},
 		{"role", Sources{Flags: flags(t, "--roles", "api,cook")}, []string{"roles", "cook", "worker"}},
 		{"empty", Sources{Flags: flags(t, "--data-dir", "")}, []string{"data-dir", "empty"}},
 		{"choice", Sources{Flags: flags(t, "--log-level", "loud")}, []string{"log-level", "loud", "debug, info, warn, error"}},
@@ -179,7 +179,7 @@ func TestBadInput(t *testing.T) {
 		{"secret file missing", Sources{Environ: []string{"SVC_SECRET_KEY_FILE=/nonexistent"}}, []string{"secret-key", "SVC_SECRET_KEY_FILE", "/nonexistent"}},
 		{"secret twice", Sources{Environ: []string{"SVC_SECRET_KEY_FILE=/x", "SVC_SECRET_KEY=y"}}, []string{"secret-key", "set one of them"}},
 		{"unknown key", Sources{File: write(t, "api_adr: x")}, []string{"api_adr", "nearest is api-addr "}},
-		{"nested key", Sources{File: write(t, "limits:\n  ingest-nodes: 2")}, []string{"limits.ingest-nodes", "nearest is ingest-nodes "}},
+		{"nested key", Sources{File: write(t, "limits:\n  batch-max-rows: 2")}, []string{"limits.batch-max-rows", "nearest is batch-max-rows "}},
 		{"nested list", Sources{File: write(t, "roles: [[api]]")}, []string{"roles"}},
 		{"no YAML", Sources{File: write(t, "a: b: c")}, []string{"svc.yaml"}},
 		{"no file", Sources{File: "/nonexistent/svc.yaml"}, []string{"/nonexistent/svc.yaml"}},

@@ -189,11 +189,6 @@ func Keys() []Key {
 			Help:   "largest message over gRPC, OTLP and API",
 			assign: size(func(c *Config) *Size { return &c.Limits.GRPCMaxMessageBytes }),
 		},
-		{
-			Name: "ingest-nodes", Kind: KindCount, Default: "1", Min: 1,
-			Help:   "number of processes with the `ingest` role that share the rate limits",
-			assign: count(func(c *Config) *int { return &c.Limits.IngestNodes }),
-		},
 	}
 }
 
