@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
@@ -87,6 +89,9 @@ func (a *App) startEngine(ctx context.Context) error {
 		return err
 	}
 	a.supervisor = s
+	a.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "svc_warehouse_restarts_total", Help: "How often the embedded engine's process was started again.",
+	}, func() float64 { return float64(s.Restarts()) }))
 	a.onClose("embedded engine", s.Stop)
 	return nil
 }

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -190,43 +189,6 @@ func TestStampede(t *testing.T) {
 	wg.Wait()
 	if n := f.lookups.Load(); n != 1 {
 		t.Errorf("%d lookups, want 1", n)
-	}
-}
-
-func TestIngestCredential(t *testing.T) {
-	for name, tc := range map[string]struct {
-		header http.Header
-		want   string
-	}{
-		"bearer":             {header("Authorization", "Bearer k"), "k"},
-		"any case":           {header("Authorization", "bEaReR k"), "k"},
-		"own header":         {header("x-svc-ingest-key", "k"), "k"},
-		"own header, spaces": {header("x-svc-ingest-key", " k "), "k"},
-		"both the same":      {header("Authorization", "Bearer k", "x-svc-ingest-key", "k"), "k"},
-		"a proxy's basic":    {header("Authorization", "Basic abc", "x-svc-ingest-key", "k"), "k"},
-		"both differ":        {header("Authorization", "Bearer j", "x-svc-ingest-key", "k"), ""},
-		"none":               {header(), ""},
-		"empty":              {header("Authorization", ""), ""},
-		"empty own":          {header("x-svc-ingest-key", ""), ""},
-		"basic":              {header("Authorization", "Basic k"), ""},
-		"no space":           {header("Authorization", "Bearerk"), ""},
-		"twice":              {header("Authorization", "Bearer k", "Authorization", "Bearer k"), ""},
-		"own twice":          {header("x-svc-ingest-key", "k", "x-svc-ingest-key", "k"), ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			md := map[string][]string{}
-			for k, v := range tc.header {
-				md[strings.ToLower(k)] = v
-			}
-			fromHTTP, err := IngestCredential(tc.header)
-			fromGRPC, gerr := IngestCredentialMetadata(md)
-			if fromHTTP != tc.want || fromGRPC != tc.want {
-				t.Errorf("HTTP %q, gRPC %q, want %q", fromHTTP, fromGRPC, tc.want)
-			}
-			if wantErr := tc.want == ""; errors.Is(err, ErrNoCredential) != wantErr || errors.Is(gerr, ErrNoCredential) != wantErr {
-				t.Errorf("errors %v, %v", err, gerr)
-			}
-		})
 	}
 }
 

@@ -121,6 +121,10 @@ func TestEngineKilled(t *testing.T) {
 	for n := 1; n <= last; n++ {
 		eventually(t, fmt.Sprintf("span %d", n), func() bool { status, _ := readTrace(t, &p.Server, n); return status == http.StatusOK })
 	}
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/metrics", nil)
+	if _, metrics := roundTrip(t, req); !strings.Contains(string(metrics), "\nsvc_warehouse_restarts_total 1\n") {
+		t.Error("/metrics does not count the restart")
+	}
 	if now := child(t, p.Pid()); now == engine {
 		t.Error("the engine's process was not replaced")
 	}

@@ -63,7 +63,7 @@ func writeError(w http.ResponseWriter, fail *apierr.Error) {
 
 // writeSuccess answers in the request's own media type: an empty message, or one that says what was rejected.
 func writeSuccess(w http.ResponseWriter, signal otlp.Signal, media string, result otlp.Result) {
-	message := refusal(result)
+	message := result.Message()
 	var body []byte
 	if media == mediaJSON {
 		body = jsonResponse(signal, result.Rejected, message)

@@ -177,15 +177,3 @@ func sentence(s string) string {
 	}
 	return s + "."
 }
-
-// refusal describes rejected items, and warnings about accepted ones, for partial_success. Empty means full success.
-func refusal(r otlp.Result) string {
-	notes := make([]string, 0, len(r.Reasons)+len(r.Warnings))
-	for _, n := range r.Reasons {
-		notes = append(notes, n.String())
-	}
-	for _, n := range r.Warnings {
-		notes = append(notes, n.String())
-	}
-	return strings.Join(notes, "; ")
-}

@@ -83,7 +83,7 @@ func (g *Gateway) serveStream(stream grpc.ServerStream, signal otlp.Signal) erro
 		g.report(signal, doorGRPC, id, fail)
 		return grpcStatus(fail).Err()
 	}
-	return stream.SendMsg(&message{bytes: protoResponse(nil, result.Rejected, refusal(result))})
+	return stream.SendMsg(&message{bytes: protoResponse(nil, result.Rejected, result.Message())})
 }
 
 // receiveMessage runs the checks in the order of the HTTP door.

@@ -3,155 +3,197 @@
 package loopback
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"runtime/debug"
+	"net/url"
 	"strings"
-	"sync"
+
+	spb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// Transport is a round tripper that serves every request by the handler. The answer streams: RoundTrip returns when the handler
-// first writes, a read of the body waits for the handler's next write, and closing the body or ending the context stops it.
-func Transport(h http.Handler) http.RoundTripper { return &transport{h} }
+// Conn is a gRPC client connection whose unary calls are served by the handler, in the goroutine of the caller: a call ends when the
+// handler does. It speaks the Connect protocol, so the handler's whole chain runs. Errors are gRPC statuses with their details.
+func Conn(h http.Handler) grpc.ClientConnInterface { return &conn{h} }
 
-type transport struct{ handler http.Handler }
+type conn struct{ handler http.Handler }
 
-// RoundTrip serves a request in a goroutine of its own, which ends with the handler.
-func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx := req.Context()
+// Invoke calls a method by its full path, `/svc.v2.ApiKeysService/ListApiKeys`.
+func (c *conn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	in, ok := args.(proto.Message)
+	out, ok2 := reply.(proto.Message)
+	if !ok || !ok2 {
+		return status.Errorf(codes.Internal, "loopback: %T and %T must be protobuf messages", args, reply)
+	}
 	if err := ctx.Err(); err != nil {
-		closeBody(req)
-		return nil, err
+		return status.FromContextError(err).Err()
 	}
-	pr, pw := io.Pipe()
-	w := &pipeWriter{ctx: ctx, header: http.Header{}, body: pw, ready: make(chan struct{}), trailer: http.Header{}}
-	inner := serverRequest(req)
-	stop := context.AfterFunc(ctx, func() { _ = pw.CloseWithError(ctx.Err()) })
-	go func() {
-		defer stop()
-		defer closeBody(req)
-		defer func() {
-			if r := recover(); r != nil {
-				w.finish(fmt.Errorf("loopback: handler panicked: %v\n%s", r, debug.Stack()))
-				return
-			}
-			w.finish(nil)
-		}()
-		t.handler.ServeHTTP(w, inner)
-	}()
-	select {
-	case <-ctx.Done():
-		_ = pr.CloseWithError(ctx.Err())
-		return nil, ctx.Err()
-	case <-w.ready:
-	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	return &http.Response{
-		Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), StatusCode: w.status,
-		Proto: "HTTP/2.0", ProtoMajor: 2, Header: w.sent, Trailer: w.trailer, Body: pr, ContentLength: -1, Request: req,
-	}, nil
-}
-
-func closeBody(req *http.Request) {
-	if req.Body != nil {
-		_ = req.Body.Close()
-	}
-}
-
-// serverRequest is the request as a server would have read it.
-func serverRequest(req *http.Request) *http.Request {
-	inner := req.Clone(req.Context())
-	inner.Proto, inner.ProtoMajor, inner.ProtoMinor = "HTTP/2.0", 2, 0
-	inner.RequestURI = req.URL.RequestURI()
-	inner.RemoteAddr = "loopback"
-	if inner.Host == "" {
-		inner.Host = req.URL.Host
-	}
-	if inner.Body == nil {
-		inner.Body = http.NoBody
-	}
-	return inner
-}
-
-// pipeWriter is the handler's side of the answer.
-type pipeWriter struct {
-	ctx    context.Context // the caller's
-	header http.Header
-	body   *io.PipeWriter
-
-	once   sync.Once
-	ready  chan struct{} // closed once the fields below may be read
-	status int
-	sent   http.Header
-	err    error
-
-	trailer http.Header // filled before the body ends
-}
-
-// Header returns the headers, which may change until the first write.
-func (w *pipeWriter) Header() http.Header { return w.header }
-
-// WriteHeader sends status and headers.
-func (w *pipeWriter) WriteHeader(status int) {
-	if status >= 100 && status < 200 {
-		return
-	}
-	w.once.Do(func() {
-		w.status, w.sent = status, w.header.Clone()
-		for key := range w.sent {
-			if strings.HasPrefix(key, http.TrailerPrefix) {
-				delete(w.sent, key)
-			}
-		}
-		delete(w.sent, "Trailer")
-		close(w.ready)
-	})
-}
-
-// Write hands the bytes to the reader and returns when they were read.
-func (w *pipeWriter) Write(b []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	// The pipe is closed by another goroutine a moment after the context ended: nothing may pass in between.
-	if w.ctx.Err() != nil {
-		return 0, io.ErrClosedPipe
-	}
-	return w.body.Write(b)
-}
-
-// Flush sends the headers; bytes never wait.
-func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }
-
-// finish ends the answer, with the trailers that the handler set.
-func (w *pipeWriter) finish(err error) {
+	body, err := proto.Marshal(in)
 	if err != nil {
-		w.once.Do(func() {
-			w.err = err
-			close(w.ready)
-		})
-		_ = w.body.CloseWithError(err)
-		return
+		return status.Errorf(codes.Internal, "loopback: marshal the request: %v", err)
 	}
-	w.WriteHeader(http.StatusOK)
-	if err := w.ctx.Err(); err != nil {
-		_ = w.body.CloseWithError(err)
-		return
+	w := &buffer{header: http.Header{}}
+	if err := serve(c.handler, w, newRequest(ctx, method, body)); err != nil {
+		return err
 	}
-	for _, list := range w.header["Trailer"] {
-		for key := range strings.SplitSeq(list, ",") {
-			key = http.CanonicalHeaderKey(strings.TrimSpace(key))
-			if values, ok := w.header[key]; ok {
-				w.trailer[key] = values
+	for _, o := range opts {
+		switch o := o.(type) {
+		case grpc.HeaderCallOption:
+			*o.HeaderAddr = headerMD(w.header, false)
+		case grpc.TrailerCallOption:
+			*o.TrailerAddr = headerMD(w.header, true)
+		}
+	}
+	if w.status != http.StatusOK {
+		return statusOf(w)
+	}
+	if err := proto.Unmarshal(w.body.Bytes(), out); err != nil {
+		return status.Errorf(codes.Internal, "loopback: read the answer: %v", err)
+	}
+	return nil
+}
+
+// NewStream refuses: the doors behind this connection serve unary methods.
+func (c *conn) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, status.Error(codes.Unimplemented, "loopback: streaming methods are not served")
+}
+
+func newRequest(ctx context.Context, method string, body []byte) *http.Request {
+	header := make(http.Header, 4)
+	header["Content-Type"] = []string{"application/proto"}
+	header["Connect-Protocol-Version"] = []string{"1"}
+	if md, ok := metadata.FromOutgoingContext(ctx); ok {
+		for key, values := range md {
+			if strings.HasSuffix(key, "-bin") {
+				encoded := make([]string, len(values))
+				for i, v := range values {
+					encoded[i] = base64.RawStdEncoding.EncodeToString([]byte(v))
+				}
+				values = encoded
 			}
+			header[http.CanonicalHeaderKey(key)] = values
 		}
 	}
-	for key, values := range w.header {
-		if name, ok := strings.CutPrefix(key, http.TrailerPrefix); ok {
-			w.trailer[http.CanonicalHeaderKey(name)] = values
+	req := &http.Request{
+		Method: http.MethodPost, URL: &url.URL{Scheme: "http", Host: "loopback", Path: method}, RequestURI: method,
+		Proto: "HTTP/2.0", ProtoMajor: 2, Header: header, Host: "loopback", RemoteAddr: "loopback",
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+	}
+	return req.WithContext(ctx)
+}
+
+// serve runs the handler; a panic that escapes its chain becomes an error.
+func serve(h http.Handler, w *buffer, req *http.Request) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = status.Error(codes.Internal, "loopback: the handler panicked")
+		}
+	}()
+	h.ServeHTTP(w, req)
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return nil
+}
+
+// buffer is the answer of a unary call.
+type buffer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the headers.
+func (b *buffer) Header() http.Header { return b.header }
+
+// WriteHeader keeps the first final status.
+func (b *buffer) WriteHeader(status int) {
+	if b.status == 0 && status >= 200 {
+		b.status = status
+	}
+}
+
+// Write appends to the body.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.WriteHeader(http.StatusOK)
+	return b.body.Write(p)
+}
+
+// headerMD splits the answer's headers: Connect marks the trailers of a unary call with a prefix.
+func headerMD(h http.Header, trailers bool) metadata.MD {
+	const prefix = "Trailer-"
+	md := metadata.MD{}
+	for key, values := range h {
+		name, isTrailer := strings.CutPrefix(key, prefix)
+		if isTrailer == trailers {
+			md.Append(name, values...)
 		}
 	}
-	_ = w.body.Close()
+	return md
+}
+
+// wireError is the JSON of a Connect error.
+type wireError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Details []struct {
+		Type  string `json:"type"`
+		Value string `json:"value"`
+	} `json:"details"`
+}
+
+// statusOf reads a Connect error as a gRPC status.
+func statusOf(b *buffer) error {
+	var wire wireError
+	if err := json.Unmarshal(b.body.Bytes(), &wire); err != nil || wire.Code == "" {
+		return status.Error(codeOfHTTP(b.status), fmt.Sprintf("loopback: status %d without an error of the protocol", b.status))
+	}
+	var code codes.Code
+	if err := code.UnmarshalJSON([]byte(`"` + strings.ToUpper(grpcSpelling(wire.Code)) + `"`)); err != nil {
+		code = codes.Unknown
+	}
+	p := &spb.Status{Code: int32(code), Message: wire.Message}
+	for _, d := range wire.Details {
+		value, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(d.Value, "="))
+		if err != nil {
+			return errors.Join(status.Error(codes.Internal, "loopback: an error detail is not base64"), err)
+		}
+		p.Details = append(p.Details, &anypb.Any{TypeUrl: "type.googleapis.com/" + d.Type, Value: value})
+	}
+	return status.ErrorProto(p)
+}
+
+// grpcSpelling bridges the one code that gRPC spells otherwise.
+func grpcSpelling(code string) string {
+	if code == "canceled" {
+		return "cancelled"
+	}
+	return code
+}
+
+// codeOfHTTP is the code for an answer that no Connect handler wrote.
+func codeOfHTTP(httpStatus int) codes.Code {
+	switch httpStatus {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType:
+		return codes.Unimplemented
+	case http.StatusUnauthorized:
+		return codes.Unauthenticated
+	case http.StatusForbidden:
+		return codes.PermissionDenied
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return codes.Unavailable
+	default:
+		return codes.Unknown
+	}
 }
