@@ -83,12 +83,6 @@ func New(cfg Config) *Authenticator {
 	return a
 }
 
-// Invalidate forgets what is remembered of the credential with this hash.
-func (a *Authenticator) Invalidate(hash string) {
-	a.keys.invalidate(hash)
-	a.sessions.invalidate(hash)
-}
-
 // Close writes what is still to be recorded and ends the goroutine. No call may follow.
 func (a *Authenticator) Close() {
 	a.unsubscribe()

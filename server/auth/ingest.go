@@ -103,9 +103,6 @@ func NewIngest(st IngestStore, h *Hasher, now func() time.Time) *IngestAuthentic
 // Close ends the subscription to changes.
 func (a *IngestAuthenticator) Close() { a.unsubscribe() }
 
-// Invalidate forgets what is remembered of the key with this hash.
-func (a *IngestAuthenticator) Invalidate(hash string) { a.keys.invalidate(hash) }
-
 // Lookup resolves the secret of a key. Errors: ErrUnknownKey, ErrLookupUnavailable.
 func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (IngestKey, error) {
 	if secret == TestKey {

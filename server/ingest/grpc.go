@@ -17,6 +17,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/requestid"
 )
 
 // collectorServices are the OTLP services, by full name.
@@ -74,7 +75,7 @@ func (g *Gateway) serveStream(stream grpc.ServerStream, signal otlp.Signal) erro
 	ctx, cancel := context.WithDeadline(stream.Context(), started.Add(g.limits.Request))
 	defer cancel()
 	md, _ := metadata.FromIncomingContext(ctx)
-	id := requestID(first(md, "x-request-id"))
+	id := requestid.Choose(first(md, "x-request-id"))
 	result, fail := g.receiveMessage(ctx, md, stream, signal)
 	g.metrics.answered(signal, doorGRPC, started, fail)
 	// Headers that cannot be sent mean that the sender is gone.

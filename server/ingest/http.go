@@ -2,8 +2,6 @@ package ingest
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/requestid"
 )
 
 // endpoint is what a path of the ingest address does.
@@ -43,7 +42,7 @@ func (g *Gateway) HTTPHandler() http.Handler {
 func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("X-Request-Id", requestID(r.Header.Get("X-Request-Id")))
+		h.Set(requestid.Header, requestid.Choose(r.Header.Get(requestid.Header)))
 		allowOrigin(h)
 		e, found := endpoints[r.URL.Path]
 		switch {
@@ -71,16 +70,6 @@ func (g *Gateway) HTTPServer() *http.Server {
 		MaxHeaderBytes: 64 << 10,
 		ErrorLog:       slog.NewLogLogger(g.logger.Handler(), slog.LevelDebug),
 	}
-}
-
-// requestID keeps an id that the sender chose, when it is fit for logs, or makes one.
-func requestID(sent string) string {
-	if sent != "" && len(sent) <= 128 && strings.Trim(sent, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == "" {
-		return sent
-	}
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "req_" + hex.EncodeToString(b[:])
 }
 
 func (g *Gateway) serveHealth(w http.ResponseWriter, _ *http.Request) {

@@ -30,14 +30,20 @@ func Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := From(r.Context())
 		if id == "" {
-			if id = r.Header.Get(Header); !wellFormed(id) {
-				id = "req_" + rand.Text()
-			}
+			id = Choose(r.Header.Get(Header))
 			r = r.WithContext(With(r.Context(), id))
 		}
 		w.Header().Set(Header, id)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// Choose returns the caller's id when it is well formed, and makes one otherwise.
+func Choose(sent string) string {
+	if wellFormed(sent) {
+		return sent
+	}
+	return "req_" + rand.Text()
 }
 
 // wellFormed keeps line breaks and other surprises out of logs and headers.
