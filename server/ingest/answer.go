@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -21,44 +20,21 @@ const (
 	mediaJSON     = "application/json"
 )
 
-// envelope is the error body of public-api.md "Envelope". Its fields come in this order.
-type envelope struct {
-	Error envelopeError `json:"error"`
-}
-
-type envelopeError struct {
-	Tag               string `json:"_tag"`
-	Type              string `json:"type"`
-	Code              string `json:"code"`
-	Title             string `json:"title"`
-	Message           string `json:"message"`
-	Retryable         bool   `json:"retryable"`
-	Recovery          string `json:"recovery"`
-	RetryAfterSeconds int    `json:"retry_after_seconds,omitempty"`
-}
-
 // writeError answers with the envelope, whatever the type of the request: exporters treat it as text, people can read it.
 func writeError(w http.ResponseWriter, fail *apierr.Error) {
 	d := fail.Detail()
 	retryAfter := fail.RetryAfterSeconds()
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	// Strings, a bool and a number cannot fail to encode, nor can the buffer fail to take them.
-	_ = enc.Encode(envelope{envelopeError{
-		Tag: d.GetTag(), Type: d.GetType(), Code: d.GetCode(), Title: d.GetTitle(), Message: d.GetMessage(),
-		Retryable: d.GetRetryable(), Recovery: d.GetRecovery(), RetryAfterSeconds: retryAfter,
-	}})
+	body := apierr.Envelope(d, true)
 	h := w.Header()
 	h.Set("Content-Type", mediaJSON)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	w.WriteHeader(int(d.GetStatus()))
-	_, _ = w.Write(body.Bytes()) // a sender that is gone does not read its answer
+	_, _ = w.Write(body) // a sender that is gone does not read its answer
 }
 
 // writeSuccess answers in the request's own media type: an empty message, or one that says what was rejected.

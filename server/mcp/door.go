@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -148,22 +147,7 @@ func acceptsJSON(accept []string) bool {
 	return false
 }
 
-// envelope is the body of every failure that is not a protocol message (public-api.md "Envelope").
-type envelope struct {
-	Error envelopeError `json:"error"`
-}
-
-type envelopeError struct {
-	Tag       string `json:"_tag"`
-	Type      string `json:"type"`
-	Code      string `json:"code"`
-	Title     string `json:"title"`
-	Message   string `json:"message"`
-	Retryable bool   `json:"retryable"`
-	Recovery  string `json:"recovery"`
-	Param     string `json:"param,omitempty"`
-}
-
+// fail answers a failure that is not a protocol message.
 func fail(w http.ResponseWriter, e *apierr.Error) {
 	d := e.Detail()
 	h := w.Header()
@@ -176,11 +160,5 @@ func fail(w http.ResponseWriter, e *apierr.Error) {
 		h.Set("Retry-After", strconv.Itoa(int(d.GetRetryAfterSeconds())))
 	}
 	w.WriteHeader(int(d.GetStatus()))
-	body, err := json.Marshal(envelope{envelopeError{
-		Tag: d.GetTag(), Type: d.GetType(), Code: d.GetCode(), Title: d.GetTitle(), Message: d.GetMessage(), Retryable: d.GetRetryable(),
-		Recovery: d.GetRecovery(), Param: d.GetParam(),
-	}})
-	if err == nil {
-		_, _ = w.Write(body) // the caller went away: nobody to tell
-	}
+	_, _ = w.Write(apierr.Envelope(d, false)) // the caller went away: nobody to tell
 }

@@ -75,7 +75,9 @@ func TestDoorRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, body := send(t, tc.method, srv.URL+Path, tc.body, tc.header)
-			var got envelope
+			var got struct {
+				Error failureData `json:"error"`
+			}
 			if err := json.Unmarshal([]byte(body), &got); err != nil {
 				t.Fatalf("status %d, body %q: %v", res.StatusCode, body, err)
 			}

@@ -3,7 +3,6 @@ package rest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -90,30 +89,7 @@ func (a *answer) fail(err error) {
 	a.failDetail(apierr.From(err).Detail())
 }
 
-// envelope is the body of every failure: a closed object (rest-wire.md 1.6). The delay is in Retry-After only.
-type envelope struct {
-	Error struct {
-		Tag       string `json:"_tag"`
-		Type      string `json:"type"`
-		Code      string `json:"code"`
-		Title     string `json:"title"`
-		Message   string `json:"message"`
-		Recovery  string `json:"recovery"`
-		Retryable bool   `json:"retryable"`
-		Param     string `json:"param,omitempty"`
-	} `json:"error"`
-}
-
 func (a *answer) failDetail(d *optionsv1.ErrorDetail) {
-	var e envelope
-	e.Error.Tag, e.Error.Type, e.Error.Code, e.Error.Title = d.GetTag(), d.GetType(), d.GetCode(), d.GetTitle()
-	e.Error.Message, e.Error.Recovery, e.Error.Retryable, e.Error.Param = d.GetMessage(), d.GetRecovery(), d.GetRetryable(), d.GetParam()
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(e); err != nil { // strings and a boolean: cannot fail
-		a.door.logger.ErrorContext(a.request.Context(), "an error envelope could not be encoded", "error", err)
-	}
 	header := a.Header()
 	header.Set("Content-Type", contentType)
 	if s := d.GetRetryAfterSeconds(); s > 0 {
@@ -123,7 +99,7 @@ func (a *answer) failDetail(d *optionsv1.ErrorDetail) {
 		header.Set("WWW-Authenticate", "Bearer")
 	}
 	a.status = int(d.GetStatus())
-	if _, err := a.Write(bytes.TrimSuffix(out.Bytes(), []byte{'\n'})); err != nil {
+	if _, err := a.Write(apierr.Envelope(d, false)); err != nil {
 		a.door.logger.DebugContext(a.request.Context(), "an answer could not be written", "error", err)
 	}
 }

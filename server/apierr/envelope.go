@@ -1,0 +1,39 @@
+package apierr
+
+import (
+	"bytes"
+	"encoding/json"
+
+	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
+)
+
+// Envelope is the JSON body of every failure over HTTP, in the order of public-api.md "Envelope". It is a closed object
+// (rest-wire.md 1.6): ingest repeats the delay of Retry-After in it, the other doors name the parameter that is to blame.
+func Envelope(d *optionsv1.ErrorDetail, ingest bool) []byte {
+	var e struct {
+		Error struct {
+			Tag               string `json:"_tag"`
+			Type              string `json:"type"`
+			Code              string `json:"code"`
+			Title             string `json:"title"`
+			Message           string `json:"message"`
+			Retryable         bool   `json:"retryable"`
+			Recovery          string `json:"recovery"`
+			RetryAfterSeconds int32  `json:"retry_after_seconds,omitempty"`
+			Param             string `json:"param,omitempty"`
+		} `json:"error"`
+	}
+	e.Error.Tag, e.Error.Type, e.Error.Code, e.Error.Title = d.GetTag(), d.GetType(), d.GetCode(), d.GetTitle()
+	e.Error.Message, e.Error.Retryable, e.Error.Recovery = d.GetMessage(), d.GetRetryable(), d.GetRecovery()
+	if ingest {
+		e.Error.RetryAfterSeconds = d.GetRetryAfterSeconds()
+	} else {
+		e.Error.Param = d.GetParam()
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	// Texts, a number and a boolean cannot fail to encode, nor can the buffer fail to take them.
+	_ = encoder.Encode(e)
+	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'})
+}
