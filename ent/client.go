@@ -17,10 +17,16 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/svc-observability/svc/ent/apikey"
+	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/counter"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestoutcomes"
+	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
 
@@ -34,14 +40,26 @@ type Client struct {
 	Schema *migrate.Schema
 	// ApiKey is the client for interacting with the ApiKey builders.
 	ApiKey *ApiKeyClient
+	// AttributeMapping is the client for interacting with the AttributeMapping builders.
+	AttributeMapping *AttributeMappingClient
 	// Counter is the client for interacting with the Counter builders.
 	Counter *CounterClient
 	// IngestKey is the client for interacting with the IngestKey builders.
 	IngestKey *IngestKeyClient
+	// IngestOutcomes is the client for interacting with the IngestOutcomes builders.
+	IngestOutcomes *IngestOutcomesClient
+	// IngestUsage is the client for interacting with the IngestUsage builders.
+	IngestUsage *IngestUsageClient
+	// LogpushConnector is the client for interacting with the LogpushConnector builders.
+	LogpushConnector *LogpushConnectorClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
 	// Organization is the client for interacting with the Organization builders.
 	Organization *OrganizationClient
+	// Plan is the client for interacting with the Plan builders.
+	Plan *PlanClient
+	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
+	SamplingPolicy *SamplingPolicyClient
 	// Session is the client for interacting with the Session builders.
 	Session *SessionClient
 	// User is the client for interacting with the User builders.
@@ -58,10 +76,16 @@ func NewClient(opts ...Option) *Client {
 func (c *Client) init() {
 	c.Schema = migrate.NewSchema(c.driver)
 	c.ApiKey = NewApiKeyClient(c.config)
+	c.AttributeMapping = NewAttributeMappingClient(c.config)
 	c.Counter = NewCounterClient(c.config)
 	c.IngestKey = NewIngestKeyClient(c.config)
+	c.IngestOutcomes = NewIngestOutcomesClient(c.config)
+	c.IngestUsage = NewIngestUsageClient(c.config)
+	c.LogpushConnector = NewLogpushConnectorClient(c.config)
 	c.Membership = NewMembershipClient(c.config)
 	c.Organization = NewOrganizationClient(c.config)
+	c.Plan = NewPlanClient(c.config)
+	c.SamplingPolicy = NewSamplingPolicyClient(c.config)
 	c.Session = NewSessionClient(c.config)
 	c.User = NewUserClient(c.config)
 }
@@ -154,15 +178,21 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:          ctx,
-		config:       cfg,
-		ApiKey:       NewApiKeyClient(cfg),
-		Counter:      NewCounterClient(cfg),
-		IngestKey:    NewIngestKeyClient(cfg),
-		Membership:   NewMembershipClient(cfg),
-		Organization: NewOrganizationClient(cfg),
-		Session:      NewSessionClient(cfg),
-		User:         NewUserClient(cfg),
+		ctx:              ctx,
+		config:           cfg,
+		ApiKey:           NewApiKeyClient(cfg),
+		AttributeMapping: NewAttributeMappingClient(cfg),
+		Counter:          NewCounterClient(cfg),
+		IngestKey:        NewIngestKeyClient(cfg),
+		IngestOutcomes:   NewIngestOutcomesClient(cfg),
+		IngestUsage:      NewIngestUsageClient(cfg),
+		LogpushConnector: NewLogpushConnectorClient(cfg),
+		Membership:       NewMembershipClient(cfg),
+		Organization:     NewOrganizationClient(cfg),
+		Plan:             NewPlanClient(cfg),
+		SamplingPolicy:   NewSamplingPolicyClient(cfg),
+		Session:          NewSessionClient(cfg),
+		User:             NewUserClient(cfg),
 	}, nil
 }
 
@@ -180,15 +210,21 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:          ctx,
-		config:       cfg,
-		ApiKey:       NewApiKeyClient(cfg),
-		Counter:      NewCounterClient(cfg),
-		IngestKey:    NewIngestKeyClient(cfg),
-		Membership:   NewMembershipClient(cfg),
-		Organization: NewOrganizationClient(cfg),
-		Session:      NewSessionClient(cfg),
-		User:         NewUserClient(cfg),
+		ctx:              ctx,
+		config:           cfg,
+		ApiKey:           NewApiKeyClient(cfg),
+		AttributeMapping: NewAttributeMappingClient(cfg),
+		Counter:          NewCounterClient(cfg),
+		IngestKey:        NewIngestKeyClient(cfg),
+		IngestOutcomes:   NewIngestOutcomesClient(cfg),
+		IngestUsage:      NewIngestUsageClient(cfg),
+		LogpushConnector: NewLogpushConnectorClient(cfg),
+		Membership:       NewMembershipClient(cfg),
+		Organization:     NewOrganizationClient(cfg),
+		Plan:             NewPlanClient(cfg),
+		SamplingPolicy:   NewSamplingPolicyClient(cfg),
+		Session:          NewSessionClient(cfg),
+		User:             NewUserClient(cfg),
 	}, nil
 }
 
@@ -218,8 +254,9 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.ApiKey, c.Counter, c.IngestKey, c.Membership, c.Organization, c.Session,
-		c.User,
+		c.ApiKey, c.AttributeMapping, c.Counter, c.IngestKey, c.IngestOutcomes,
+		c.IngestUsage, c.LogpushConnector, c.Membership, c.Organization, c.Plan,
+		c.SamplingPolicy, c.Session, c.User,
 	} {
 		n.Use(hooks...)
 	}
@@ -229,8 +266,9 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.ApiKey, c.Counter, c.IngestKey, c.Membership, c.Organization, c.Session,
-		c.User,
+		c.ApiKey, c.AttributeMapping, c.Counter, c.IngestKey, c.IngestOutcomes,
+		c.IngestUsage, c.LogpushConnector, c.Membership, c.Organization, c.Plan,
+		c.SamplingPolicy, c.Session, c.User,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -241,14 +279,26 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 	switch m := m.(type) {
 	case *ApiKeyMutation:
 		return c.ApiKey.mutate(ctx, m)
+	case *AttributeMappingMutation:
+		return c.AttributeMapping.mutate(ctx, m)
 	case *CounterMutation:
 		return c.Counter.mutate(ctx, m)
 	case *IngestKeyMutation:
 		return c.IngestKey.mutate(ctx, m)
+	case *IngestOutcomesMutation:
+		return c.IngestOutcomes.mutate(ctx, m)
+	case *IngestUsageMutation:
+		return c.IngestUsage.mutate(ctx, m)
+	case *LogpushConnectorMutation:
+		return c.LogpushConnector.mutate(ctx, m)
 	case *MembershipMutation:
 		return c.Membership.mutate(ctx, m)
 	case *OrganizationMutation:
 		return c.Organization.mutate(ctx, m)
+	case *PlanMutation:
+		return c.Plan.mutate(ctx, m)
+	case *SamplingPolicyMutation:
+		return c.SamplingPolicy.mutate(ctx, m)
 	case *SessionMutation:
 		return c.Session.mutate(ctx, m)
 	case *UserMutation:
@@ -404,6 +454,155 @@ func (c *ApiKeyClient) mutate(ctx context.Context, m *ApiKeyMutation) (Value, er
 		return (&ApiKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown ApiKey mutation op: %q", m.Op())
+	}
+}
+
+// AttributeMappingClient is a client for the AttributeMapping schema.
+type AttributeMappingClient struct {
+	config
+}
+
+// NewAttributeMappingClient returns a client for the AttributeMapping from the given config.
+func NewAttributeMappingClient(c config) *AttributeMappingClient {
+	return &AttributeMappingClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `attributemapping.Hooks(f(g(h())))`.
+func (c *AttributeMappingClient) Use(hooks ...Hook) {
+	c.hooks.AttributeMapping = append(c.hooks.AttributeMapping, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `attributemapping.Intercept(f(g(h())))`.
+func (c *AttributeMappingClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AttributeMapping = append(c.inters.AttributeMapping, interceptors...)
+}
+
+// Create returns a builder for creating a AttributeMapping entity.
+func (c *AttributeMappingClient) Create() *AttributeMappingCreate {
+	mutation := newAttributeMappingMutation(c.config, OpCreate)
+	return &AttributeMappingCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AttributeMapping entities.
+func (c *AttributeMappingClient) CreateBulk(builders ...*AttributeMappingCreate) *AttributeMappingCreateBulk {
+	return &AttributeMappingCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AttributeMappingClient) MapCreateBulk(slice any, setFunc func(*AttributeMappingCreate, int)) *AttributeMappingCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AttributeMappingCreateBulk{err: fmt.Errorf("calling to AttributeMappingClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AttributeMappingCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AttributeMappingCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AttributeMapping.
+func (c *AttributeMappingClient) Update() *AttributeMappingUpdate {
+	mutation := newAttributeMappingMutation(c.config, OpUpdate)
+	return &AttributeMappingUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AttributeMappingClient) UpdateOne(_m *AttributeMapping) *AttributeMappingUpdateOne {
+	mutation := newAttributeMappingMutation(c.config, OpUpdateOne, withAttributeMapping(_m))
+	return &AttributeMappingUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AttributeMappingClient) UpdateOneID(id uuid.UUID) *AttributeMappingUpdateOne {
+	mutation := newAttributeMappingMutation(c.config, OpUpdateOne, withAttributeMappingID(id))
+	return &AttributeMappingUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AttributeMapping.
+func (c *AttributeMappingClient) Delete() *AttributeMappingDelete {
+	mutation := newAttributeMappingMutation(c.config, OpDelete)
+	return &AttributeMappingDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AttributeMappingClient) DeleteOne(_m *AttributeMapping) *AttributeMappingDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AttributeMappingClient) DeleteOneID(id uuid.UUID) *AttributeMappingDeleteOne {
+	builder := c.Delete().Where(attributemapping.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AttributeMappingDeleteOne{builder}
+}
+
+// Query returns a query builder for AttributeMapping.
+func (c *AttributeMappingClient) Query() *AttributeMappingQuery {
+	return &AttributeMappingQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAttributeMapping},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AttributeMapping entity by its id.
+func (c *AttributeMappingClient) Get(ctx context.Context, id uuid.UUID) (*AttributeMapping, error) {
+	return c.Query().Where(attributemapping.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AttributeMappingClient) GetX(ctx context.Context, id uuid.UUID) *AttributeMapping {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a AttributeMapping.
+func (c *AttributeMappingClient) QueryOrganization(_m *AttributeMapping) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(attributemapping.Table, attributemapping.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, attributemapping.OrganizationTable, attributemapping.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AttributeMappingClient) Hooks() []Hook {
+	return c.hooks.AttributeMapping
+}
+
+// Interceptors returns the client interceptors.
+func (c *AttributeMappingClient) Interceptors() []Interceptor {
+	return c.inters.AttributeMapping
+}
+
+func (c *AttributeMappingClient) mutate(ctx context.Context, m *AttributeMappingMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AttributeMappingCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AttributeMappingUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AttributeMappingUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AttributeMappingDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AttributeMapping mutation op: %q", m.Op())
 	}
 }
 
@@ -686,6 +885,453 @@ func (c *IngestKeyClient) mutate(ctx context.Context, m *IngestKeyMutation) (Val
 		return (&IngestKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown IngestKey mutation op: %q", m.Op())
+	}
+}
+
+// IngestOutcomesClient is a client for the IngestOutcomes schema.
+type IngestOutcomesClient struct {
+	config
+}
+
+// NewIngestOutcomesClient returns a client for the IngestOutcomes from the given config.
+func NewIngestOutcomesClient(c config) *IngestOutcomesClient {
+	return &IngestOutcomesClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `ingestoutcomes.Hooks(f(g(h())))`.
+func (c *IngestOutcomesClient) Use(hooks ...Hook) {
+	c.hooks.IngestOutcomes = append(c.hooks.IngestOutcomes, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `ingestoutcomes.Intercept(f(g(h())))`.
+func (c *IngestOutcomesClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IngestOutcomes = append(c.inters.IngestOutcomes, interceptors...)
+}
+
+// Create returns a builder for creating a IngestOutcomes entity.
+func (c *IngestOutcomesClient) Create() *IngestOutcomesCreate {
+	mutation := newIngestOutcomesMutation(c.config, OpCreate)
+	return &IngestOutcomesCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IngestOutcomes entities.
+func (c *IngestOutcomesClient) CreateBulk(builders ...*IngestOutcomesCreate) *IngestOutcomesCreateBulk {
+	return &IngestOutcomesCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IngestOutcomesClient) MapCreateBulk(slice any, setFunc func(*IngestOutcomesCreate, int)) *IngestOutcomesCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IngestOutcomesCreateBulk{err: fmt.Errorf("calling to IngestOutcomesClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IngestOutcomesCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IngestOutcomesCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IngestOutcomes.
+func (c *IngestOutcomesClient) Update() *IngestOutcomesUpdate {
+	mutation := newIngestOutcomesMutation(c.config, OpUpdate)
+	return &IngestOutcomesUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IngestOutcomesClient) UpdateOne(_m *IngestOutcomes) *IngestOutcomesUpdateOne {
+	mutation := newIngestOutcomesMutation(c.config, OpUpdateOne, withIngestOutcomes(_m))
+	return &IngestOutcomesUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IngestOutcomesClient) UpdateOneID(id uuid.UUID) *IngestOutcomesUpdateOne {
+	mutation := newIngestOutcomesMutation(c.config, OpUpdateOne, withIngestOutcomesID(id))
+	return &IngestOutcomesUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IngestOutcomes.
+func (c *IngestOutcomesClient) Delete() *IngestOutcomesDelete {
+	mutation := newIngestOutcomesMutation(c.config, OpDelete)
+	return &IngestOutcomesDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IngestOutcomesClient) DeleteOne(_m *IngestOutcomes) *IngestOutcomesDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IngestOutcomesClient) DeleteOneID(id uuid.UUID) *IngestOutcomesDeleteOne {
+	builder := c.Delete().Where(ingestoutcomes.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IngestOutcomesDeleteOne{builder}
+}
+
+// Query returns a query builder for IngestOutcomes.
+func (c *IngestOutcomesClient) Query() *IngestOutcomesQuery {
+	return &IngestOutcomesQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIngestOutcomes},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IngestOutcomes entity by its id.
+func (c *IngestOutcomesClient) Get(ctx context.Context, id uuid.UUID) (*IngestOutcomes, error) {
+	return c.Query().Where(ingestoutcomes.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IngestOutcomesClient) GetX(ctx context.Context, id uuid.UUID) *IngestOutcomes {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a IngestOutcomes.
+func (c *IngestOutcomesClient) QueryOrganization(_m *IngestOutcomes) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(ingestoutcomes.Table, ingestoutcomes.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, ingestoutcomes.OrganizationTable, ingestoutcomes.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *IngestOutcomesClient) Hooks() []Hook {
+	return c.hooks.IngestOutcomes
+}
+
+// Interceptors returns the client interceptors.
+func (c *IngestOutcomesClient) Interceptors() []Interceptor {
+	return c.inters.IngestOutcomes
+}
+
+func (c *IngestOutcomesClient) mutate(ctx context.Context, m *IngestOutcomesMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IngestOutcomesCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IngestOutcomesUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IngestOutcomesUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IngestOutcomesDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IngestOutcomes mutation op: %q", m.Op())
+	}
+}
+
+// IngestUsageClient is a client for the IngestUsage schema.
+type IngestUsageClient struct {
+	config
+}
+
+// NewIngestUsageClient returns a client for the IngestUsage from the given config.
+func NewIngestUsageClient(c config) *IngestUsageClient {
+	return &IngestUsageClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `ingestusage.Hooks(f(g(h())))`.
+func (c *IngestUsageClient) Use(hooks ...Hook) {
+	c.hooks.IngestUsage = append(c.hooks.IngestUsage, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `ingestusage.Intercept(f(g(h())))`.
+func (c *IngestUsageClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IngestUsage = append(c.inters.IngestUsage, interceptors...)
+}
+
+// Create returns a builder for creating a IngestUsage entity.
+func (c *IngestUsageClient) Create() *IngestUsageCreate {
+	mutation := newIngestUsageMutation(c.config, OpCreate)
+	return &IngestUsageCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IngestUsage entities.
+func (c *IngestUsageClient) CreateBulk(builders ...*IngestUsageCreate) *IngestUsageCreateBulk {
+	return &IngestUsageCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IngestUsageClient) MapCreateBulk(slice any, setFunc func(*IngestUsageCreate, int)) *IngestUsageCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IngestUsageCreateBulk{err: fmt.Errorf("calling to IngestUsageClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IngestUsageCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IngestUsageCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IngestUsage.
+func (c *IngestUsageClient) Update() *IngestUsageUpdate {
+	mutation := newIngestUsageMutation(c.config, OpUpdate)
+	return &IngestUsageUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IngestUsageClient) UpdateOne(_m *IngestUsage) *IngestUsageUpdateOne {
+	mutation := newIngestUsageMutation(c.config, OpUpdateOne, withIngestUsage(_m))
+	return &IngestUsageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IngestUsageClient) UpdateOneID(id uuid.UUID) *IngestUsageUpdateOne {
+	mutation := newIngestUsageMutation(c.config, OpUpdateOne, withIngestUsageID(id))
+	return &IngestUsageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IngestUsage.
+func (c *IngestUsageClient) Delete() *IngestUsageDelete {
+	mutation := newIngestUsageMutation(c.config, OpDelete)
+	return &IngestUsageDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IngestUsageClient) DeleteOne(_m *IngestUsage) *IngestUsageDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IngestUsageClient) DeleteOneID(id uuid.UUID) *IngestUsageDeleteOne {
+	builder := c.Delete().Where(ingestusage.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IngestUsageDeleteOne{builder}
+}
+
+// Query returns a query builder for IngestUsage.
+func (c *IngestUsageClient) Query() *IngestUsageQuery {
+	return &IngestUsageQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIngestUsage},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IngestUsage entity by its id.
+func (c *IngestUsageClient) Get(ctx context.Context, id uuid.UUID) (*IngestUsage, error) {
+	return c.Query().Where(ingestusage.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IngestUsageClient) GetX(ctx context.Context, id uuid.UUID) *IngestUsage {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a IngestUsage.
+func (c *IngestUsageClient) QueryOrganization(_m *IngestUsage) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(ingestusage.Table, ingestusage.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, ingestusage.OrganizationTable, ingestusage.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *IngestUsageClient) Hooks() []Hook {
+	return c.hooks.IngestUsage
+}
+
+// Interceptors returns the client interceptors.
+func (c *IngestUsageClient) Interceptors() []Interceptor {
+	return c.inters.IngestUsage
+}
+
+func (c *IngestUsageClient) mutate(ctx context.Context, m *IngestUsageMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IngestUsageCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IngestUsageUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IngestUsageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IngestUsageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IngestUsage mutation op: %q", m.Op())
+	}
+}
+
+// LogpushConnectorClient is a client for the LogpushConnector schema.
+type LogpushConnectorClient struct {
+	config
+}
+
+// NewLogpushConnectorClient returns a client for the LogpushConnector from the given config.
+func NewLogpushConnectorClient(c config) *LogpushConnectorClient {
+	return &LogpushConnectorClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `logpushconnector.Hooks(f(g(h())))`.
+func (c *LogpushConnectorClient) Use(hooks ...Hook) {
+	c.hooks.LogpushConnector = append(c.hooks.LogpushConnector, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `logpushconnector.Intercept(f(g(h())))`.
+func (c *LogpushConnectorClient) Intercept(interceptors ...Interceptor) {
+	c.inters.LogpushConnector = append(c.inters.LogpushConnector, interceptors...)
+}
+
+// Create returns a builder for creating a LogpushConnector entity.
+func (c *LogpushConnectorClient) Create() *LogpushConnectorCreate {
+	mutation := newLogpushConnectorMutation(c.config, OpCreate)
+	return &LogpushConnectorCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of LogpushConnector entities.
+func (c *LogpushConnectorClient) CreateBulk(builders ...*LogpushConnectorCreate) *LogpushConnectorCreateBulk {
+	return &LogpushConnectorCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *LogpushConnectorClient) MapCreateBulk(slice any, setFunc func(*LogpushConnectorCreate, int)) *LogpushConnectorCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &LogpushConnectorCreateBulk{err: fmt.Errorf("calling to LogpushConnectorClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*LogpushConnectorCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &LogpushConnectorCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for LogpushConnector.
+func (c *LogpushConnectorClient) Update() *LogpushConnectorUpdate {
+	mutation := newLogpushConnectorMutation(c.config, OpUpdate)
+	return &LogpushConnectorUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *LogpushConnectorClient) UpdateOne(_m *LogpushConnector) *LogpushConnectorUpdateOne {
+	mutation := newLogpushConnectorMutation(c.config, OpUpdateOne, withLogpushConnector(_m))
+	return &LogpushConnectorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *LogpushConnectorClient) UpdateOneID(id uuid.UUID) *LogpushConnectorUpdateOne {
+	mutation := newLogpushConnectorMutation(c.config, OpUpdateOne, withLogpushConnectorID(id))
+	return &LogpushConnectorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for LogpushConnector.
+func (c *LogpushConnectorClient) Delete() *LogpushConnectorDelete {
+	mutation := newLogpushConnectorMutation(c.config, OpDelete)
+	return &LogpushConnectorDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *LogpushConnectorClient) DeleteOne(_m *LogpushConnector) *LogpushConnectorDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *LogpushConnectorClient) DeleteOneID(id uuid.UUID) *LogpushConnectorDeleteOne {
+	builder := c.Delete().Where(logpushconnector.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &LogpushConnectorDeleteOne{builder}
+}
+
+// Query returns a query builder for LogpushConnector.
+func (c *LogpushConnectorClient) Query() *LogpushConnectorQuery {
+	return &LogpushConnectorQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeLogpushConnector},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a LogpushConnector entity by its id.
+func (c *LogpushConnectorClient) Get(ctx context.Context, id uuid.UUID) (*LogpushConnector, error) {
+	return c.Query().Where(logpushconnector.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *LogpushConnectorClient) GetX(ctx context.Context, id uuid.UUID) *LogpushConnector {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a LogpushConnector.
+func (c *LogpushConnectorClient) QueryOrganization(_m *LogpushConnector) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(logpushconnector.Table, logpushconnector.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, logpushconnector.OrganizationTable, logpushconnector.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *LogpushConnectorClient) Hooks() []Hook {
+	return c.hooks.LogpushConnector
+}
+
+// Interceptors returns the client interceptors.
+func (c *LogpushConnectorClient) Interceptors() []Interceptor {
+	return c.inters.LogpushConnector
+}
+
+func (c *LogpushConnectorClient) mutate(ctx context.Context, m *LogpushConnectorMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&LogpushConnectorCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&LogpushConnectorUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&LogpushConnectorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&LogpushConnectorDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown LogpushConnector mutation op: %q", m.Op())
 	}
 }
 
@@ -1026,6 +1672,102 @@ func (c *OrganizationClient) QuerySessions(_m *Organization) *SessionQuery {
 	return query
 }
 
+// QueryAttributeMappings queries the attribute_mappings edge of a Organization.
+func (c *OrganizationClient) QueryAttributeMappings(_m *Organization) *AttributeMappingQuery {
+	query := (&AttributeMappingClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(attributemapping.Table, attributemapping.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AttributeMappingsTable, organization.AttributeMappingsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QuerySamplingPolicy queries the sampling_policy edge of a Organization.
+func (c *OrganizationClient) QuerySamplingPolicy(_m *Organization) *SamplingPolicyQuery {
+	query := (&SamplingPolicyClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(samplingpolicy.Table, samplingpolicy.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, organization.SamplingPolicyTable, organization.SamplingPolicyColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPlan queries the plan edge of a Organization.
+func (c *OrganizationClient) QueryPlan(_m *Organization) *PlanQuery {
+	query := (&PlanClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(plan.Table, plan.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, organization.PlanTable, organization.PlanColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIngestUsage queries the ingest_usage edge of a Organization.
+func (c *OrganizationClient) QueryIngestUsage(_m *Organization) *IngestUsageQuery {
+	query := (&IngestUsageClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(ingestusage.Table, ingestusage.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IngestUsageTable, organization.IngestUsageColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIngestOutcomes queries the ingest_outcomes edge of a Organization.
+func (c *OrganizationClient) QueryIngestOutcomes(_m *Organization) *IngestOutcomesQuery {
+	query := (&IngestOutcomesClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(ingestoutcomes.Table, ingestoutcomes.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IngestOutcomesTable, organization.IngestOutcomesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryLogpushConnectors queries the logpush_connectors edge of a Organization.
+func (c *OrganizationClient) QueryLogpushConnectors(_m *Organization) *LogpushConnectorQuery {
+	query := (&LogpushConnectorClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(logpushconnector.Table, logpushconnector.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.LogpushConnectorsTable, organization.LogpushConnectorsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *OrganizationClient) Hooks() []Hook {
 	return c.hooks.Organization
@@ -1048,6 +1790,304 @@ func (c *OrganizationClient) mutate(ctx context.Context, m *OrganizationMutation
 		return (&OrganizationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Organization mutation op: %q", m.Op())
+	}
+}
+
+// PlanClient is a client for the Plan schema.
+type PlanClient struct {
+	config
+}
+
+// NewPlanClient returns a client for the Plan from the given config.
+func NewPlanClient(c config) *PlanClient {
+	return &PlanClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `plan.Hooks(f(g(h())))`.
+func (c *PlanClient) Use(hooks ...Hook) {
+	c.hooks.Plan = append(c.hooks.Plan, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `plan.Intercept(f(g(h())))`.
+func (c *PlanClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Plan = append(c.inters.Plan, interceptors...)
+}
+
+// Create returns a builder for creating a Plan entity.
+func (c *PlanClient) Create() *PlanCreate {
+	mutation := newPlanMutation(c.config, OpCreate)
+	return &PlanCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Plan entities.
+func (c *PlanClient) CreateBulk(builders ...*PlanCreate) *PlanCreateBulk {
+	return &PlanCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PlanClient) MapCreateBulk(slice any, setFunc func(*PlanCreate, int)) *PlanCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PlanCreateBulk{err: fmt.Errorf("calling to PlanClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PlanCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PlanCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Plan.
+func (c *PlanClient) Update() *PlanUpdate {
+	mutation := newPlanMutation(c.config, OpUpdate)
+	return &PlanUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PlanClient) UpdateOne(_m *Plan) *PlanUpdateOne {
+	mutation := newPlanMutation(c.config, OpUpdateOne, withPlan(_m))
+	return &PlanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PlanClient) UpdateOneID(id uuid.UUID) *PlanUpdateOne {
+	mutation := newPlanMutation(c.config, OpUpdateOne, withPlanID(id))
+	return &PlanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Plan.
+func (c *PlanClient) Delete() *PlanDelete {
+	mutation := newPlanMutation(c.config, OpDelete)
+	return &PlanDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PlanClient) DeleteOne(_m *Plan) *PlanDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PlanClient) DeleteOneID(id uuid.UUID) *PlanDeleteOne {
+	builder := c.Delete().Where(plan.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PlanDeleteOne{builder}
+}
+
+// Query returns a query builder for Plan.
+func (c *PlanClient) Query() *PlanQuery {
+	return &PlanQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePlan},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Plan entity by its id.
+func (c *PlanClient) Get(ctx context.Context, id uuid.UUID) (*Plan, error) {
+	return c.Query().Where(plan.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PlanClient) GetX(ctx context.Context, id uuid.UUID) *Plan {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a Plan.
+func (c *PlanClient) QueryOrganization(_m *Plan) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(plan.Table, plan.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, true, plan.OrganizationTable, plan.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *PlanClient) Hooks() []Hook {
+	return c.hooks.Plan
+}
+
+// Interceptors returns the client interceptors.
+func (c *PlanClient) Interceptors() []Interceptor {
+	return c.inters.Plan
+}
+
+func (c *PlanClient) mutate(ctx context.Context, m *PlanMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PlanCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PlanUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PlanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PlanDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Plan mutation op: %q", m.Op())
+	}
+}
+
+// SamplingPolicyClient is a client for the SamplingPolicy schema.
+type SamplingPolicyClient struct {
+	config
+}
+
+// NewSamplingPolicyClient returns a client for the SamplingPolicy from the given config.
+func NewSamplingPolicyClient(c config) *SamplingPolicyClient {
+	return &SamplingPolicyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `samplingpolicy.Hooks(f(g(h())))`.
+func (c *SamplingPolicyClient) Use(hooks ...Hook) {
+	c.hooks.SamplingPolicy = append(c.hooks.SamplingPolicy, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `samplingpolicy.Intercept(f(g(h())))`.
+func (c *SamplingPolicyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SamplingPolicy = append(c.inters.SamplingPolicy, interceptors...)
+}
+
+// Create returns a builder for creating a SamplingPolicy entity.
+func (c *SamplingPolicyClient) Create() *SamplingPolicyCreate {
+	mutation := newSamplingPolicyMutation(c.config, OpCreate)
+	return &SamplingPolicyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SamplingPolicy entities.
+func (c *SamplingPolicyClient) CreateBulk(builders ...*SamplingPolicyCreate) *SamplingPolicyCreateBulk {
+	return &SamplingPolicyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SamplingPolicyClient) MapCreateBulk(slice any, setFunc func(*SamplingPolicyCreate, int)) *SamplingPolicyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SamplingPolicyCreateBulk{err: fmt.Errorf("calling to SamplingPolicyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SamplingPolicyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SamplingPolicyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SamplingPolicy.
+func (c *SamplingPolicyClient) Update() *SamplingPolicyUpdate {
+	mutation := newSamplingPolicyMutation(c.config, OpUpdate)
+	return &SamplingPolicyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SamplingPolicyClient) UpdateOne(_m *SamplingPolicy) *SamplingPolicyUpdateOne {
+	mutation := newSamplingPolicyMutation(c.config, OpUpdateOne, withSamplingPolicy(_m))
+	return &SamplingPolicyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SamplingPolicyClient) UpdateOneID(id uuid.UUID) *SamplingPolicyUpdateOne {
+	mutation := newSamplingPolicyMutation(c.config, OpUpdateOne, withSamplingPolicyID(id))
+	return &SamplingPolicyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SamplingPolicy.
+func (c *SamplingPolicyClient) Delete() *SamplingPolicyDelete {
+	mutation := newSamplingPolicyMutation(c.config, OpDelete)
+	return &SamplingPolicyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SamplingPolicyClient) DeleteOne(_m *SamplingPolicy) *SamplingPolicyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SamplingPolicyClient) DeleteOneID(id uuid.UUID) *SamplingPolicyDeleteOne {
+	builder := c.Delete().Where(samplingpolicy.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SamplingPolicyDeleteOne{builder}
+}
+
+// Query returns a query builder for SamplingPolicy.
+func (c *SamplingPolicyClient) Query() *SamplingPolicyQuery {
+	return &SamplingPolicyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSamplingPolicy},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SamplingPolicy entity by its id.
+func (c *SamplingPolicyClient) Get(ctx context.Context, id uuid.UUID) (*SamplingPolicy, error) {
+	return c.Query().Where(samplingpolicy.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SamplingPolicyClient) GetX(ctx context.Context, id uuid.UUID) *SamplingPolicy {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a SamplingPolicy.
+func (c *SamplingPolicyClient) QueryOrganization(_m *SamplingPolicy) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(samplingpolicy.Table, samplingpolicy.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, true, samplingpolicy.OrganizationTable, samplingpolicy.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *SamplingPolicyClient) Hooks() []Hook {
+	return c.hooks.SamplingPolicy
+}
+
+// Interceptors returns the client interceptors.
+func (c *SamplingPolicyClient) Interceptors() []Interceptor {
+	return c.inters.SamplingPolicy
+}
+
+func (c *SamplingPolicyClient) mutate(ctx context.Context, m *SamplingPolicyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SamplingPolicyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SamplingPolicyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SamplingPolicyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SamplingPolicyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SamplingPolicy mutation op: %q", m.Op())
 	}
 }
 
@@ -1384,10 +2424,13 @@ func (c *UserClient) mutate(ctx context.Context, m *UserMutation) (Value, error)
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		ApiKey, Counter, IngestKey, Membership, Organization, Session, User []ent.Hook
+		ApiKey, AttributeMapping, Counter, IngestKey, IngestOutcomes, IngestUsage,
+		LogpushConnector, Membership, Organization, Plan, SamplingPolicy, Session,
+		User []ent.Hook
 	}
 	inters struct {
-		ApiKey, Counter, IngestKey, Membership, Organization, Session,
+		ApiKey, AttributeMapping, Counter, IngestKey, IngestOutcomes, IngestUsage,
+		LogpushConnector, Membership, Organization, Plan, SamplingPolicy, Session,
 		User []ent.Interceptor
 	}
 )

@@ -13,10 +13,16 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/svc-observability/svc/ent/apikey"
+	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/counter"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestoutcomes"
+	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
 )
@@ -79,13 +85,19 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			apikey.Table:       apikey.ValidColumn,
-			counter.Table:      counter.ValidColumn,
-			ingestkey.Table:    ingestkey.ValidColumn,
-			membership.Table:   membership.ValidColumn,
-			organization.Table: organization.ValidColumn,
-			session.Table:      session.ValidColumn,
-			user.Table:         user.ValidColumn,
+			apikey.Table:           apikey.ValidColumn,
+			attributemapping.Table: attributemapping.ValidColumn,
+			counter.Table:          counter.ValidColumn,
+			ingestkey.Table:        ingestkey.ValidColumn,
+			ingestoutcomes.Table:   ingestoutcomes.ValidColumn,
+			ingestusage.Table:      ingestusage.ValidColumn,
+			logpushconnector.Table: logpushconnector.ValidColumn,
+			membership.Table:       membership.ValidColumn,
+			organization.Table:     organization.ValidColumn,
+			plan.Table:             plan.ValidColumn,
+			samplingpolicy.Table:   samplingpolicy.ValidColumn,
+			session.Table:          session.ValidColumn,
+			user.Table:             user.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

@@ -27,6 +27,8 @@ type IngestKey struct {
 	Kind ingestkey.Kind `json:"kind,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`
+	// Description holds the value of the "description" field.
+	Description *string `json:"description,omitempty"`
 	// KeyHash holds the value of the "key_hash" field.
 	KeyHash string `json:"-"`
 	// KeyPrefix holds the value of the "key_prefix" field.
@@ -43,8 +45,12 @@ type IngestKey struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// RotatedAt holds the value of the "rotated_at" field.
 	RotatedAt *time.Time `json:"rotated_at,omitempty"`
+	// LastUsedAt holds the value of the "last_used_at" field.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
+	// NULL until the first change
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
 	// CreatedBy holds the value of the "created_by" field.
 	CreatedBy string `json:"created_by,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -82,9 +88,9 @@ func (*IngestKey) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case ingestkey.FieldRateLimit:
 			values[i] = new(sql.NullFloat64)
-		case ingestkey.FieldOrgID, ingestkey.FieldKind, ingestkey.FieldName, ingestkey.FieldKeyHash, ingestkey.FieldKeyPrefix, ingestkey.FieldCreatedBy:
+		case ingestkey.FieldOrgID, ingestkey.FieldKind, ingestkey.FieldName, ingestkey.FieldDescription, ingestkey.FieldKeyHash, ingestkey.FieldKeyPrefix, ingestkey.FieldCreatedBy:
 			values[i] = new(sql.NullString)
-		case ingestkey.FieldDisabledAt, ingestkey.FieldExpiresAt, ingestkey.FieldRotatedAt, ingestkey.FieldCreatedAt:
+		case ingestkey.FieldDisabledAt, ingestkey.FieldExpiresAt, ingestkey.FieldRotatedAt, ingestkey.FieldLastUsedAt, ingestkey.FieldCreatedAt, ingestkey.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		case ingestkey.FieldID:
 			values[i] = new(uuid.UUID)
@@ -126,6 +132,13 @@ func (_m *IngestKey) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field name", values[i])
 			} else if value.Valid {
 				_m.Name = value.String
+			}
+		case ingestkey.FieldDescription:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field description", values[i])
+			} else if value.Valid {
+				_m.Description = new(string)
+				*_m.Description = value.String
 			}
 		case ingestkey.FieldKeyHash:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -183,11 +196,25 @@ func (_m *IngestKey) assignValues(columns []string, values []any) error {
 				_m.RotatedAt = new(time.Time)
 				*_m.RotatedAt = value.Time
 			}
+		case ingestkey.FieldLastUsedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field last_used_at", values[i])
+			} else if value.Valid {
+				_m.LastUsedAt = new(time.Time)
+				*_m.LastUsedAt = value.Time
+			}
 		case ingestkey.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
 			} else if value.Valid {
 				_m.CreatedAt = value.Time
+			}
+		case ingestkey.FieldUpdatedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field updated_at", values[i])
+			} else if value.Valid {
+				_m.UpdatedAt = new(time.Time)
+				*_m.UpdatedAt = value.Time
 			}
 		case ingestkey.FieldCreatedBy:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -245,6 +272,11 @@ func (_m *IngestKey) String() string {
 	builder.WriteString("name=")
 	builder.WriteString(_m.Name)
 	builder.WriteString(", ")
+	if v := _m.Description; v != nil {
+		builder.WriteString("description=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
 	builder.WriteString("key_hash=<sensitive>")
 	builder.WriteString(", ")
 	builder.WriteString("key_prefix=")
@@ -276,8 +308,18 @@ func (_m *IngestKey) String() string {
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")
+	if v := _m.LastUsedAt; v != nil {
+		builder.WriteString("last_used_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+	builder.WriteString(", ")
+	if v := _m.UpdatedAt; v != nil {
+		builder.WriteString("updated_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("created_by=")
 	builder.WriteString(_m.CreatedBy)

@@ -44,6 +44,20 @@ func (_c *IngestKeyCreate) SetName(v string) *IngestKeyCreate {
 	return _c
 }
 
+// SetDescription sets the "description" field.
+func (_c *IngestKeyCreate) SetDescription(v string) *IngestKeyCreate {
+	_c.mutation.SetDescription(v)
+	return _c
+}
+
+// SetNillableDescription sets the "description" field if the given value is not nil.
+func (_c *IngestKeyCreate) SetNillableDescription(v *string) *IngestKeyCreate {
+	if v != nil {
+		_c.SetDescription(*v)
+	}
+	return _c
+}
+
 // SetKeyHash sets the "key_hash" field.
 func (_c *IngestKeyCreate) SetKeyHash(v string) *IngestKeyCreate {
 	_c.mutation.SetKeyHash(v)
@@ -124,9 +138,37 @@ func (_c *IngestKeyCreate) SetNillableRotatedAt(v *time.Time) *IngestKeyCreate {
 	return _c
 }
 
+// SetLastUsedAt sets the "last_used_at" field.
+func (_c *IngestKeyCreate) SetLastUsedAt(v time.Time) *IngestKeyCreate {
+	_c.mutation.SetLastUsedAt(v)
+	return _c
+}
+
+// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
+func (_c *IngestKeyCreate) SetNillableLastUsedAt(v *time.Time) *IngestKeyCreate {
+	if v != nil {
+		_c.SetLastUsedAt(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *IngestKeyCreate) SetCreatedAt(v time.Time) *IngestKeyCreate {
 	_c.mutation.SetCreatedAt(v)
+	return _c
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (_c *IngestKeyCreate) SetUpdatedAt(v time.Time) *IngestKeyCreate {
+	_c.mutation.SetUpdatedAt(v)
+	return _c
+}
+
+// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
+func (_c *IngestKeyCreate) SetNillableUpdatedAt(v *time.Time) *IngestKeyCreate {
+	if v != nil {
+		_c.SetUpdatedAt(*v)
+	}
 	return _c
 }
 
@@ -280,6 +322,10 @@ func (_c *IngestKeyCreate) createSpec() (*IngestKey, *sqlgraph.CreateSpec) {
 		_spec.SetField(ingestkey.FieldName, field.TypeString, value)
 		_node.Name = value
 	}
+	if value, ok := _c.mutation.Description(); ok {
+		_spec.SetField(ingestkey.FieldDescription, field.TypeString, value)
+		_node.Description = &value
+	}
 	if value, ok := _c.mutation.KeyHash(); ok {
 		_spec.SetField(ingestkey.FieldKeyHash, field.TypeString, value)
 		_node.KeyHash = value
@@ -312,9 +358,17 @@ func (_c *IngestKeyCreate) createSpec() (*IngestKey, *sqlgraph.CreateSpec) {
 		_spec.SetField(ingestkey.FieldRotatedAt, field.TypeTime, value)
 		_node.RotatedAt = &value
 	}
+	if value, ok := _c.mutation.LastUsedAt(); ok {
+		_spec.SetField(ingestkey.FieldLastUsedAt, field.TypeTime, value)
+		_node.LastUsedAt = &value
+	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(ingestkey.FieldCreatedAt, field.TypeTime, value)
 		_node.CreatedAt = value
+	}
+	if value, ok := _c.mutation.UpdatedAt(); ok {
+		_spec.SetField(ingestkey.FieldUpdatedAt, field.TypeTime, value)
+		_node.UpdatedAt = &value
 	}
 	if value, ok := _c.mutation.CreatedBy(); ok {
 		_spec.SetField(ingestkey.FieldCreatedBy, field.TypeString, value)
@@ -398,6 +452,24 @@ func (u *IngestKeyUpsert) SetName(v string) *IngestKeyUpsert {
 // UpdateName sets the "name" field to the value that was provided on create.
 func (u *IngestKeyUpsert) UpdateName() *IngestKeyUpsert {
 	u.SetExcluded(ingestkey.FieldName)
+	return u
+}
+
+// SetDescription sets the "description" field.
+func (u *IngestKeyUpsert) SetDescription(v string) *IngestKeyUpsert {
+	u.Set(ingestkey.FieldDescription, v)
+	return u
+}
+
+// UpdateDescription sets the "description" field to the value that was provided on create.
+func (u *IngestKeyUpsert) UpdateDescription() *IngestKeyUpsert {
+	u.SetExcluded(ingestkey.FieldDescription)
+	return u
+}
+
+// ClearDescription clears the value of the "description" field.
+func (u *IngestKeyUpsert) ClearDescription() *IngestKeyUpsert {
+	u.SetNull(ingestkey.FieldDescription)
 	return u
 }
 
@@ -539,6 +611,42 @@ func (u *IngestKeyUpsert) ClearRotatedAt() *IngestKeyUpsert {
 	return u
 }
 
+// SetLastUsedAt sets the "last_used_at" field.
+func (u *IngestKeyUpsert) SetLastUsedAt(v time.Time) *IngestKeyUpsert {
+	u.Set(ingestkey.FieldLastUsedAt, v)
+	return u
+}
+
+// UpdateLastUsedAt sets the "last_used_at" field to the value that was provided on create.
+func (u *IngestKeyUpsert) UpdateLastUsedAt() *IngestKeyUpsert {
+	u.SetExcluded(ingestkey.FieldLastUsedAt)
+	return u
+}
+
+// ClearLastUsedAt clears the value of the "last_used_at" field.
+func (u *IngestKeyUpsert) ClearLastUsedAt() *IngestKeyUpsert {
+	u.SetNull(ingestkey.FieldLastUsedAt)
+	return u
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (u *IngestKeyUpsert) SetUpdatedAt(v time.Time) *IngestKeyUpsert {
+	u.Set(ingestkey.FieldUpdatedAt, v)
+	return u
+}
+
+// UpdateUpdatedAt sets the "updated_at" field to the value that was provided on create.
+func (u *IngestKeyUpsert) UpdateUpdatedAt() *IngestKeyUpsert {
+	u.SetExcluded(ingestkey.FieldUpdatedAt)
+	return u
+}
+
+// ClearUpdatedAt clears the value of the "updated_at" field.
+func (u *IngestKeyUpsert) ClearUpdatedAt() *IngestKeyUpsert {
+	u.SetNull(ingestkey.FieldUpdatedAt)
+	return u
+}
+
 // UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
 // Using this option is equivalent to using:
 //
@@ -610,6 +718,27 @@ func (u *IngestKeyUpsertOne) SetName(v string) *IngestKeyUpsertOne {
 func (u *IngestKeyUpsertOne) UpdateName() *IngestKeyUpsertOne {
 	return u.Update(func(s *IngestKeyUpsert) {
 		s.UpdateName()
+	})
+}
+
+// SetDescription sets the "description" field.
+func (u *IngestKeyUpsertOne) SetDescription(v string) *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.SetDescription(v)
+	})
+}
+
+// UpdateDescription sets the "description" field to the value that was provided on create.
+func (u *IngestKeyUpsertOne) UpdateDescription() *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.UpdateDescription()
+	})
+}
+
+// ClearDescription clears the value of the "description" field.
+func (u *IngestKeyUpsertOne) ClearDescription() *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.ClearDescription()
 	})
 }
 
@@ -771,6 +900,48 @@ func (u *IngestKeyUpsertOne) UpdateRotatedAt() *IngestKeyUpsertOne {
 func (u *IngestKeyUpsertOne) ClearRotatedAt() *IngestKeyUpsertOne {
 	return u.Update(func(s *IngestKeyUpsert) {
 		s.ClearRotatedAt()
+	})
+}
+
+// SetLastUsedAt sets the "last_used_at" field.
+func (u *IngestKeyUpsertOne) SetLastUsedAt(v time.Time) *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.SetLastUsedAt(v)
+	})
+}
+
+// UpdateLastUsedAt sets the "last_used_at" field to the value that was provided on create.
+func (u *IngestKeyUpsertOne) UpdateLastUsedAt() *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.UpdateLastUsedAt()
+	})
+}
+
+// ClearLastUsedAt clears the value of the "last_used_at" field.
+func (u *IngestKeyUpsertOne) ClearLastUsedAt() *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.ClearLastUsedAt()
+	})
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (u *IngestKeyUpsertOne) SetUpdatedAt(v time.Time) *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.SetUpdatedAt(v)
+	})
+}
+
+// UpdateUpdatedAt sets the "updated_at" field to the value that was provided on create.
+func (u *IngestKeyUpsertOne) UpdateUpdatedAt() *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.UpdateUpdatedAt()
+	})
+}
+
+// ClearUpdatedAt clears the value of the "updated_at" field.
+func (u *IngestKeyUpsertOne) ClearUpdatedAt() *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.ClearUpdatedAt()
 	})
 }
 
@@ -1014,6 +1185,27 @@ func (u *IngestKeyUpsertBulk) UpdateName() *IngestKeyUpsertBulk {
 	})
 }
 
+// SetDescription sets the "description" field.
+func (u *IngestKeyUpsertBulk) SetDescription(v string) *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.SetDescription(v)
+	})
+}
+
+// UpdateDescription sets the "description" field to the value that was provided on create.
+func (u *IngestKeyUpsertBulk) UpdateDescription() *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.UpdateDescription()
+	})
+}
+
+// ClearDescription clears the value of the "description" field.
+func (u *IngestKeyUpsertBulk) ClearDescription() *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.ClearDescription()
+	})
+}
+
 // SetKeyHash sets the "key_hash" field.
 func (u *IngestKeyUpsertBulk) SetKeyHash(v string) *IngestKeyUpsertBulk {
 	return u.Update(func(s *IngestKeyUpsert) {
@@ -1172,6 +1364,48 @@ func (u *IngestKeyUpsertBulk) UpdateRotatedAt() *IngestKeyUpsertBulk {
 func (u *IngestKeyUpsertBulk) ClearRotatedAt() *IngestKeyUpsertBulk {
 	return u.Update(func(s *IngestKeyUpsert) {
 		s.ClearRotatedAt()
+	})
+}
+
+// SetLastUsedAt sets the "last_used_at" field.
+func (u *IngestKeyUpsertBulk) SetLastUsedAt(v time.Time) *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.SetLastUsedAt(v)
+	})
+}
+
+// UpdateLastUsedAt sets the "last_used_at" field to the value that was provided on create.
+func (u *IngestKeyUpsertBulk) UpdateLastUsedAt() *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.UpdateLastUsedAt()
+	})
+}
+
+// ClearLastUsedAt clears the value of the "last_used_at" field.
+func (u *IngestKeyUpsertBulk) ClearLastUsedAt() *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.ClearLastUsedAt()
+	})
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (u *IngestKeyUpsertBulk) SetUpdatedAt(v time.Time) *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.SetUpdatedAt(v)
+	})
+}
+
+// UpdateUpdatedAt sets the "updated_at" field to the value that was provided on create.
+func (u *IngestKeyUpsertBulk) UpdateUpdatedAt() *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.UpdateUpdatedAt()
+	})
+}
+
+// ClearUpdatedAt clears the value of the "updated_at" field.
+func (u *IngestKeyUpsertBulk) ClearUpdatedAt() *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.ClearUpdatedAt()
 	})
 }
 

@@ -45,6 +45,26 @@ func (_u *IngestKeyUpdate) SetNillableName(v *string) *IngestKeyUpdate {
 	return _u
 }
 
+// SetDescription sets the "description" field.
+func (_u *IngestKeyUpdate) SetDescription(v string) *IngestKeyUpdate {
+	_u.mutation.SetDescription(v)
+	return _u
+}
+
+// SetNillableDescription sets the "description" field if the given value is not nil.
+func (_u *IngestKeyUpdate) SetNillableDescription(v *string) *IngestKeyUpdate {
+	if v != nil {
+		_u.SetDescription(*v)
+	}
+	return _u
+}
+
+// ClearDescription clears the value of the "description" field.
+func (_u *IngestKeyUpdate) ClearDescription() *IngestKeyUpdate {
+	_u.mutation.ClearDescription()
+	return _u
+}
+
 // SetKeyHash sets the "key_hash" field.
 func (_u *IngestKeyUpdate) SetKeyHash(v string) *IngestKeyUpdate {
 	_u.mutation.SetKeyHash(v)
@@ -196,6 +216,46 @@ func (_u *IngestKeyUpdate) ClearRotatedAt() *IngestKeyUpdate {
 	return _u
 }
 
+// SetLastUsedAt sets the "last_used_at" field.
+func (_u *IngestKeyUpdate) SetLastUsedAt(v time.Time) *IngestKeyUpdate {
+	_u.mutation.SetLastUsedAt(v)
+	return _u
+}
+
+// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
+func (_u *IngestKeyUpdate) SetNillableLastUsedAt(v *time.Time) *IngestKeyUpdate {
+	if v != nil {
+		_u.SetLastUsedAt(*v)
+	}
+	return _u
+}
+
+// ClearLastUsedAt clears the value of the "last_used_at" field.
+func (_u *IngestKeyUpdate) ClearLastUsedAt() *IngestKeyUpdate {
+	_u.mutation.ClearLastUsedAt()
+	return _u
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (_u *IngestKeyUpdate) SetUpdatedAt(v time.Time) *IngestKeyUpdate {
+	_u.mutation.SetUpdatedAt(v)
+	return _u
+}
+
+// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
+func (_u *IngestKeyUpdate) SetNillableUpdatedAt(v *time.Time) *IngestKeyUpdate {
+	if v != nil {
+		_u.SetUpdatedAt(*v)
+	}
+	return _u
+}
+
+// ClearUpdatedAt clears the value of the "updated_at" field.
+func (_u *IngestKeyUpdate) ClearUpdatedAt() *IngestKeyUpdate {
+	_u.mutation.ClearUpdatedAt()
+	return _u
+}
+
 // Mutation returns the IngestKeyMutation object of the builder.
 func (_u *IngestKeyUpdate) Mutation() *IngestKeyMutation {
 	return _u.mutation
@@ -272,6 +332,12 @@ func (_u *IngestKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(ingestkey.FieldName, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.Description(); ok {
+		_spec.SetField(ingestkey.FieldDescription, field.TypeString, value)
+	}
+	if _u.mutation.DescriptionCleared() {
+		_spec.ClearField(ingestkey.FieldDescription, field.TypeString)
+	}
 	if value, ok := _u.mutation.KeyHash(); ok {
 		_spec.SetField(ingestkey.FieldKeyHash, field.TypeString, value)
 	}
@@ -327,6 +393,18 @@ func (_u *IngestKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.RotatedAtCleared() {
 		_spec.ClearField(ingestkey.FieldRotatedAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.LastUsedAt(); ok {
+		_spec.SetField(ingestkey.FieldLastUsedAt, field.TypeTime, value)
+	}
+	if _u.mutation.LastUsedAtCleared() {
+		_spec.ClearField(ingestkey.FieldLastUsedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.UpdatedAt(); ok {
+		_spec.SetField(ingestkey.FieldUpdatedAt, field.TypeTime, value)
+	}
+	if _u.mutation.UpdatedAtCleared() {
+		_spec.ClearField(ingestkey.FieldUpdatedAt, field.TypeTime)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -360,6 +438,26 @@ func (_u *IngestKeyUpdateOne) SetNillableName(v *string) *IngestKeyUpdateOne {
 	if v != nil {
 		_u.SetName(*v)
 	}
+	return _u
+}
+
+// SetDescription sets the "description" field.
+func (_u *IngestKeyUpdateOne) SetDescription(v string) *IngestKeyUpdateOne {
+	_u.mutation.SetDescription(v)
+	return _u
+}
+
+// SetNillableDescription sets the "description" field if the given value is not nil.
+func (_u *IngestKeyUpdateOne) SetNillableDescription(v *string) *IngestKeyUpdateOne {
+	if v != nil {
+		_u.SetDescription(*v)
+	}
+	return _u
+}
+
+// ClearDescription clears the value of the "description" field.
+func (_u *IngestKeyUpdateOne) ClearDescription() *IngestKeyUpdateOne {
+	_u.mutation.ClearDescription()
 	return _u
 }
 
@@ -514,6 +612,46 @@ func (_u *IngestKeyUpdateOne) ClearRotatedAt() *IngestKeyUpdateOne {
 	return _u
 }
 
+// SetLastUsedAt sets the "last_used_at" field.
+func (_u *IngestKeyUpdateOne) SetLastUsedAt(v time.Time) *IngestKeyUpdateOne {
+	_u.mutation.SetLastUsedAt(v)
+	return _u
+}
+
+// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
+func (_u *IngestKeyUpdateOne) SetNillableLastUsedAt(v *time.Time) *IngestKeyUpdateOne {
+	if v != nil {
+		_u.SetLastUsedAt(*v)
+	}
+	return _u
+}
+
+// ClearLastUsedAt clears the value of the "last_used_at" field.
+func (_u *IngestKeyUpdateOne) ClearLastUsedAt() *IngestKeyUpdateOne {
+	_u.mutation.ClearLastUsedAt()
+	return _u
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (_u *IngestKeyUpdateOne) SetUpdatedAt(v time.Time) *IngestKeyUpdateOne {
+	_u.mutation.SetUpdatedAt(v)
+	return _u
+}
+
+// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
+func (_u *IngestKeyUpdateOne) SetNillableUpdatedAt(v *time.Time) *IngestKeyUpdateOne {
+	if v != nil {
+		_u.SetUpdatedAt(*v)
+	}
+	return _u
+}
+
+// ClearUpdatedAt clears the value of the "updated_at" field.
+func (_u *IngestKeyUpdateOne) ClearUpdatedAt() *IngestKeyUpdateOne {
+	_u.mutation.ClearUpdatedAt()
+	return _u
+}
+
 // Mutation returns the IngestKeyMutation object of the builder.
 func (_u *IngestKeyUpdateOne) Mutation() *IngestKeyMutation {
 	return _u.mutation
@@ -620,6 +758,12 @@ func (_u *IngestKeyUpdateOne) sqlSave(ctx context.Context) (_node *IngestKey, er
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(ingestkey.FieldName, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.Description(); ok {
+		_spec.SetField(ingestkey.FieldDescription, field.TypeString, value)
+	}
+	if _u.mutation.DescriptionCleared() {
+		_spec.ClearField(ingestkey.FieldDescription, field.TypeString)
+	}
 	if value, ok := _u.mutation.KeyHash(); ok {
 		_spec.SetField(ingestkey.FieldKeyHash, field.TypeString, value)
 	}
@@ -674,6 +818,18 @@ func (_u *IngestKeyUpdateOne) sqlSave(ctx context.Context) (_node *IngestKey, er
 	}
 	if _u.mutation.RotatedAtCleared() {
 		_spec.ClearField(ingestkey.FieldRotatedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.LastUsedAt(); ok {
+		_spec.SetField(ingestkey.FieldLastUsedAt, field.TypeTime, value)
+	}
+	if _u.mutation.LastUsedAtCleared() {
+		_spec.ClearField(ingestkey.FieldLastUsedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.UpdatedAt(); ok {
+		_spec.SetField(ingestkey.FieldUpdatedAt, field.TypeTime, value)
+	}
+	if _u.mutation.UpdatedAtCleared() {
+		_spec.ClearField(ingestkey.FieldUpdatedAt, field.TypeTime)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &IngestKey{config: _u.config}

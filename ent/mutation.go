@@ -13,11 +13,17 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent/apikey"
+	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/counter"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestoutcomes"
+	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
@@ -32,13 +38,19 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeApiKey       = "ApiKey"
-	TypeCounter      = "Counter"
-	TypeIngestKey    = "IngestKey"
-	TypeMembership   = "Membership"
-	TypeOrganization = "Organization"
-	TypeSession      = "Session"
-	TypeUser         = "User"
+	TypeApiKey           = "ApiKey"
+	TypeAttributeMapping = "AttributeMapping"
+	TypeCounter          = "Counter"
+	TypeIngestKey        = "IngestKey"
+	TypeIngestOutcomes   = "IngestOutcomes"
+	TypeIngestUsage      = "IngestUsage"
+	TypeLogpushConnector = "LogpushConnector"
+	TypeMembership       = "Membership"
+	TypeOrganization     = "Organization"
+	TypePlan             = "Plan"
+	TypeSamplingPolicy   = "SamplingPolicy"
+	TypeSession          = "Session"
+	TypeUser             = "User"
 )
 
 // ApiKeyMutation represents an operation that mutates the ApiKey nodes in the graph.
@@ -1222,6 +1234,837 @@ func (m *ApiKeyMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ApiKey edge %s", name)
 }
 
+// AttributeMappingMutation represents an operation that mutates the AttributeMapping nodes in the graph.
+type AttributeMappingMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	name                *string
+	source_context      *attributemapping.SourceContext
+	source_key          *string
+	target_key          *string
+	operation           *attributemapping.Operation
+	enabled             *bool
+	created_at          *time.Time
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*AttributeMapping, error)
+	predicates          []predicate.AttributeMapping
+}
+
+var _ ent.Mutation = (*AttributeMappingMutation)(nil)
+
+// attributemappingOption allows management of the mutation configuration using functional options.
+type attributemappingOption func(*AttributeMappingMutation)
+
+// newAttributeMappingMutation creates new mutation for the AttributeMapping entity.
+func newAttributeMappingMutation(c config, op Op, opts ...attributemappingOption) *AttributeMappingMutation {
+	m := &AttributeMappingMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAttributeMapping,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAttributeMappingID sets the ID field of the mutation.
+func withAttributeMappingID(id uuid.UUID) attributemappingOption {
+	return func(m *AttributeMappingMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AttributeMapping
+		)
+		m.oldValue = func(ctx context.Context) (*AttributeMapping, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AttributeMapping.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAttributeMapping sets the old AttributeMapping of the mutation.
+func withAttributeMapping(node *AttributeMapping) attributemappingOption {
+	return func(m *AttributeMappingMutation) {
+		m.oldValue = func(context.Context) (*AttributeMapping, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AttributeMappingMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AttributeMappingMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AttributeMapping entities.
+func (m *AttributeMappingMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AttributeMappingMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AttributeMappingMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AttributeMapping.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *AttributeMappingMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *AttributeMappingMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the AttributeMapping entity.
+// If the AttributeMapping object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttributeMappingMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *AttributeMappingMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetName sets the "name" field.
+func (m *AttributeMappingMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *AttributeMappingMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the AttributeMapping entity.
+// If the AttributeMapping object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttributeMappingMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *AttributeMappingMutation) ResetName() {
+	m.name = nil
+}
+
+// SetSourceContext sets the "source_context" field.
+func (m *AttributeMappingMutation) SetSourceContext(ac attributemapping.SourceContext) {
+	m.source_context = &ac
+}
+
+// SourceContext returns the value of the "source_context" field in the mutation.
+func (m *AttributeMappingMutation) SourceContext() (r attributemapping.SourceContext, exists bool) {
+	v := m.source_context
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSourceContext returns the old "source_context" field's value of the AttributeMapping entity.
+// If the AttributeMapping object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttributeMappingMutation) OldSourceContext(ctx context.Context) (v attributemapping.SourceContext, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSourceContext is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSourceContext requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSourceContext: %w", err)
+	}
+	return oldValue.SourceContext, nil
+}
+
+// ResetSourceContext resets all changes to the "source_context" field.
+func (m *AttributeMappingMutation) ResetSourceContext() {
+	m.source_context = nil
+}
+
+// SetSourceKey sets the "source_key" field.
+func (m *AttributeMappingMutation) SetSourceKey(s string) {
+	m.source_key = &s
+}
+
+// SourceKey returns the value of the "source_key" field in the mutation.
+func (m *AttributeMappingMutation) SourceKey() (r string, exists bool) {
+	v := m.source_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSourceKey returns the old "source_key" field's value of the AttributeMapping entity.
+// If the AttributeMapping object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttributeMappingMutation) OldSourceKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSourceKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSourceKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSourceKey: %w", err)
+	}
+	return oldValue.SourceKey, nil
+}
+
+// ResetSourceKey resets all changes to the "source_key" field.
+func (m *AttributeMappingMutation) ResetSourceKey() {
+	m.source_key = nil
+}
+
+// SetTargetKey sets the "target_key" field.
+func (m *AttributeMappingMutation) SetTargetKey(s string) {
+	m.target_key = &s
+}
+
+// TargetKey returns the value of the "target_key" field in the mutation.
+func (m *AttributeMappingMutation) TargetKey() (r string, exists bool) {
+	v := m.target_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTargetKey returns the old "target_key" field's value of the AttributeMapping entity.
+// If the AttributeMapping object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttributeMappingMutation) OldTargetKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTargetKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTargetKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTargetKey: %w", err)
+	}
+	return oldValue.TargetKey, nil
+}
+
+// ResetTargetKey resets all changes to the "target_key" field.
+func (m *AttributeMappingMutation) ResetTargetKey() {
+	m.target_key = nil
+}
+
+// SetOperation sets the "operation" field.
+func (m *AttributeMappingMutation) SetOperation(a attributemapping.Operation) {
+	m.operation = &a
+}
+
+// Operation returns the value of the "operation" field in the mutation.
+func (m *AttributeMappingMutation) Operation() (r attributemapping.Operation, exists bool) {
+	v := m.operation
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOperation returns the old "operation" field's value of the AttributeMapping entity.
+// If the AttributeMapping object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttributeMappingMutation) OldOperation(ctx context.Context) (v attributemapping.Operation, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOperation is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOperation requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOperation: %w", err)
+	}
+	return oldValue.Operation, nil
+}
+
+// ResetOperation resets all changes to the "operation" field.
+func (m *AttributeMappingMutation) ResetOperation() {
+	m.operation = nil
+}
+
+// SetEnabled sets the "enabled" field.
+func (m *AttributeMappingMutation) SetEnabled(b bool) {
+	m.enabled = &b
+}
+
+// Enabled returns the value of the "enabled" field in the mutation.
+func (m *AttributeMappingMutation) Enabled() (r bool, exists bool) {
+	v := m.enabled
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEnabled returns the old "enabled" field's value of the AttributeMapping entity.
+// If the AttributeMapping object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttributeMappingMutation) OldEnabled(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEnabled is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEnabled requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEnabled: %w", err)
+	}
+	return oldValue.Enabled, nil
+}
+
+// ResetEnabled resets all changes to the "enabled" field.
+func (m *AttributeMappingMutation) ResetEnabled() {
+	m.enabled = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AttributeMappingMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AttributeMappingMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the AttributeMapping entity.
+// If the AttributeMapping object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttributeMappingMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AttributeMappingMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *AttributeMappingMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *AttributeMappingMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the AttributeMapping entity.
+// If the AttributeMapping object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttributeMappingMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *AttributeMappingMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *AttributeMappingMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *AttributeMappingMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[attributemapping.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *AttributeMappingMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *AttributeMappingMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *AttributeMappingMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *AttributeMappingMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the AttributeMappingMutation builder.
+func (m *AttributeMappingMutation) Where(ps ...predicate.AttributeMapping) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AttributeMappingMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AttributeMappingMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AttributeMapping, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AttributeMappingMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AttributeMappingMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AttributeMapping).
+func (m *AttributeMappingMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AttributeMappingMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.organization != nil {
+		fields = append(fields, attributemapping.FieldOrgID)
+	}
+	if m.name != nil {
+		fields = append(fields, attributemapping.FieldName)
+	}
+	if m.source_context != nil {
+		fields = append(fields, attributemapping.FieldSourceContext)
+	}
+	if m.source_key != nil {
+		fields = append(fields, attributemapping.FieldSourceKey)
+	}
+	if m.target_key != nil {
+		fields = append(fields, attributemapping.FieldTargetKey)
+	}
+	if m.operation != nil {
+		fields = append(fields, attributemapping.FieldOperation)
+	}
+	if m.enabled != nil {
+		fields = append(fields, attributemapping.FieldEnabled)
+	}
+	if m.created_at != nil {
+		fields = append(fields, attributemapping.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, attributemapping.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AttributeMappingMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case attributemapping.FieldOrgID:
+		return m.OrgID()
+	case attributemapping.FieldName:
+		return m.Name()
+	case attributemapping.FieldSourceContext:
+		return m.SourceContext()
+	case attributemapping.FieldSourceKey:
+		return m.SourceKey()
+	case attributemapping.FieldTargetKey:
+		return m.TargetKey()
+	case attributemapping.FieldOperation:
+		return m.Operation()
+	case attributemapping.FieldEnabled:
+		return m.Enabled()
+	case attributemapping.FieldCreatedAt:
+		return m.CreatedAt()
+	case attributemapping.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AttributeMappingMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case attributemapping.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case attributemapping.FieldName:
+		return m.OldName(ctx)
+	case attributemapping.FieldSourceContext:
+		return m.OldSourceContext(ctx)
+	case attributemapping.FieldSourceKey:
+		return m.OldSourceKey(ctx)
+	case attributemapping.FieldTargetKey:
+		return m.OldTargetKey(ctx)
+	case attributemapping.FieldOperation:
+		return m.OldOperation(ctx)
+	case attributemapping.FieldEnabled:
+		return m.OldEnabled(ctx)
+	case attributemapping.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case attributemapping.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown AttributeMapping field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AttributeMappingMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case attributemapping.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case attributemapping.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case attributemapping.FieldSourceContext:
+		v, ok := value.(attributemapping.SourceContext)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSourceContext(v)
+		return nil
+	case attributemapping.FieldSourceKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSourceKey(v)
+		return nil
+	case attributemapping.FieldTargetKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTargetKey(v)
+		return nil
+	case attributemapping.FieldOperation:
+		v, ok := value.(attributemapping.Operation)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOperation(v)
+		return nil
+	case attributemapping.FieldEnabled:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEnabled(v)
+		return nil
+	case attributemapping.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case attributemapping.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AttributeMapping field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AttributeMappingMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AttributeMappingMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AttributeMappingMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown AttributeMapping numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AttributeMappingMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AttributeMappingMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AttributeMappingMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AttributeMapping nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AttributeMappingMutation) ResetField(name string) error {
+	switch name {
+	case attributemapping.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case attributemapping.FieldName:
+		m.ResetName()
+		return nil
+	case attributemapping.FieldSourceContext:
+		m.ResetSourceContext()
+		return nil
+	case attributemapping.FieldSourceKey:
+		m.ResetSourceKey()
+		return nil
+	case attributemapping.FieldTargetKey:
+		m.ResetTargetKey()
+		return nil
+	case attributemapping.FieldOperation:
+		m.ResetOperation()
+		return nil
+	case attributemapping.FieldEnabled:
+		m.ResetEnabled()
+		return nil
+	case attributemapping.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case attributemapping.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AttributeMapping field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AttributeMappingMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, attributemapping.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AttributeMappingMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case attributemapping.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AttributeMappingMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AttributeMappingMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AttributeMappingMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, attributemapping.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AttributeMappingMutation) EdgeCleared(name string) bool {
+	switch name {
+	case attributemapping.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AttributeMappingMutation) ClearEdge(name string) error {
+	switch name {
+	case attributemapping.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AttributeMapping unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AttributeMappingMutation) ResetEdge(name string) error {
+	switch name {
+	case attributemapping.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AttributeMapping edge %s", name)
+}
+
 // CounterMutation represents an operation that mutates the Counter nodes in the graph.
 type CounterMutation struct {
 	config
@@ -1598,6 +2441,7 @@ type IngestKeyMutation struct {
 	id                        *uuid.UUID
 	kind                      *ingestkey.Kind
 	name                      *string
+	description               *string
 	key_hash                  *string
 	key_prefix                *string
 	signals                   *[]string
@@ -1609,7 +2453,9 @@ type IngestKeyMutation struct {
 	disabled_at               *time.Time
 	expires_at                *time.Time
 	rotated_at                *time.Time
+	last_used_at              *time.Time
 	created_at                *time.Time
+	updated_at                *time.Time
 	created_by                *string
 	clearedFields             map[string]struct{}
 	organization              *string
@@ -1829,6 +2675,55 @@ func (m *IngestKeyMutation) OldName(ctx context.Context) (v string, err error) {
 // ResetName resets all changes to the "name" field.
 func (m *IngestKeyMutation) ResetName() {
 	m.name = nil
+}
+
+// SetDescription sets the "description" field.
+func (m *IngestKeyMutation) SetDescription(s string) {
+	m.description = &s
+}
+
+// Description returns the value of the "description" field in the mutation.
+func (m *IngestKeyMutation) Description() (r string, exists bool) {
+	v := m.description
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDescription returns the old "description" field's value of the IngestKey entity.
+// If the IngestKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestKeyMutation) OldDescription(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDescription is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDescription requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDescription: %w", err)
+	}
+	return oldValue.Description, nil
+}
+
+// ClearDescription clears the value of the "description" field.
+func (m *IngestKeyMutation) ClearDescription() {
+	m.description = nil
+	m.clearedFields[ingestkey.FieldDescription] = struct{}{}
+}
+
+// DescriptionCleared returns if the "description" field was cleared in this mutation.
+func (m *IngestKeyMutation) DescriptionCleared() bool {
+	_, ok := m.clearedFields[ingestkey.FieldDescription]
+	return ok
+}
+
+// ResetDescription resets all changes to the "description" field.
+func (m *IngestKeyMutation) ResetDescription() {
+	m.description = nil
+	delete(m.clearedFields, ingestkey.FieldDescription)
 }
 
 // SetKeyHash sets the "key_hash" field.
@@ -2250,6 +3145,55 @@ func (m *IngestKeyMutation) ResetRotatedAt() {
 	delete(m.clearedFields, ingestkey.FieldRotatedAt)
 }
 
+// SetLastUsedAt sets the "last_used_at" field.
+func (m *IngestKeyMutation) SetLastUsedAt(t time.Time) {
+	m.last_used_at = &t
+}
+
+// LastUsedAt returns the value of the "last_used_at" field in the mutation.
+func (m *IngestKeyMutation) LastUsedAt() (r time.Time, exists bool) {
+	v := m.last_used_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastUsedAt returns the old "last_used_at" field's value of the IngestKey entity.
+// If the IngestKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestKeyMutation) OldLastUsedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastUsedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastUsedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastUsedAt: %w", err)
+	}
+	return oldValue.LastUsedAt, nil
+}
+
+// ClearLastUsedAt clears the value of the "last_used_at" field.
+func (m *IngestKeyMutation) ClearLastUsedAt() {
+	m.last_used_at = nil
+	m.clearedFields[ingestkey.FieldLastUsedAt] = struct{}{}
+}
+
+// LastUsedAtCleared returns if the "last_used_at" field was cleared in this mutation.
+func (m *IngestKeyMutation) LastUsedAtCleared() bool {
+	_, ok := m.clearedFields[ingestkey.FieldLastUsedAt]
+	return ok
+}
+
+// ResetLastUsedAt resets all changes to the "last_used_at" field.
+func (m *IngestKeyMutation) ResetLastUsedAt() {
+	m.last_used_at = nil
+	delete(m.clearedFields, ingestkey.FieldLastUsedAt)
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *IngestKeyMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -2284,6 +3228,55 @@ func (m *IngestKeyMutation) OldCreatedAt(ctx context.Context) (v time.Time, err 
 // ResetCreatedAt resets all changes to the "created_at" field.
 func (m *IngestKeyMutation) ResetCreatedAt() {
 	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *IngestKeyMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *IngestKeyMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the IngestKey entity.
+// If the IngestKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestKeyMutation) OldUpdatedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ClearUpdatedAt clears the value of the "updated_at" field.
+func (m *IngestKeyMutation) ClearUpdatedAt() {
+	m.updated_at = nil
+	m.clearedFields[ingestkey.FieldUpdatedAt] = struct{}{}
+}
+
+// UpdatedAtCleared returns if the "updated_at" field was cleared in this mutation.
+func (m *IngestKeyMutation) UpdatedAtCleared() bool {
+	_, ok := m.clearedFields[ingestkey.FieldUpdatedAt]
+	return ok
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *IngestKeyMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+	delete(m.clearedFields, ingestkey.FieldUpdatedAt)
 }
 
 // SetCreatedBy sets the "created_by" field.
@@ -2396,7 +3389,7 @@ func (m *IngestKeyMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *IngestKeyMutation) Fields() []string {
-	fields := make([]string, 0, 13)
+	fields := make([]string, 0, 16)
 	if m.organization != nil {
 		fields = append(fields, ingestkey.FieldOrgID)
 	}
@@ -2405,6 +3398,9 @@ func (m *IngestKeyMutation) Fields() []string {
 	}
 	if m.name != nil {
 		fields = append(fields, ingestkey.FieldName)
+	}
+	if m.description != nil {
+		fields = append(fields, ingestkey.FieldDescription)
 	}
 	if m.key_hash != nil {
 		fields = append(fields, ingestkey.FieldKeyHash)
@@ -2430,8 +3426,14 @@ func (m *IngestKeyMutation) Fields() []string {
 	if m.rotated_at != nil {
 		fields = append(fields, ingestkey.FieldRotatedAt)
 	}
+	if m.last_used_at != nil {
+		fields = append(fields, ingestkey.FieldLastUsedAt)
+	}
 	if m.created_at != nil {
 		fields = append(fields, ingestkey.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, ingestkey.FieldUpdatedAt)
 	}
 	if m.created_by != nil {
 		fields = append(fields, ingestkey.FieldCreatedBy)
@@ -2450,6 +3452,8 @@ func (m *IngestKeyMutation) Field(name string) (ent.Value, bool) {
 		return m.Kind()
 	case ingestkey.FieldName:
 		return m.Name()
+	case ingestkey.FieldDescription:
+		return m.Description()
 	case ingestkey.FieldKeyHash:
 		return m.KeyHash()
 	case ingestkey.FieldKeyPrefix:
@@ -2466,8 +3470,12 @@ func (m *IngestKeyMutation) Field(name string) (ent.Value, bool) {
 		return m.ExpiresAt()
 	case ingestkey.FieldRotatedAt:
 		return m.RotatedAt()
+	case ingestkey.FieldLastUsedAt:
+		return m.LastUsedAt()
 	case ingestkey.FieldCreatedAt:
 		return m.CreatedAt()
+	case ingestkey.FieldUpdatedAt:
+		return m.UpdatedAt()
 	case ingestkey.FieldCreatedBy:
 		return m.CreatedBy()
 	}
@@ -2485,6 +3493,8 @@ func (m *IngestKeyMutation) OldField(ctx context.Context, name string) (ent.Valu
 		return m.OldKind(ctx)
 	case ingestkey.FieldName:
 		return m.OldName(ctx)
+	case ingestkey.FieldDescription:
+		return m.OldDescription(ctx)
 	case ingestkey.FieldKeyHash:
 		return m.OldKeyHash(ctx)
 	case ingestkey.FieldKeyPrefix:
@@ -2501,8 +3511,12 @@ func (m *IngestKeyMutation) OldField(ctx context.Context, name string) (ent.Valu
 		return m.OldExpiresAt(ctx)
 	case ingestkey.FieldRotatedAt:
 		return m.OldRotatedAt(ctx)
+	case ingestkey.FieldLastUsedAt:
+		return m.OldLastUsedAt(ctx)
 	case ingestkey.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
+	case ingestkey.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
 	case ingestkey.FieldCreatedBy:
 		return m.OldCreatedBy(ctx)
 	}
@@ -2534,6 +3548,13 @@ func (m *IngestKeyMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetName(v)
+		return nil
+	case ingestkey.FieldDescription:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDescription(v)
 		return nil
 	case ingestkey.FieldKeyHash:
 		v, ok := value.(string)
@@ -2591,12 +3612,26 @@ func (m *IngestKeyMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetRotatedAt(v)
 		return nil
+	case ingestkey.FieldLastUsedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastUsedAt(v)
+		return nil
 	case ingestkey.FieldCreatedAt:
 		v, ok := value.(time.Time)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetCreatedAt(v)
+		return nil
+	case ingestkey.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
 		return nil
 	case ingestkey.FieldCreatedBy:
 		v, ok := value.(string)
@@ -2650,6 +3685,9 @@ func (m *IngestKeyMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *IngestKeyMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(ingestkey.FieldDescription) {
+		fields = append(fields, ingestkey.FieldDescription)
+	}
 	if m.FieldCleared(ingestkey.FieldSignals) {
 		fields = append(fields, ingestkey.FieldSignals)
 	}
@@ -2668,6 +3706,12 @@ func (m *IngestKeyMutation) ClearedFields() []string {
 	if m.FieldCleared(ingestkey.FieldRotatedAt) {
 		fields = append(fields, ingestkey.FieldRotatedAt)
 	}
+	if m.FieldCleared(ingestkey.FieldLastUsedAt) {
+		fields = append(fields, ingestkey.FieldLastUsedAt)
+	}
+	if m.FieldCleared(ingestkey.FieldUpdatedAt) {
+		fields = append(fields, ingestkey.FieldUpdatedAt)
+	}
 	return fields
 }
 
@@ -2682,6 +3726,9 @@ func (m *IngestKeyMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *IngestKeyMutation) ClearField(name string) error {
 	switch name {
+	case ingestkey.FieldDescription:
+		m.ClearDescription()
+		return nil
 	case ingestkey.FieldSignals:
 		m.ClearSignals()
 		return nil
@@ -2700,6 +3747,12 @@ func (m *IngestKeyMutation) ClearField(name string) error {
 	case ingestkey.FieldRotatedAt:
 		m.ClearRotatedAt()
 		return nil
+	case ingestkey.FieldLastUsedAt:
+		m.ClearLastUsedAt()
+		return nil
+	case ingestkey.FieldUpdatedAt:
+		m.ClearUpdatedAt()
+		return nil
 	}
 	return fmt.Errorf("unknown IngestKey nullable field %s", name)
 }
@@ -2716,6 +3769,9 @@ func (m *IngestKeyMutation) ResetField(name string) error {
 		return nil
 	case ingestkey.FieldName:
 		m.ResetName()
+		return nil
+	case ingestkey.FieldDescription:
+		m.ResetDescription()
 		return nil
 	case ingestkey.FieldKeyHash:
 		m.ResetKeyHash()
@@ -2741,8 +3797,14 @@ func (m *IngestKeyMutation) ResetField(name string) error {
 	case ingestkey.FieldRotatedAt:
 		m.ResetRotatedAt()
 		return nil
+	case ingestkey.FieldLastUsedAt:
+		m.ResetLastUsedAt()
+		return nil
 	case ingestkey.FieldCreatedAt:
 		m.ResetCreatedAt()
+		return nil
+	case ingestkey.FieldUpdatedAt:
+		m.ResetUpdatedAt()
 		return nil
 	case ingestkey.FieldCreatedBy:
 		m.ResetCreatedBy()
@@ -2823,6 +3885,2642 @@ func (m *IngestKeyMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown IngestKey edge %s", name)
+}
+
+// IngestOutcomesMutation represents an operation that mutates the IngestOutcomes nodes in the graph.
+type IngestOutcomesMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	key_id              *string
+	node                *string
+	outcomes            *[]schema.IngestOutcome
+	appendoutcomes      []schema.IngestOutcome
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*IngestOutcomes, error)
+	predicates          []predicate.IngestOutcomes
+}
+
+var _ ent.Mutation = (*IngestOutcomesMutation)(nil)
+
+// ingestoutcomesOption allows management of the mutation configuration using functional options.
+type ingestoutcomesOption func(*IngestOutcomesMutation)
+
+// newIngestOutcomesMutation creates new mutation for the IngestOutcomes entity.
+func newIngestOutcomesMutation(c config, op Op, opts ...ingestoutcomesOption) *IngestOutcomesMutation {
+	m := &IngestOutcomesMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeIngestOutcomes,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withIngestOutcomesID sets the ID field of the mutation.
+func withIngestOutcomesID(id uuid.UUID) ingestoutcomesOption {
+	return func(m *IngestOutcomesMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *IngestOutcomes
+		)
+		m.oldValue = func(ctx context.Context) (*IngestOutcomes, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().IngestOutcomes.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withIngestOutcomes sets the old IngestOutcomes of the mutation.
+func withIngestOutcomes(node *IngestOutcomes) ingestoutcomesOption {
+	return func(m *IngestOutcomesMutation) {
+		m.oldValue = func(context.Context) (*IngestOutcomes, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m IngestOutcomesMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m IngestOutcomesMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of IngestOutcomes entities.
+func (m *IngestOutcomesMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *IngestOutcomesMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *IngestOutcomesMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().IngestOutcomes.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *IngestOutcomesMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *IngestOutcomesMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the IngestOutcomes entity.
+// If the IngestOutcomes object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestOutcomesMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *IngestOutcomesMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetKeyID sets the "key_id" field.
+func (m *IngestOutcomesMutation) SetKeyID(s string) {
+	m.key_id = &s
+}
+
+// KeyID returns the value of the "key_id" field in the mutation.
+func (m *IngestOutcomesMutation) KeyID() (r string, exists bool) {
+	v := m.key_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKeyID returns the old "key_id" field's value of the IngestOutcomes entity.
+// If the IngestOutcomes object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestOutcomesMutation) OldKeyID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKeyID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKeyID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKeyID: %w", err)
+	}
+	return oldValue.KeyID, nil
+}
+
+// ResetKeyID resets all changes to the "key_id" field.
+func (m *IngestOutcomesMutation) ResetKeyID() {
+	m.key_id = nil
+}
+
+// SetNode sets the "node" field.
+func (m *IngestOutcomesMutation) SetNode(s string) {
+	m.node = &s
+}
+
+// Node returns the value of the "node" field in the mutation.
+func (m *IngestOutcomesMutation) Node() (r string, exists bool) {
+	v := m.node
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNode returns the old "node" field's value of the IngestOutcomes entity.
+// If the IngestOutcomes object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestOutcomesMutation) OldNode(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNode: %w", err)
+	}
+	return oldValue.Node, nil
+}
+
+// ResetNode resets all changes to the "node" field.
+func (m *IngestOutcomesMutation) ResetNode() {
+	m.node = nil
+}
+
+// SetOutcomes sets the "outcomes" field.
+func (m *IngestOutcomesMutation) SetOutcomes(so []schema.IngestOutcome) {
+	m.outcomes = &so
+	m.appendoutcomes = nil
+}
+
+// Outcomes returns the value of the "outcomes" field in the mutation.
+func (m *IngestOutcomesMutation) Outcomes() (r []schema.IngestOutcome, exists bool) {
+	v := m.outcomes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOutcomes returns the old "outcomes" field's value of the IngestOutcomes entity.
+// If the IngestOutcomes object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestOutcomesMutation) OldOutcomes(ctx context.Context) (v []schema.IngestOutcome, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOutcomes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOutcomes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOutcomes: %w", err)
+	}
+	return oldValue.Outcomes, nil
+}
+
+// AppendOutcomes adds so to the "outcomes" field.
+func (m *IngestOutcomesMutation) AppendOutcomes(so []schema.IngestOutcome) {
+	m.appendoutcomes = append(m.appendoutcomes, so...)
+}
+
+// AppendedOutcomes returns the list of values that were appended to the "outcomes" field in this mutation.
+func (m *IngestOutcomesMutation) AppendedOutcomes() ([]schema.IngestOutcome, bool) {
+	if len(m.appendoutcomes) == 0 {
+		return nil, false
+	}
+	return m.appendoutcomes, true
+}
+
+// ResetOutcomes resets all changes to the "outcomes" field.
+func (m *IngestOutcomesMutation) ResetOutcomes() {
+	m.outcomes = nil
+	m.appendoutcomes = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *IngestOutcomesMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *IngestOutcomesMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the IngestOutcomes entity.
+// If the IngestOutcomes object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestOutcomesMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *IngestOutcomesMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *IngestOutcomesMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *IngestOutcomesMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[ingestoutcomes.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *IngestOutcomesMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *IngestOutcomesMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *IngestOutcomesMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *IngestOutcomesMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the IngestOutcomesMutation builder.
+func (m *IngestOutcomesMutation) Where(ps ...predicate.IngestOutcomes) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the IngestOutcomesMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *IngestOutcomesMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.IngestOutcomes, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *IngestOutcomesMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *IngestOutcomesMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (IngestOutcomes).
+func (m *IngestOutcomesMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *IngestOutcomesMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.organization != nil {
+		fields = append(fields, ingestoutcomes.FieldOrgID)
+	}
+	if m.key_id != nil {
+		fields = append(fields, ingestoutcomes.FieldKeyID)
+	}
+	if m.node != nil {
+		fields = append(fields, ingestoutcomes.FieldNode)
+	}
+	if m.outcomes != nil {
+		fields = append(fields, ingestoutcomes.FieldOutcomes)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, ingestoutcomes.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *IngestOutcomesMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case ingestoutcomes.FieldOrgID:
+		return m.OrgID()
+	case ingestoutcomes.FieldKeyID:
+		return m.KeyID()
+	case ingestoutcomes.FieldNode:
+		return m.Node()
+	case ingestoutcomes.FieldOutcomes:
+		return m.Outcomes()
+	case ingestoutcomes.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *IngestOutcomesMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case ingestoutcomes.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case ingestoutcomes.FieldKeyID:
+		return m.OldKeyID(ctx)
+	case ingestoutcomes.FieldNode:
+		return m.OldNode(ctx)
+	case ingestoutcomes.FieldOutcomes:
+		return m.OldOutcomes(ctx)
+	case ingestoutcomes.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown IngestOutcomes field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IngestOutcomesMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case ingestoutcomes.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case ingestoutcomes.FieldKeyID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKeyID(v)
+		return nil
+	case ingestoutcomes.FieldNode:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNode(v)
+		return nil
+	case ingestoutcomes.FieldOutcomes:
+		v, ok := value.([]schema.IngestOutcome)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOutcomes(v)
+		return nil
+	case ingestoutcomes.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IngestOutcomes field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *IngestOutcomesMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *IngestOutcomesMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IngestOutcomesMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown IngestOutcomes numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *IngestOutcomesMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *IngestOutcomesMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *IngestOutcomesMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown IngestOutcomes nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *IngestOutcomesMutation) ResetField(name string) error {
+	switch name {
+	case ingestoutcomes.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case ingestoutcomes.FieldKeyID:
+		m.ResetKeyID()
+		return nil
+	case ingestoutcomes.FieldNode:
+		m.ResetNode()
+		return nil
+	case ingestoutcomes.FieldOutcomes:
+		m.ResetOutcomes()
+		return nil
+	case ingestoutcomes.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown IngestOutcomes field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *IngestOutcomesMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, ingestoutcomes.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *IngestOutcomesMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case ingestoutcomes.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *IngestOutcomesMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *IngestOutcomesMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *IngestOutcomesMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, ingestoutcomes.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *IngestOutcomesMutation) EdgeCleared(name string) bool {
+	switch name {
+	case ingestoutcomes.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *IngestOutcomesMutation) ClearEdge(name string) error {
+	switch name {
+	case ingestoutcomes.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IngestOutcomes unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *IngestOutcomesMutation) ResetEdge(name string) error {
+	switch name {
+	case ingestoutcomes.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IngestOutcomes edge %s", name)
+}
+
+// IngestUsageMutation represents an operation that mutates the IngestUsage nodes in the graph.
+type IngestUsageMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	day                 *time.Time
+	signal              *string
+	key_id              *string
+	requests            *int64
+	addrequests         *int64
+	items               *int64
+	additems            *int64
+	bytes               *int64
+	addbytes            *int64
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*IngestUsage, error)
+	predicates          []predicate.IngestUsage
+}
+
+var _ ent.Mutation = (*IngestUsageMutation)(nil)
+
+// ingestusageOption allows management of the mutation configuration using functional options.
+type ingestusageOption func(*IngestUsageMutation)
+
+// newIngestUsageMutation creates new mutation for the IngestUsage entity.
+func newIngestUsageMutation(c config, op Op, opts ...ingestusageOption) *IngestUsageMutation {
+	m := &IngestUsageMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeIngestUsage,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withIngestUsageID sets the ID field of the mutation.
+func withIngestUsageID(id uuid.UUID) ingestusageOption {
+	return func(m *IngestUsageMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *IngestUsage
+		)
+		m.oldValue = func(ctx context.Context) (*IngestUsage, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().IngestUsage.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withIngestUsage sets the old IngestUsage of the mutation.
+func withIngestUsage(node *IngestUsage) ingestusageOption {
+	return func(m *IngestUsageMutation) {
+		m.oldValue = func(context.Context) (*IngestUsage, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m IngestUsageMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m IngestUsageMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of IngestUsage entities.
+func (m *IngestUsageMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *IngestUsageMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *IngestUsageMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().IngestUsage.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *IngestUsageMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *IngestUsageMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the IngestUsage entity.
+// If the IngestUsage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestUsageMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *IngestUsageMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetDay sets the "day" field.
+func (m *IngestUsageMutation) SetDay(t time.Time) {
+	m.day = &t
+}
+
+// Day returns the value of the "day" field in the mutation.
+func (m *IngestUsageMutation) Day() (r time.Time, exists bool) {
+	v := m.day
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDay returns the old "day" field's value of the IngestUsage entity.
+// If the IngestUsage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestUsageMutation) OldDay(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDay is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDay requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDay: %w", err)
+	}
+	return oldValue.Day, nil
+}
+
+// ResetDay resets all changes to the "day" field.
+func (m *IngestUsageMutation) ResetDay() {
+	m.day = nil
+}
+
+// SetSignal sets the "signal" field.
+func (m *IngestUsageMutation) SetSignal(s string) {
+	m.signal = &s
+}
+
+// Signal returns the value of the "signal" field in the mutation.
+func (m *IngestUsageMutation) Signal() (r string, exists bool) {
+	v := m.signal
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSignal returns the old "signal" field's value of the IngestUsage entity.
+// If the IngestUsage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestUsageMutation) OldSignal(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSignal is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSignal requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSignal: %w", err)
+	}
+	return oldValue.Signal, nil
+}
+
+// ResetSignal resets all changes to the "signal" field.
+func (m *IngestUsageMutation) ResetSignal() {
+	m.signal = nil
+}
+
+// SetKeyID sets the "key_id" field.
+func (m *IngestUsageMutation) SetKeyID(s string) {
+	m.key_id = &s
+}
+
+// KeyID returns the value of the "key_id" field in the mutation.
+func (m *IngestUsageMutation) KeyID() (r string, exists bool) {
+	v := m.key_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKeyID returns the old "key_id" field's value of the IngestUsage entity.
+// If the IngestUsage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestUsageMutation) OldKeyID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKeyID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKeyID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKeyID: %w", err)
+	}
+	return oldValue.KeyID, nil
+}
+
+// ResetKeyID resets all changes to the "key_id" field.
+func (m *IngestUsageMutation) ResetKeyID() {
+	m.key_id = nil
+}
+
+// SetRequests sets the "requests" field.
+func (m *IngestUsageMutation) SetRequests(i int64) {
+	m.requests = &i
+	m.addrequests = nil
+}
+
+// Requests returns the value of the "requests" field in the mutation.
+func (m *IngestUsageMutation) Requests() (r int64, exists bool) {
+	v := m.requests
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRequests returns the old "requests" field's value of the IngestUsage entity.
+// If the IngestUsage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestUsageMutation) OldRequests(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRequests is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRequests requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRequests: %w", err)
+	}
+	return oldValue.Requests, nil
+}
+
+// AddRequests adds i to the "requests" field.
+func (m *IngestUsageMutation) AddRequests(i int64) {
+	if m.addrequests != nil {
+		*m.addrequests += i
+	} else {
+		m.addrequests = &i
+	}
+}
+
+// AddedRequests returns the value that was added to the "requests" field in this mutation.
+func (m *IngestUsageMutation) AddedRequests() (r int64, exists bool) {
+	v := m.addrequests
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRequests resets all changes to the "requests" field.
+func (m *IngestUsageMutation) ResetRequests() {
+	m.requests = nil
+	m.addrequests = nil
+}
+
+// SetItems sets the "items" field.
+func (m *IngestUsageMutation) SetItems(i int64) {
+	m.items = &i
+	m.additems = nil
+}
+
+// Items returns the value of the "items" field in the mutation.
+func (m *IngestUsageMutation) Items() (r int64, exists bool) {
+	v := m.items
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldItems returns the old "items" field's value of the IngestUsage entity.
+// If the IngestUsage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestUsageMutation) OldItems(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldItems is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldItems requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldItems: %w", err)
+	}
+	return oldValue.Items, nil
+}
+
+// AddItems adds i to the "items" field.
+func (m *IngestUsageMutation) AddItems(i int64) {
+	if m.additems != nil {
+		*m.additems += i
+	} else {
+		m.additems = &i
+	}
+}
+
+// AddedItems returns the value that was added to the "items" field in this mutation.
+func (m *IngestUsageMutation) AddedItems() (r int64, exists bool) {
+	v := m.additems
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetItems resets all changes to the "items" field.
+func (m *IngestUsageMutation) ResetItems() {
+	m.items = nil
+	m.additems = nil
+}
+
+// SetBytes sets the "bytes" field.
+func (m *IngestUsageMutation) SetBytes(i int64) {
+	m.bytes = &i
+	m.addbytes = nil
+}
+
+// Bytes returns the value of the "bytes" field in the mutation.
+func (m *IngestUsageMutation) Bytes() (r int64, exists bool) {
+	v := m.bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBytes returns the old "bytes" field's value of the IngestUsage entity.
+// If the IngestUsage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestUsageMutation) OldBytes(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBytes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBytes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBytes: %w", err)
+	}
+	return oldValue.Bytes, nil
+}
+
+// AddBytes adds i to the "bytes" field.
+func (m *IngestUsageMutation) AddBytes(i int64) {
+	if m.addbytes != nil {
+		*m.addbytes += i
+	} else {
+		m.addbytes = &i
+	}
+}
+
+// AddedBytes returns the value that was added to the "bytes" field in this mutation.
+func (m *IngestUsageMutation) AddedBytes() (r int64, exists bool) {
+	v := m.addbytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBytes resets all changes to the "bytes" field.
+func (m *IngestUsageMutation) ResetBytes() {
+	m.bytes = nil
+	m.addbytes = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *IngestUsageMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *IngestUsageMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[ingestusage.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *IngestUsageMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *IngestUsageMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *IngestUsageMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *IngestUsageMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the IngestUsageMutation builder.
+func (m *IngestUsageMutation) Where(ps ...predicate.IngestUsage) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the IngestUsageMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *IngestUsageMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.IngestUsage, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *IngestUsageMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *IngestUsageMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (IngestUsage).
+func (m *IngestUsageMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *IngestUsageMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.organization != nil {
+		fields = append(fields, ingestusage.FieldOrgID)
+	}
+	if m.day != nil {
+		fields = append(fields, ingestusage.FieldDay)
+	}
+	if m.signal != nil {
+		fields = append(fields, ingestusage.FieldSignal)
+	}
+	if m.key_id != nil {
+		fields = append(fields, ingestusage.FieldKeyID)
+	}
+	if m.requests != nil {
+		fields = append(fields, ingestusage.FieldRequests)
+	}
+	if m.items != nil {
+		fields = append(fields, ingestusage.FieldItems)
+	}
+	if m.bytes != nil {
+		fields = append(fields, ingestusage.FieldBytes)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *IngestUsageMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case ingestusage.FieldOrgID:
+		return m.OrgID()
+	case ingestusage.FieldDay:
+		return m.Day()
+	case ingestusage.FieldSignal:
+		return m.Signal()
+	case ingestusage.FieldKeyID:
+		return m.KeyID()
+	case ingestusage.FieldRequests:
+		return m.Requests()
+	case ingestusage.FieldItems:
+		return m.Items()
+	case ingestusage.FieldBytes:
+		return m.Bytes()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *IngestUsageMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case ingestusage.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case ingestusage.FieldDay:
+		return m.OldDay(ctx)
+	case ingestusage.FieldSignal:
+		return m.OldSignal(ctx)
+	case ingestusage.FieldKeyID:
+		return m.OldKeyID(ctx)
+	case ingestusage.FieldRequests:
+		return m.OldRequests(ctx)
+	case ingestusage.FieldItems:
+		return m.OldItems(ctx)
+	case ingestusage.FieldBytes:
+		return m.OldBytes(ctx)
+	}
+	return nil, fmt.Errorf("unknown IngestUsage field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IngestUsageMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case ingestusage.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case ingestusage.FieldDay:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDay(v)
+		return nil
+	case ingestusage.FieldSignal:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSignal(v)
+		return nil
+	case ingestusage.FieldKeyID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKeyID(v)
+		return nil
+	case ingestusage.FieldRequests:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRequests(v)
+		return nil
+	case ingestusage.FieldItems:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetItems(v)
+		return nil
+	case ingestusage.FieldBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBytes(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IngestUsage field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *IngestUsageMutation) AddedFields() []string {
+	var fields []string
+	if m.addrequests != nil {
+		fields = append(fields, ingestusage.FieldRequests)
+	}
+	if m.additems != nil {
+		fields = append(fields, ingestusage.FieldItems)
+	}
+	if m.addbytes != nil {
+		fields = append(fields, ingestusage.FieldBytes)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *IngestUsageMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case ingestusage.FieldRequests:
+		return m.AddedRequests()
+	case ingestusage.FieldItems:
+		return m.AddedItems()
+	case ingestusage.FieldBytes:
+		return m.AddedBytes()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IngestUsageMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case ingestusage.FieldRequests:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRequests(v)
+		return nil
+	case ingestusage.FieldItems:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddItems(v)
+		return nil
+	case ingestusage.FieldBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBytes(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IngestUsage numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *IngestUsageMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *IngestUsageMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *IngestUsageMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown IngestUsage nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *IngestUsageMutation) ResetField(name string) error {
+	switch name {
+	case ingestusage.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case ingestusage.FieldDay:
+		m.ResetDay()
+		return nil
+	case ingestusage.FieldSignal:
+		m.ResetSignal()
+		return nil
+	case ingestusage.FieldKeyID:
+		m.ResetKeyID()
+		return nil
+	case ingestusage.FieldRequests:
+		m.ResetRequests()
+		return nil
+	case ingestusage.FieldItems:
+		m.ResetItems()
+		return nil
+	case ingestusage.FieldBytes:
+		m.ResetBytes()
+		return nil
+	}
+	return fmt.Errorf("unknown IngestUsage field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *IngestUsageMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, ingestusage.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *IngestUsageMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case ingestusage.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *IngestUsageMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *IngestUsageMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *IngestUsageMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, ingestusage.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *IngestUsageMutation) EdgeCleared(name string) bool {
+	switch name {
+	case ingestusage.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *IngestUsageMutation) ClearEdge(name string) error {
+	switch name {
+	case ingestusage.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IngestUsage unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *IngestUsageMutation) ResetEdge(name string) error {
+	switch name {
+	case ingestusage.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IngestUsage edge %s", name)
+}
+
+// LogpushConnectorMutation represents an operation that mutates the LogpushConnector nodes in the graph.
+type LogpushConnectorMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	name                *string
+	zone_name           *string
+	service_name        *string
+	dataset             *logpushconnector.Dataset
+	secret_hash         *string
+	secret_prefix       *string
+	disabled_at         *time.Time
+	last_received_at    *time.Time
+	last_error          *string
+	secret_rotated_at   *time.Time
+	created_at          *time.Time
+	created_by          *string
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*LogpushConnector, error)
+	predicates          []predicate.LogpushConnector
+}
+
+var _ ent.Mutation = (*LogpushConnectorMutation)(nil)
+
+// logpushconnectorOption allows management of the mutation configuration using functional options.
+type logpushconnectorOption func(*LogpushConnectorMutation)
+
+// newLogpushConnectorMutation creates new mutation for the LogpushConnector entity.
+func newLogpushConnectorMutation(c config, op Op, opts ...logpushconnectorOption) *LogpushConnectorMutation {
+	m := &LogpushConnectorMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeLogpushConnector,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withLogpushConnectorID sets the ID field of the mutation.
+func withLogpushConnectorID(id uuid.UUID) logpushconnectorOption {
+	return func(m *LogpushConnectorMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *LogpushConnector
+		)
+		m.oldValue = func(ctx context.Context) (*LogpushConnector, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().LogpushConnector.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withLogpushConnector sets the old LogpushConnector of the mutation.
+func withLogpushConnector(node *LogpushConnector) logpushconnectorOption {
+	return func(m *LogpushConnectorMutation) {
+		m.oldValue = func(context.Context) (*LogpushConnector, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m LogpushConnectorMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m LogpushConnectorMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of LogpushConnector entities.
+func (m *LogpushConnectorMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *LogpushConnectorMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *LogpushConnectorMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().LogpushConnector.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *LogpushConnectorMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *LogpushConnectorMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *LogpushConnectorMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetName sets the "name" field.
+func (m *LogpushConnectorMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *LogpushConnectorMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *LogpushConnectorMutation) ResetName() {
+	m.name = nil
+}
+
+// SetZoneName sets the "zone_name" field.
+func (m *LogpushConnectorMutation) SetZoneName(s string) {
+	m.zone_name = &s
+}
+
+// ZoneName returns the value of the "zone_name" field in the mutation.
+func (m *LogpushConnectorMutation) ZoneName() (r string, exists bool) {
+	v := m.zone_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldZoneName returns the old "zone_name" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldZoneName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldZoneName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldZoneName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldZoneName: %w", err)
+	}
+	return oldValue.ZoneName, nil
+}
+
+// ResetZoneName resets all changes to the "zone_name" field.
+func (m *LogpushConnectorMutation) ResetZoneName() {
+	m.zone_name = nil
+}
+
+// SetServiceName sets the "service_name" field.
+func (m *LogpushConnectorMutation) SetServiceName(s string) {
+	m.service_name = &s
+}
+
+// ServiceName returns the value of the "service_name" field in the mutation.
+func (m *LogpushConnectorMutation) ServiceName() (r string, exists bool) {
+	v := m.service_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServiceName returns the old "service_name" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldServiceName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServiceName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServiceName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServiceName: %w", err)
+	}
+	return oldValue.ServiceName, nil
+}
+
+// ResetServiceName resets all changes to the "service_name" field.
+func (m *LogpushConnectorMutation) ResetServiceName() {
+	m.service_name = nil
+}
+
+// SetDataset sets the "dataset" field.
+func (m *LogpushConnectorMutation) SetDataset(l logpushconnector.Dataset) {
+	m.dataset = &l
+}
+
+// Dataset returns the value of the "dataset" field in the mutation.
+func (m *LogpushConnectorMutation) Dataset() (r logpushconnector.Dataset, exists bool) {
+	v := m.dataset
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDataset returns the old "dataset" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldDataset(ctx context.Context) (v logpushconnector.Dataset, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDataset is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDataset requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDataset: %w", err)
+	}
+	return oldValue.Dataset, nil
+}
+
+// ResetDataset resets all changes to the "dataset" field.
+func (m *LogpushConnectorMutation) ResetDataset() {
+	m.dataset = nil
+}
+
+// SetSecretHash sets the "secret_hash" field.
+func (m *LogpushConnectorMutation) SetSecretHash(s string) {
+	m.secret_hash = &s
+}
+
+// SecretHash returns the value of the "secret_hash" field in the mutation.
+func (m *LogpushConnectorMutation) SecretHash() (r string, exists bool) {
+	v := m.secret_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecretHash returns the old "secret_hash" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldSecretHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecretHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecretHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecretHash: %w", err)
+	}
+	return oldValue.SecretHash, nil
+}
+
+// ResetSecretHash resets all changes to the "secret_hash" field.
+func (m *LogpushConnectorMutation) ResetSecretHash() {
+	m.secret_hash = nil
+}
+
+// SetSecretPrefix sets the "secret_prefix" field.
+func (m *LogpushConnectorMutation) SetSecretPrefix(s string) {
+	m.secret_prefix = &s
+}
+
+// SecretPrefix returns the value of the "secret_prefix" field in the mutation.
+func (m *LogpushConnectorMutation) SecretPrefix() (r string, exists bool) {
+	v := m.secret_prefix
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecretPrefix returns the old "secret_prefix" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldSecretPrefix(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecretPrefix is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecretPrefix requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecretPrefix: %w", err)
+	}
+	return oldValue.SecretPrefix, nil
+}
+
+// ResetSecretPrefix resets all changes to the "secret_prefix" field.
+func (m *LogpushConnectorMutation) ResetSecretPrefix() {
+	m.secret_prefix = nil
+}
+
+// SetDisabledAt sets the "disabled_at" field.
+func (m *LogpushConnectorMutation) SetDisabledAt(t time.Time) {
+	m.disabled_at = &t
+}
+
+// DisabledAt returns the value of the "disabled_at" field in the mutation.
+func (m *LogpushConnectorMutation) DisabledAt() (r time.Time, exists bool) {
+	v := m.disabled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDisabledAt returns the old "disabled_at" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldDisabledAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDisabledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDisabledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDisabledAt: %w", err)
+	}
+	return oldValue.DisabledAt, nil
+}
+
+// ClearDisabledAt clears the value of the "disabled_at" field.
+func (m *LogpushConnectorMutation) ClearDisabledAt() {
+	m.disabled_at = nil
+	m.clearedFields[logpushconnector.FieldDisabledAt] = struct{}{}
+}
+
+// DisabledAtCleared returns if the "disabled_at" field was cleared in this mutation.
+func (m *LogpushConnectorMutation) DisabledAtCleared() bool {
+	_, ok := m.clearedFields[logpushconnector.FieldDisabledAt]
+	return ok
+}
+
+// ResetDisabledAt resets all changes to the "disabled_at" field.
+func (m *LogpushConnectorMutation) ResetDisabledAt() {
+	m.disabled_at = nil
+	delete(m.clearedFields, logpushconnector.FieldDisabledAt)
+}
+
+// SetLastReceivedAt sets the "last_received_at" field.
+func (m *LogpushConnectorMutation) SetLastReceivedAt(t time.Time) {
+	m.last_received_at = &t
+}
+
+// LastReceivedAt returns the value of the "last_received_at" field in the mutation.
+func (m *LogpushConnectorMutation) LastReceivedAt() (r time.Time, exists bool) {
+	v := m.last_received_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastReceivedAt returns the old "last_received_at" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldLastReceivedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastReceivedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastReceivedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastReceivedAt: %w", err)
+	}
+	return oldValue.LastReceivedAt, nil
+}
+
+// ClearLastReceivedAt clears the value of the "last_received_at" field.
+func (m *LogpushConnectorMutation) ClearLastReceivedAt() {
+	m.last_received_at = nil
+	m.clearedFields[logpushconnector.FieldLastReceivedAt] = struct{}{}
+}
+
+// LastReceivedAtCleared returns if the "last_received_at" field was cleared in this mutation.
+func (m *LogpushConnectorMutation) LastReceivedAtCleared() bool {
+	_, ok := m.clearedFields[logpushconnector.FieldLastReceivedAt]
+	return ok
+}
+
+// ResetLastReceivedAt resets all changes to the "last_received_at" field.
+func (m *LogpushConnectorMutation) ResetLastReceivedAt() {
+	m.last_received_at = nil
+	delete(m.clearedFields, logpushconnector.FieldLastReceivedAt)
+}
+
+// SetLastError sets the "last_error" field.
+func (m *LogpushConnectorMutation) SetLastError(s string) {
+	m.last_error = &s
+}
+
+// LastError returns the value of the "last_error" field in the mutation.
+func (m *LogpushConnectorMutation) LastError() (r string, exists bool) {
+	v := m.last_error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastError returns the old "last_error" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldLastError(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastError: %w", err)
+	}
+	return oldValue.LastError, nil
+}
+
+// ClearLastError clears the value of the "last_error" field.
+func (m *LogpushConnectorMutation) ClearLastError() {
+	m.last_error = nil
+	m.clearedFields[logpushconnector.FieldLastError] = struct{}{}
+}
+
+// LastErrorCleared returns if the "last_error" field was cleared in this mutation.
+func (m *LogpushConnectorMutation) LastErrorCleared() bool {
+	_, ok := m.clearedFields[logpushconnector.FieldLastError]
+	return ok
+}
+
+// ResetLastError resets all changes to the "last_error" field.
+func (m *LogpushConnectorMutation) ResetLastError() {
+	m.last_error = nil
+	delete(m.clearedFields, logpushconnector.FieldLastError)
+}
+
+// SetSecretRotatedAt sets the "secret_rotated_at" field.
+func (m *LogpushConnectorMutation) SetSecretRotatedAt(t time.Time) {
+	m.secret_rotated_at = &t
+}
+
+// SecretRotatedAt returns the value of the "secret_rotated_at" field in the mutation.
+func (m *LogpushConnectorMutation) SecretRotatedAt() (r time.Time, exists bool) {
+	v := m.secret_rotated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecretRotatedAt returns the old "secret_rotated_at" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldSecretRotatedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecretRotatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecretRotatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecretRotatedAt: %w", err)
+	}
+	return oldValue.SecretRotatedAt, nil
+}
+
+// ClearSecretRotatedAt clears the value of the "secret_rotated_at" field.
+func (m *LogpushConnectorMutation) ClearSecretRotatedAt() {
+	m.secret_rotated_at = nil
+	m.clearedFields[logpushconnector.FieldSecretRotatedAt] = struct{}{}
+}
+
+// SecretRotatedAtCleared returns if the "secret_rotated_at" field was cleared in this mutation.
+func (m *LogpushConnectorMutation) SecretRotatedAtCleared() bool {
+	_, ok := m.clearedFields[logpushconnector.FieldSecretRotatedAt]
+	return ok
+}
+
+// ResetSecretRotatedAt resets all changes to the "secret_rotated_at" field.
+func (m *LogpushConnectorMutation) ResetSecretRotatedAt() {
+	m.secret_rotated_at = nil
+	delete(m.clearedFields, logpushconnector.FieldSecretRotatedAt)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *LogpushConnectorMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *LogpushConnectorMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *LogpushConnectorMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *LogpushConnectorMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *LogpushConnectorMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *LogpushConnectorMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *LogpushConnectorMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *LogpushConnectorMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the LogpushConnector entity.
+// If the LogpushConnector object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LogpushConnectorMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *LogpushConnectorMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *LogpushConnectorMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *LogpushConnectorMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[logpushconnector.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *LogpushConnectorMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *LogpushConnectorMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *LogpushConnectorMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *LogpushConnectorMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the LogpushConnectorMutation builder.
+func (m *LogpushConnectorMutation) Where(ps ...predicate.LogpushConnector) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the LogpushConnectorMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *LogpushConnectorMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.LogpushConnector, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *LogpushConnectorMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *LogpushConnectorMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (LogpushConnector).
+func (m *LogpushConnectorMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *LogpushConnectorMutation) Fields() []string {
+	fields := make([]string, 0, 14)
+	if m.organization != nil {
+		fields = append(fields, logpushconnector.FieldOrgID)
+	}
+	if m.name != nil {
+		fields = append(fields, logpushconnector.FieldName)
+	}
+	if m.zone_name != nil {
+		fields = append(fields, logpushconnector.FieldZoneName)
+	}
+	if m.service_name != nil {
+		fields = append(fields, logpushconnector.FieldServiceName)
+	}
+	if m.dataset != nil {
+		fields = append(fields, logpushconnector.FieldDataset)
+	}
+	if m.secret_hash != nil {
+		fields = append(fields, logpushconnector.FieldSecretHash)
+	}
+	if m.secret_prefix != nil {
+		fields = append(fields, logpushconnector.FieldSecretPrefix)
+	}
+	if m.disabled_at != nil {
+		fields = append(fields, logpushconnector.FieldDisabledAt)
+	}
+	if m.last_received_at != nil {
+		fields = append(fields, logpushconnector.FieldLastReceivedAt)
+	}
+	if m.last_error != nil {
+		fields = append(fields, logpushconnector.FieldLastError)
+	}
+	if m.secret_rotated_at != nil {
+		fields = append(fields, logpushconnector.FieldSecretRotatedAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, logpushconnector.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, logpushconnector.FieldCreatedBy)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, logpushconnector.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *LogpushConnectorMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case logpushconnector.FieldOrgID:
+		return m.OrgID()
+	case logpushconnector.FieldName:
+		return m.Name()
+	case logpushconnector.FieldZoneName:
+		return m.ZoneName()
+	case logpushconnector.FieldServiceName:
+		return m.ServiceName()
+	case logpushconnector.FieldDataset:
+		return m.Dataset()
+	case logpushconnector.FieldSecretHash:
+		return m.SecretHash()
+	case logpushconnector.FieldSecretPrefix:
+		return m.SecretPrefix()
+	case logpushconnector.FieldDisabledAt:
+		return m.DisabledAt()
+	case logpushconnector.FieldLastReceivedAt:
+		return m.LastReceivedAt()
+	case logpushconnector.FieldLastError:
+		return m.LastError()
+	case logpushconnector.FieldSecretRotatedAt:
+		return m.SecretRotatedAt()
+	case logpushconnector.FieldCreatedAt:
+		return m.CreatedAt()
+	case logpushconnector.FieldCreatedBy:
+		return m.CreatedBy()
+	case logpushconnector.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *LogpushConnectorMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case logpushconnector.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case logpushconnector.FieldName:
+		return m.OldName(ctx)
+	case logpushconnector.FieldZoneName:
+		return m.OldZoneName(ctx)
+	case logpushconnector.FieldServiceName:
+		return m.OldServiceName(ctx)
+	case logpushconnector.FieldDataset:
+		return m.OldDataset(ctx)
+	case logpushconnector.FieldSecretHash:
+		return m.OldSecretHash(ctx)
+	case logpushconnector.FieldSecretPrefix:
+		return m.OldSecretPrefix(ctx)
+	case logpushconnector.FieldDisabledAt:
+		return m.OldDisabledAt(ctx)
+	case logpushconnector.FieldLastReceivedAt:
+		return m.OldLastReceivedAt(ctx)
+	case logpushconnector.FieldLastError:
+		return m.OldLastError(ctx)
+	case logpushconnector.FieldSecretRotatedAt:
+		return m.OldSecretRotatedAt(ctx)
+	case logpushconnector.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case logpushconnector.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	case logpushconnector.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown LogpushConnector field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *LogpushConnectorMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case logpushconnector.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case logpushconnector.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case logpushconnector.FieldZoneName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetZoneName(v)
+		return nil
+	case logpushconnector.FieldServiceName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServiceName(v)
+		return nil
+	case logpushconnector.FieldDataset:
+		v, ok := value.(logpushconnector.Dataset)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDataset(v)
+		return nil
+	case logpushconnector.FieldSecretHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecretHash(v)
+		return nil
+	case logpushconnector.FieldSecretPrefix:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecretPrefix(v)
+		return nil
+	case logpushconnector.FieldDisabledAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDisabledAt(v)
+		return nil
+	case logpushconnector.FieldLastReceivedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastReceivedAt(v)
+		return nil
+	case logpushconnector.FieldLastError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastError(v)
+		return nil
+	case logpushconnector.FieldSecretRotatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecretRotatedAt(v)
+		return nil
+	case logpushconnector.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case logpushconnector.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	case logpushconnector.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown LogpushConnector field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *LogpushConnectorMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *LogpushConnectorMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *LogpushConnectorMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown LogpushConnector numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *LogpushConnectorMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(logpushconnector.FieldDisabledAt) {
+		fields = append(fields, logpushconnector.FieldDisabledAt)
+	}
+	if m.FieldCleared(logpushconnector.FieldLastReceivedAt) {
+		fields = append(fields, logpushconnector.FieldLastReceivedAt)
+	}
+	if m.FieldCleared(logpushconnector.FieldLastError) {
+		fields = append(fields, logpushconnector.FieldLastError)
+	}
+	if m.FieldCleared(logpushconnector.FieldSecretRotatedAt) {
+		fields = append(fields, logpushconnector.FieldSecretRotatedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *LogpushConnectorMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *LogpushConnectorMutation) ClearField(name string) error {
+	switch name {
+	case logpushconnector.FieldDisabledAt:
+		m.ClearDisabledAt()
+		return nil
+	case logpushconnector.FieldLastReceivedAt:
+		m.ClearLastReceivedAt()
+		return nil
+	case logpushconnector.FieldLastError:
+		m.ClearLastError()
+		return nil
+	case logpushconnector.FieldSecretRotatedAt:
+		m.ClearSecretRotatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown LogpushConnector nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *LogpushConnectorMutation) ResetField(name string) error {
+	switch name {
+	case logpushconnector.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case logpushconnector.FieldName:
+		m.ResetName()
+		return nil
+	case logpushconnector.FieldZoneName:
+		m.ResetZoneName()
+		return nil
+	case logpushconnector.FieldServiceName:
+		m.ResetServiceName()
+		return nil
+	case logpushconnector.FieldDataset:
+		m.ResetDataset()
+		return nil
+	case logpushconnector.FieldSecretHash:
+		m.ResetSecretHash()
+		return nil
+	case logpushconnector.FieldSecretPrefix:
+		m.ResetSecretPrefix()
+		return nil
+	case logpushconnector.FieldDisabledAt:
+		m.ResetDisabledAt()
+		return nil
+	case logpushconnector.FieldLastReceivedAt:
+		m.ResetLastReceivedAt()
+		return nil
+	case logpushconnector.FieldLastError:
+		m.ResetLastError()
+		return nil
+	case logpushconnector.FieldSecretRotatedAt:
+		m.ResetSecretRotatedAt()
+		return nil
+	case logpushconnector.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case logpushconnector.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	case logpushconnector.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown LogpushConnector field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *LogpushConnectorMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, logpushconnector.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *LogpushConnectorMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case logpushconnector.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *LogpushConnectorMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *LogpushConnectorMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *LogpushConnectorMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, logpushconnector.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *LogpushConnectorMutation) EdgeCleared(name string) bool {
+	switch name {
+	case logpushconnector.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *LogpushConnectorMutation) ClearEdge(name string) error {
+	switch name {
+	case logpushconnector.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown LogpushConnector unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *LogpushConnectorMutation) ResetEdge(name string) error {
+	switch name {
+	case logpushconnector.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown LogpushConnector edge %s", name)
 }
 
 // MembershipMutation represents an operation that mutates the Membership nodes in the graph.
@@ -3435,28 +7133,44 @@ func (m *MembershipMutation) ResetEdge(name string) error {
 // OrganizationMutation represents an operation that mutates the Organization nodes in the graph.
 type OrganizationMutation struct {
 	config
-	op                 Op
-	typ                string
-	id                 *string
-	name               *string
-	slug               *string
-	created_at         *time.Time
-	clearedFields      map[string]struct{}
-	memberships        map[uuid.UUID]struct{}
-	removedmemberships map[uuid.UUID]struct{}
-	clearedmemberships bool
-	api_keys           map[uuid.UUID]struct{}
-	removedapi_keys    map[uuid.UUID]struct{}
-	clearedapi_keys    bool
-	ingest_keys        map[uuid.UUID]struct{}
-	removedingest_keys map[uuid.UUID]struct{}
-	clearedingest_keys bool
-	sessions           map[uuid.UUID]struct{}
-	removedsessions    map[uuid.UUID]struct{}
-	clearedsessions    bool
-	done               bool
-	oldValue           func(context.Context) (*Organization, error)
-	predicates         []predicate.Organization
+	op                        Op
+	typ                       string
+	id                        *string
+	name                      *string
+	slug                      *string
+	created_at                *time.Time
+	clearedFields             map[string]struct{}
+	memberships               map[uuid.UUID]struct{}
+	removedmemberships        map[uuid.UUID]struct{}
+	clearedmemberships        bool
+	api_keys                  map[uuid.UUID]struct{}
+	removedapi_keys           map[uuid.UUID]struct{}
+	clearedapi_keys           bool
+	ingest_keys               map[uuid.UUID]struct{}
+	removedingest_keys        map[uuid.UUID]struct{}
+	clearedingest_keys        bool
+	sessions                  map[uuid.UUID]struct{}
+	removedsessions           map[uuid.UUID]struct{}
+	clearedsessions           bool
+	attribute_mappings        map[uuid.UUID]struct{}
+	removedattribute_mappings map[uuid.UUID]struct{}
+	clearedattribute_mappings bool
+	sampling_policy           *uuid.UUID
+	clearedsampling_policy    bool
+	plan                      *uuid.UUID
+	clearedplan               bool
+	ingest_usage              map[uuid.UUID]struct{}
+	removedingest_usage       map[uuid.UUID]struct{}
+	clearedingest_usage       bool
+	ingest_outcomes           map[uuid.UUID]struct{}
+	removedingest_outcomes    map[uuid.UUID]struct{}
+	clearedingest_outcomes    bool
+	logpush_connectors        map[uuid.UUID]struct{}
+	removedlogpush_connectors map[uuid.UUID]struct{}
+	clearedlogpush_connectors bool
+	done                      bool
+	oldValue                  func(context.Context) (*Organization, error)
+	predicates                []predicate.Organization
 }
 
 var _ ent.Mutation = (*OrganizationMutation)(nil)
@@ -3887,6 +7601,300 @@ func (m *OrganizationMutation) ResetSessions() {
 	m.removedsessions = nil
 }
 
+// AddAttributeMappingIDs adds the "attribute_mappings" edge to the AttributeMapping entity by ids.
+func (m *OrganizationMutation) AddAttributeMappingIDs(ids ...uuid.UUID) {
+	if m.attribute_mappings == nil {
+		m.attribute_mappings = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.attribute_mappings[ids[i]] = struct{}{}
+	}
+}
+
+// ClearAttributeMappings clears the "attribute_mappings" edge to the AttributeMapping entity.
+func (m *OrganizationMutation) ClearAttributeMappings() {
+	m.clearedattribute_mappings = true
+}
+
+// AttributeMappingsCleared reports if the "attribute_mappings" edge to the AttributeMapping entity was cleared.
+func (m *OrganizationMutation) AttributeMappingsCleared() bool {
+	return m.clearedattribute_mappings
+}
+
+// RemoveAttributeMappingIDs removes the "attribute_mappings" edge to the AttributeMapping entity by IDs.
+func (m *OrganizationMutation) RemoveAttributeMappingIDs(ids ...uuid.UUID) {
+	if m.removedattribute_mappings == nil {
+		m.removedattribute_mappings = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.attribute_mappings, ids[i])
+		m.removedattribute_mappings[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedAttributeMappings returns the removed IDs of the "attribute_mappings" edge to the AttributeMapping entity.
+func (m *OrganizationMutation) RemovedAttributeMappingsIDs() (ids []uuid.UUID) {
+	for id := range m.removedattribute_mappings {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// AttributeMappingsIDs returns the "attribute_mappings" edge IDs in the mutation.
+func (m *OrganizationMutation) AttributeMappingsIDs() (ids []uuid.UUID) {
+	for id := range m.attribute_mappings {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetAttributeMappings resets all changes to the "attribute_mappings" edge.
+func (m *OrganizationMutation) ResetAttributeMappings() {
+	m.attribute_mappings = nil
+	m.clearedattribute_mappings = false
+	m.removedattribute_mappings = nil
+}
+
+// SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by id.
+func (m *OrganizationMutation) SetSamplingPolicyID(id uuid.UUID) {
+	m.sampling_policy = &id
+}
+
+// ClearSamplingPolicy clears the "sampling_policy" edge to the SamplingPolicy entity.
+func (m *OrganizationMutation) ClearSamplingPolicy() {
+	m.clearedsampling_policy = true
+}
+
+// SamplingPolicyCleared reports if the "sampling_policy" edge to the SamplingPolicy entity was cleared.
+func (m *OrganizationMutation) SamplingPolicyCleared() bool {
+	return m.clearedsampling_policy
+}
+
+// SamplingPolicyID returns the "sampling_policy" edge ID in the mutation.
+func (m *OrganizationMutation) SamplingPolicyID() (id uuid.UUID, exists bool) {
+	if m.sampling_policy != nil {
+		return *m.sampling_policy, true
+	}
+	return
+}
+
+// SamplingPolicyIDs returns the "sampling_policy" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// SamplingPolicyID instead. It exists only for internal usage by the builders.
+func (m *OrganizationMutation) SamplingPolicyIDs() (ids []uuid.UUID) {
+	if id := m.sampling_policy; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetSamplingPolicy resets all changes to the "sampling_policy" edge.
+func (m *OrganizationMutation) ResetSamplingPolicy() {
+	m.sampling_policy = nil
+	m.clearedsampling_policy = false
+}
+
+// SetPlanID sets the "plan" edge to the Plan entity by id.
+func (m *OrganizationMutation) SetPlanID(id uuid.UUID) {
+	m.plan = &id
+}
+
+// ClearPlan clears the "plan" edge to the Plan entity.
+func (m *OrganizationMutation) ClearPlan() {
+	m.clearedplan = true
+}
+
+// PlanCleared reports if the "plan" edge to the Plan entity was cleared.
+func (m *OrganizationMutation) PlanCleared() bool {
+	return m.clearedplan
+}
+
+// PlanID returns the "plan" edge ID in the mutation.
+func (m *OrganizationMutation) PlanID() (id uuid.UUID, exists bool) {
+	if m.plan != nil {
+		return *m.plan, true
+	}
+	return
+}
+
+// PlanIDs returns the "plan" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PlanID instead. It exists only for internal usage by the builders.
+func (m *OrganizationMutation) PlanIDs() (ids []uuid.UUID) {
+	if id := m.plan; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPlan resets all changes to the "plan" edge.
+func (m *OrganizationMutation) ResetPlan() {
+	m.plan = nil
+	m.clearedplan = false
+}
+
+// AddIngestUsageIDs adds the "ingest_usage" edge to the IngestUsage entity by ids.
+func (m *OrganizationMutation) AddIngestUsageIDs(ids ...uuid.UUID) {
+	if m.ingest_usage == nil {
+		m.ingest_usage = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.ingest_usage[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIngestUsage clears the "ingest_usage" edge to the IngestUsage entity.
+func (m *OrganizationMutation) ClearIngestUsage() {
+	m.clearedingest_usage = true
+}
+
+// IngestUsageCleared reports if the "ingest_usage" edge to the IngestUsage entity was cleared.
+func (m *OrganizationMutation) IngestUsageCleared() bool {
+	return m.clearedingest_usage
+}
+
+// RemoveIngestUsageIDs removes the "ingest_usage" edge to the IngestUsage entity by IDs.
+func (m *OrganizationMutation) RemoveIngestUsageIDs(ids ...uuid.UUID) {
+	if m.removedingest_usage == nil {
+		m.removedingest_usage = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.ingest_usage, ids[i])
+		m.removedingest_usage[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIngestUsage returns the removed IDs of the "ingest_usage" edge to the IngestUsage entity.
+func (m *OrganizationMutation) RemovedIngestUsageIDs() (ids []uuid.UUID) {
+	for id := range m.removedingest_usage {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IngestUsageIDs returns the "ingest_usage" edge IDs in the mutation.
+func (m *OrganizationMutation) IngestUsageIDs() (ids []uuid.UUID) {
+	for id := range m.ingest_usage {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIngestUsage resets all changes to the "ingest_usage" edge.
+func (m *OrganizationMutation) ResetIngestUsage() {
+	m.ingest_usage = nil
+	m.clearedingest_usage = false
+	m.removedingest_usage = nil
+}
+
+// AddIngestOutcomeIDs adds the "ingest_outcomes" edge to the IngestOutcomes entity by ids.
+func (m *OrganizationMutation) AddIngestOutcomeIDs(ids ...uuid.UUID) {
+	if m.ingest_outcomes == nil {
+		m.ingest_outcomes = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.ingest_outcomes[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIngestOutcomes clears the "ingest_outcomes" edge to the IngestOutcomes entity.
+func (m *OrganizationMutation) ClearIngestOutcomes() {
+	m.clearedingest_outcomes = true
+}
+
+// IngestOutcomesCleared reports if the "ingest_outcomes" edge to the IngestOutcomes entity was cleared.
+func (m *OrganizationMutation) IngestOutcomesCleared() bool {
+	return m.clearedingest_outcomes
+}
+
+// RemoveIngestOutcomeIDs removes the "ingest_outcomes" edge to the IngestOutcomes entity by IDs.
+func (m *OrganizationMutation) RemoveIngestOutcomeIDs(ids ...uuid.UUID) {
+	if m.removedingest_outcomes == nil {
+		m.removedingest_outcomes = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.ingest_outcomes, ids[i])
+		m.removedingest_outcomes[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIngestOutcomes returns the removed IDs of the "ingest_outcomes" edge to the IngestOutcomes entity.
+func (m *OrganizationMutation) RemovedIngestOutcomesIDs() (ids []uuid.UUID) {
+	for id := range m.removedingest_outcomes {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IngestOutcomesIDs returns the "ingest_outcomes" edge IDs in the mutation.
+func (m *OrganizationMutation) IngestOutcomesIDs() (ids []uuid.UUID) {
+	for id := range m.ingest_outcomes {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIngestOutcomes resets all changes to the "ingest_outcomes" edge.
+func (m *OrganizationMutation) ResetIngestOutcomes() {
+	m.ingest_outcomes = nil
+	m.clearedingest_outcomes = false
+	m.removedingest_outcomes = nil
+}
+
+// AddLogpushConnectorIDs adds the "logpush_connectors" edge to the LogpushConnector entity by ids.
+func (m *OrganizationMutation) AddLogpushConnectorIDs(ids ...uuid.UUID) {
+	if m.logpush_connectors == nil {
+		m.logpush_connectors = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.logpush_connectors[ids[i]] = struct{}{}
+	}
+}
+
+// ClearLogpushConnectors clears the "logpush_connectors" edge to the LogpushConnector entity.
+func (m *OrganizationMutation) ClearLogpushConnectors() {
+	m.clearedlogpush_connectors = true
+}
+
+// LogpushConnectorsCleared reports if the "logpush_connectors" edge to the LogpushConnector entity was cleared.
+func (m *OrganizationMutation) LogpushConnectorsCleared() bool {
+	return m.clearedlogpush_connectors
+}
+
+// RemoveLogpushConnectorIDs removes the "logpush_connectors" edge to the LogpushConnector entity by IDs.
+func (m *OrganizationMutation) RemoveLogpushConnectorIDs(ids ...uuid.UUID) {
+	if m.removedlogpush_connectors == nil {
+		m.removedlogpush_connectors = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.logpush_connectors, ids[i])
+		m.removedlogpush_connectors[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedLogpushConnectors returns the removed IDs of the "logpush_connectors" edge to the LogpushConnector entity.
+func (m *OrganizationMutation) RemovedLogpushConnectorsIDs() (ids []uuid.UUID) {
+	for id := range m.removedlogpush_connectors {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// LogpushConnectorsIDs returns the "logpush_connectors" edge IDs in the mutation.
+func (m *OrganizationMutation) LogpushConnectorsIDs() (ids []uuid.UUID) {
+	for id := range m.logpush_connectors {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetLogpushConnectors resets all changes to the "logpush_connectors" edge.
+func (m *OrganizationMutation) ResetLogpushConnectors() {
+	m.logpush_connectors = nil
+	m.clearedlogpush_connectors = false
+	m.removedlogpush_connectors = nil
+}
+
 // Where appends a list predicates to the OrganizationMutation builder.
 func (m *OrganizationMutation) Where(ps ...predicate.Organization) {
 	m.predicates = append(m.predicates, ps...)
@@ -4054,7 +8062,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 4)
+	edges := make([]string, 0, 10)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -4066,6 +8074,24 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.sessions != nil {
 		edges = append(edges, organization.EdgeSessions)
+	}
+	if m.attribute_mappings != nil {
+		edges = append(edges, organization.EdgeAttributeMappings)
+	}
+	if m.sampling_policy != nil {
+		edges = append(edges, organization.EdgeSamplingPolicy)
+	}
+	if m.plan != nil {
+		edges = append(edges, organization.EdgePlan)
+	}
+	if m.ingest_usage != nil {
+		edges = append(edges, organization.EdgeIngestUsage)
+	}
+	if m.ingest_outcomes != nil {
+		edges = append(edges, organization.EdgeIngestOutcomes)
+	}
+	if m.logpush_connectors != nil {
+		edges = append(edges, organization.EdgeLogpushConnectors)
 	}
 	return edges
 }
@@ -4098,13 +8124,45 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeAttributeMappings:
+		ids := make([]ent.Value, 0, len(m.attribute_mappings))
+		for id := range m.attribute_mappings {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeSamplingPolicy:
+		if id := m.sampling_policy; id != nil {
+			return []ent.Value{*id}
+		}
+	case organization.EdgePlan:
+		if id := m.plan; id != nil {
+			return []ent.Value{*id}
+		}
+	case organization.EdgeIngestUsage:
+		ids := make([]ent.Value, 0, len(m.ingest_usage))
+		for id := range m.ingest_usage {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeIngestOutcomes:
+		ids := make([]ent.Value, 0, len(m.ingest_outcomes))
+		for id := range m.ingest_outcomes {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeLogpushConnectors:
+		ids := make([]ent.Value, 0, len(m.logpush_connectors))
+		for id := range m.logpush_connectors {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 4)
+	edges := make([]string, 0, 10)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -4116,6 +8174,18 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removedsessions != nil {
 		edges = append(edges, organization.EdgeSessions)
+	}
+	if m.removedattribute_mappings != nil {
+		edges = append(edges, organization.EdgeAttributeMappings)
+	}
+	if m.removedingest_usage != nil {
+		edges = append(edges, organization.EdgeIngestUsage)
+	}
+	if m.removedingest_outcomes != nil {
+		edges = append(edges, organization.EdgeIngestOutcomes)
+	}
+	if m.removedlogpush_connectors != nil {
+		edges = append(edges, organization.EdgeLogpushConnectors)
 	}
 	return edges
 }
@@ -4148,13 +8218,37 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeAttributeMappings:
+		ids := make([]ent.Value, 0, len(m.removedattribute_mappings))
+		for id := range m.removedattribute_mappings {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeIngestUsage:
+		ids := make([]ent.Value, 0, len(m.removedingest_usage))
+		for id := range m.removedingest_usage {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeIngestOutcomes:
+		ids := make([]ent.Value, 0, len(m.removedingest_outcomes))
+		for id := range m.removedingest_outcomes {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeLogpushConnectors:
+		ids := make([]ent.Value, 0, len(m.removedlogpush_connectors))
+		for id := range m.removedlogpush_connectors {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 4)
+	edges := make([]string, 0, 10)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -4166,6 +8260,24 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	}
 	if m.clearedsessions {
 		edges = append(edges, organization.EdgeSessions)
+	}
+	if m.clearedattribute_mappings {
+		edges = append(edges, organization.EdgeAttributeMappings)
+	}
+	if m.clearedsampling_policy {
+		edges = append(edges, organization.EdgeSamplingPolicy)
+	}
+	if m.clearedplan {
+		edges = append(edges, organization.EdgePlan)
+	}
+	if m.clearedingest_usage {
+		edges = append(edges, organization.EdgeIngestUsage)
+	}
+	if m.clearedingest_outcomes {
+		edges = append(edges, organization.EdgeIngestOutcomes)
+	}
+	if m.clearedlogpush_connectors {
+		edges = append(edges, organization.EdgeLogpushConnectors)
 	}
 	return edges
 }
@@ -4182,6 +8294,18 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearedingest_keys
 	case organization.EdgeSessions:
 		return m.clearedsessions
+	case organization.EdgeAttributeMappings:
+		return m.clearedattribute_mappings
+	case organization.EdgeSamplingPolicy:
+		return m.clearedsampling_policy
+	case organization.EdgePlan:
+		return m.clearedplan
+	case organization.EdgeIngestUsage:
+		return m.clearedingest_usage
+	case organization.EdgeIngestOutcomes:
+		return m.clearedingest_outcomes
+	case organization.EdgeLogpushConnectors:
+		return m.clearedlogpush_connectors
 	}
 	return false
 }
@@ -4190,6 +8314,12 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 // if that edge is not defined in the schema.
 func (m *OrganizationMutation) ClearEdge(name string) error {
 	switch name {
+	case organization.EdgeSamplingPolicy:
+		m.ClearSamplingPolicy()
+		return nil
+	case organization.EdgePlan:
+		m.ClearPlan()
+		return nil
 	}
 	return fmt.Errorf("unknown Organization unique edge %s", name)
 }
@@ -4210,8 +8340,1441 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 	case organization.EdgeSessions:
 		m.ResetSessions()
 		return nil
+	case organization.EdgeAttributeMappings:
+		m.ResetAttributeMappings()
+		return nil
+	case organization.EdgeSamplingPolicy:
+		m.ResetSamplingPolicy()
+		return nil
+	case organization.EdgePlan:
+		m.ResetPlan()
+		return nil
+	case organization.EdgeIngestUsage:
+		m.ResetIngestUsage()
+		return nil
+	case organization.EdgeIngestOutcomes:
+		m.ResetIngestOutcomes()
+		return nil
+	case organization.EdgeLogpushConnectors:
+		m.ResetLogpushConnectors()
+		return nil
 	}
 	return fmt.Errorf("unknown Organization edge %s", name)
+}
+
+// PlanMutation represents an operation that mutates the Plan nodes in the graph.
+type PlanMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	name                *string
+	active              *bool
+	limits              *[]schema.PlanLimit
+	appendlimits        []schema.PlanLimit
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*Plan, error)
+	predicates          []predicate.Plan
+}
+
+var _ ent.Mutation = (*PlanMutation)(nil)
+
+// planOption allows management of the mutation configuration using functional options.
+type planOption func(*PlanMutation)
+
+// newPlanMutation creates new mutation for the Plan entity.
+func newPlanMutation(c config, op Op, opts ...planOption) *PlanMutation {
+	m := &PlanMutation{
+		config:        c,
+		op:            op,
+		typ:           TypePlan,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withPlanID sets the ID field of the mutation.
+func withPlanID(id uuid.UUID) planOption {
+	return func(m *PlanMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Plan
+		)
+		m.oldValue = func(ctx context.Context) (*Plan, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Plan.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withPlan sets the old Plan of the mutation.
+func withPlan(node *Plan) planOption {
+	return func(m *PlanMutation) {
+		m.oldValue = func(context.Context) (*Plan, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m PlanMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m PlanMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Plan entities.
+func (m *PlanMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *PlanMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *PlanMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Plan.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *PlanMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *PlanMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *PlanMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetName sets the "name" field.
+func (m *PlanMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *PlanMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *PlanMutation) ResetName() {
+	m.name = nil
+}
+
+// SetActive sets the "active" field.
+func (m *PlanMutation) SetActive(b bool) {
+	m.active = &b
+}
+
+// Active returns the value of the "active" field in the mutation.
+func (m *PlanMutation) Active() (r bool, exists bool) {
+	v := m.active
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActive returns the old "active" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldActive(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActive is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActive requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActive: %w", err)
+	}
+	return oldValue.Active, nil
+}
+
+// ResetActive resets all changes to the "active" field.
+func (m *PlanMutation) ResetActive() {
+	m.active = nil
+}
+
+// SetLimits sets the "limits" field.
+func (m *PlanMutation) SetLimits(sl []schema.PlanLimit) {
+	m.limits = &sl
+	m.appendlimits = nil
+}
+
+// Limits returns the value of the "limits" field in the mutation.
+func (m *PlanMutation) Limits() (r []schema.PlanLimit, exists bool) {
+	v := m.limits
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLimits returns the old "limits" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldLimits(ctx context.Context) (v []schema.PlanLimit, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLimits is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLimits requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLimits: %w", err)
+	}
+	return oldValue.Limits, nil
+}
+
+// AppendLimits adds sl to the "limits" field.
+func (m *PlanMutation) AppendLimits(sl []schema.PlanLimit) {
+	m.appendlimits = append(m.appendlimits, sl...)
+}
+
+// AppendedLimits returns the list of values that were appended to the "limits" field in this mutation.
+func (m *PlanMutation) AppendedLimits() ([]schema.PlanLimit, bool) {
+	if len(m.appendlimits) == 0 {
+		return nil, false
+	}
+	return m.appendlimits, true
+}
+
+// ClearLimits clears the value of the "limits" field.
+func (m *PlanMutation) ClearLimits() {
+	m.limits = nil
+	m.appendlimits = nil
+	m.clearedFields[plan.FieldLimits] = struct{}{}
+}
+
+// LimitsCleared returns if the "limits" field was cleared in this mutation.
+func (m *PlanMutation) LimitsCleared() bool {
+	_, ok := m.clearedFields[plan.FieldLimits]
+	return ok
+}
+
+// ResetLimits resets all changes to the "limits" field.
+func (m *PlanMutation) ResetLimits() {
+	m.limits = nil
+	m.appendlimits = nil
+	delete(m.clearedFields, plan.FieldLimits)
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *PlanMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *PlanMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *PlanMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *PlanMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *PlanMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[plan.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *PlanMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *PlanMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *PlanMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *PlanMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the PlanMutation builder.
+func (m *PlanMutation) Where(ps ...predicate.Plan) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the PlanMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *PlanMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Plan, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *PlanMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *PlanMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Plan).
+func (m *PlanMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *PlanMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.organization != nil {
+		fields = append(fields, plan.FieldOrgID)
+	}
+	if m.name != nil {
+		fields = append(fields, plan.FieldName)
+	}
+	if m.active != nil {
+		fields = append(fields, plan.FieldActive)
+	}
+	if m.limits != nil {
+		fields = append(fields, plan.FieldLimits)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, plan.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *PlanMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case plan.FieldOrgID:
+		return m.OrgID()
+	case plan.FieldName:
+		return m.Name()
+	case plan.FieldActive:
+		return m.Active()
+	case plan.FieldLimits:
+		return m.Limits()
+	case plan.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *PlanMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case plan.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case plan.FieldName:
+		return m.OldName(ctx)
+	case plan.FieldActive:
+		return m.OldActive(ctx)
+	case plan.FieldLimits:
+		return m.OldLimits(ctx)
+	case plan.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Plan field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PlanMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case plan.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case plan.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case plan.FieldActive:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActive(v)
+		return nil
+	case plan.FieldLimits:
+		v, ok := value.([]schema.PlanLimit)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLimits(v)
+		return nil
+	case plan.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Plan field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *PlanMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *PlanMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PlanMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Plan numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *PlanMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(plan.FieldLimits) {
+		fields = append(fields, plan.FieldLimits)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *PlanMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *PlanMutation) ClearField(name string) error {
+	switch name {
+	case plan.FieldLimits:
+		m.ClearLimits()
+		return nil
+	}
+	return fmt.Errorf("unknown Plan nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *PlanMutation) ResetField(name string) error {
+	switch name {
+	case plan.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case plan.FieldName:
+		m.ResetName()
+		return nil
+	case plan.FieldActive:
+		m.ResetActive()
+		return nil
+	case plan.FieldLimits:
+		m.ResetLimits()
+		return nil
+	case plan.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Plan field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *PlanMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, plan.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *PlanMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case plan.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *PlanMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *PlanMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *PlanMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, plan.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *PlanMutation) EdgeCleared(name string) bool {
+	switch name {
+	case plan.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *PlanMutation) ClearEdge(name string) error {
+	switch name {
+	case plan.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Plan unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *PlanMutation) ResetEdge(name string) error {
+	switch name {
+	case plan.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Plan edge %s", name)
+}
+
+// SamplingPolicyMutation represents an operation that mutates the SamplingPolicy nodes in the graph.
+type SamplingPolicyMutation struct {
+	config
+	op                           Op
+	typ                          string
+	id                           *uuid.UUID
+	trace_sample_ratio           *float64
+	addtrace_sample_ratio        *float64
+	always_keep_error_spans      *bool
+	always_keep_slow_spans_ms    *int64
+	addalways_keep_slow_spans_ms *int64
+	created_at                   *time.Time
+	updated_at                   *time.Time
+	clearedFields                map[string]struct{}
+	organization                 *string
+	clearedorganization          bool
+	done                         bool
+	oldValue                     func(context.Context) (*SamplingPolicy, error)
+	predicates                   []predicate.SamplingPolicy
+}
+
+var _ ent.Mutation = (*SamplingPolicyMutation)(nil)
+
+// samplingpolicyOption allows management of the mutation configuration using functional options.
+type samplingpolicyOption func(*SamplingPolicyMutation)
+
+// newSamplingPolicyMutation creates new mutation for the SamplingPolicy entity.
+func newSamplingPolicyMutation(c config, op Op, opts ...samplingpolicyOption) *SamplingPolicyMutation {
+	m := &SamplingPolicyMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSamplingPolicy,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSamplingPolicyID sets the ID field of the mutation.
+func withSamplingPolicyID(id uuid.UUID) samplingpolicyOption {
+	return func(m *SamplingPolicyMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SamplingPolicy
+		)
+		m.oldValue = func(ctx context.Context) (*SamplingPolicy, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SamplingPolicy.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSamplingPolicy sets the old SamplingPolicy of the mutation.
+func withSamplingPolicy(node *SamplingPolicy) samplingpolicyOption {
+	return func(m *SamplingPolicyMutation) {
+		m.oldValue = func(context.Context) (*SamplingPolicy, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SamplingPolicyMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SamplingPolicyMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SamplingPolicy entities.
+func (m *SamplingPolicyMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SamplingPolicyMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SamplingPolicyMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SamplingPolicy.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *SamplingPolicyMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *SamplingPolicyMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the SamplingPolicy entity.
+// If the SamplingPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SamplingPolicyMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *SamplingPolicyMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetTraceSampleRatio sets the "trace_sample_ratio" field.
+func (m *SamplingPolicyMutation) SetTraceSampleRatio(f float64) {
+	m.trace_sample_ratio = &f
+	m.addtrace_sample_ratio = nil
+}
+
+// TraceSampleRatio returns the value of the "trace_sample_ratio" field in the mutation.
+func (m *SamplingPolicyMutation) TraceSampleRatio() (r float64, exists bool) {
+	v := m.trace_sample_ratio
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTraceSampleRatio returns the old "trace_sample_ratio" field's value of the SamplingPolicy entity.
+// If the SamplingPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SamplingPolicyMutation) OldTraceSampleRatio(ctx context.Context) (v float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTraceSampleRatio is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTraceSampleRatio requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTraceSampleRatio: %w", err)
+	}
+	return oldValue.TraceSampleRatio, nil
+}
+
+// AddTraceSampleRatio adds f to the "trace_sample_ratio" field.
+func (m *SamplingPolicyMutation) AddTraceSampleRatio(f float64) {
+	if m.addtrace_sample_ratio != nil {
+		*m.addtrace_sample_ratio += f
+	} else {
+		m.addtrace_sample_ratio = &f
+	}
+}
+
+// AddedTraceSampleRatio returns the value that was added to the "trace_sample_ratio" field in this mutation.
+func (m *SamplingPolicyMutation) AddedTraceSampleRatio() (r float64, exists bool) {
+	v := m.addtrace_sample_ratio
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetTraceSampleRatio resets all changes to the "trace_sample_ratio" field.
+func (m *SamplingPolicyMutation) ResetTraceSampleRatio() {
+	m.trace_sample_ratio = nil
+	m.addtrace_sample_ratio = nil
+}
+
+// SetAlwaysKeepErrorSpans sets the "always_keep_error_spans" field.
+func (m *SamplingPolicyMutation) SetAlwaysKeepErrorSpans(b bool) {
+	m.always_keep_error_spans = &b
+}
+
+// AlwaysKeepErrorSpans returns the value of the "always_keep_error_spans" field in the mutation.
+func (m *SamplingPolicyMutation) AlwaysKeepErrorSpans() (r bool, exists bool) {
+	v := m.always_keep_error_spans
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAlwaysKeepErrorSpans returns the old "always_keep_error_spans" field's value of the SamplingPolicy entity.
+// If the SamplingPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SamplingPolicyMutation) OldAlwaysKeepErrorSpans(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAlwaysKeepErrorSpans is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAlwaysKeepErrorSpans requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAlwaysKeepErrorSpans: %w", err)
+	}
+	return oldValue.AlwaysKeepErrorSpans, nil
+}
+
+// ResetAlwaysKeepErrorSpans resets all changes to the "always_keep_error_spans" field.
+func (m *SamplingPolicyMutation) ResetAlwaysKeepErrorSpans() {
+	m.always_keep_error_spans = nil
+}
+
+// SetAlwaysKeepSlowSpansMs sets the "always_keep_slow_spans_ms" field.
+func (m *SamplingPolicyMutation) SetAlwaysKeepSlowSpansMs(i int64) {
+	m.always_keep_slow_spans_ms = &i
+	m.addalways_keep_slow_spans_ms = nil
+}
+
+// AlwaysKeepSlowSpansMs returns the value of the "always_keep_slow_spans_ms" field in the mutation.
+func (m *SamplingPolicyMutation) AlwaysKeepSlowSpansMs() (r int64, exists bool) {
+	v := m.always_keep_slow_spans_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAlwaysKeepSlowSpansMs returns the old "always_keep_slow_spans_ms" field's value of the SamplingPolicy entity.
+// If the SamplingPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SamplingPolicyMutation) OldAlwaysKeepSlowSpansMs(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAlwaysKeepSlowSpansMs is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAlwaysKeepSlowSpansMs requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAlwaysKeepSlowSpansMs: %w", err)
+	}
+	return oldValue.AlwaysKeepSlowSpansMs, nil
+}
+
+// AddAlwaysKeepSlowSpansMs adds i to the "always_keep_slow_spans_ms" field.
+func (m *SamplingPolicyMutation) AddAlwaysKeepSlowSpansMs(i int64) {
+	if m.addalways_keep_slow_spans_ms != nil {
+		*m.addalways_keep_slow_spans_ms += i
+	} else {
+		m.addalways_keep_slow_spans_ms = &i
+	}
+}
+
+// AddedAlwaysKeepSlowSpansMs returns the value that was added to the "always_keep_slow_spans_ms" field in this mutation.
+func (m *SamplingPolicyMutation) AddedAlwaysKeepSlowSpansMs() (r int64, exists bool) {
+	v := m.addalways_keep_slow_spans_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearAlwaysKeepSlowSpansMs clears the value of the "always_keep_slow_spans_ms" field.
+func (m *SamplingPolicyMutation) ClearAlwaysKeepSlowSpansMs() {
+	m.always_keep_slow_spans_ms = nil
+	m.addalways_keep_slow_spans_ms = nil
+	m.clearedFields[samplingpolicy.FieldAlwaysKeepSlowSpansMs] = struct{}{}
+}
+
+// AlwaysKeepSlowSpansMsCleared returns if the "always_keep_slow_spans_ms" field was cleared in this mutation.
+func (m *SamplingPolicyMutation) AlwaysKeepSlowSpansMsCleared() bool {
+	_, ok := m.clearedFields[samplingpolicy.FieldAlwaysKeepSlowSpansMs]
+	return ok
+}
+
+// ResetAlwaysKeepSlowSpansMs resets all changes to the "always_keep_slow_spans_ms" field.
+func (m *SamplingPolicyMutation) ResetAlwaysKeepSlowSpansMs() {
+	m.always_keep_slow_spans_ms = nil
+	m.addalways_keep_slow_spans_ms = nil
+	delete(m.clearedFields, samplingpolicy.FieldAlwaysKeepSlowSpansMs)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SamplingPolicyMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SamplingPolicyMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the SamplingPolicy entity.
+// If the SamplingPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SamplingPolicyMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SamplingPolicyMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *SamplingPolicyMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *SamplingPolicyMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the SamplingPolicy entity.
+// If the SamplingPolicy object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SamplingPolicyMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *SamplingPolicyMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *SamplingPolicyMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *SamplingPolicyMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[samplingpolicy.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *SamplingPolicyMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *SamplingPolicyMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *SamplingPolicyMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *SamplingPolicyMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the SamplingPolicyMutation builder.
+func (m *SamplingPolicyMutation) Where(ps ...predicate.SamplingPolicy) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SamplingPolicyMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SamplingPolicyMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SamplingPolicy, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SamplingPolicyMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SamplingPolicyMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SamplingPolicy).
+func (m *SamplingPolicyMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SamplingPolicyMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.organization != nil {
+		fields = append(fields, samplingpolicy.FieldOrgID)
+	}
+	if m.trace_sample_ratio != nil {
+		fields = append(fields, samplingpolicy.FieldTraceSampleRatio)
+	}
+	if m.always_keep_error_spans != nil {
+		fields = append(fields, samplingpolicy.FieldAlwaysKeepErrorSpans)
+	}
+	if m.always_keep_slow_spans_ms != nil {
+		fields = append(fields, samplingpolicy.FieldAlwaysKeepSlowSpansMs)
+	}
+	if m.created_at != nil {
+		fields = append(fields, samplingpolicy.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, samplingpolicy.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SamplingPolicyMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case samplingpolicy.FieldOrgID:
+		return m.OrgID()
+	case samplingpolicy.FieldTraceSampleRatio:
+		return m.TraceSampleRatio()
+	case samplingpolicy.FieldAlwaysKeepErrorSpans:
+		return m.AlwaysKeepErrorSpans()
+	case samplingpolicy.FieldAlwaysKeepSlowSpansMs:
+		return m.AlwaysKeepSlowSpansMs()
+	case samplingpolicy.FieldCreatedAt:
+		return m.CreatedAt()
+	case samplingpolicy.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SamplingPolicyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case samplingpolicy.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case samplingpolicy.FieldTraceSampleRatio:
+		return m.OldTraceSampleRatio(ctx)
+	case samplingpolicy.FieldAlwaysKeepErrorSpans:
+		return m.OldAlwaysKeepErrorSpans(ctx)
+	case samplingpolicy.FieldAlwaysKeepSlowSpansMs:
+		return m.OldAlwaysKeepSlowSpansMs(ctx)
+	case samplingpolicy.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case samplingpolicy.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown SamplingPolicy field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SamplingPolicyMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case samplingpolicy.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case samplingpolicy.FieldTraceSampleRatio:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTraceSampleRatio(v)
+		return nil
+	case samplingpolicy.FieldAlwaysKeepErrorSpans:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAlwaysKeepErrorSpans(v)
+		return nil
+	case samplingpolicy.FieldAlwaysKeepSlowSpansMs:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAlwaysKeepSlowSpansMs(v)
+		return nil
+	case samplingpolicy.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case samplingpolicy.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SamplingPolicy field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SamplingPolicyMutation) AddedFields() []string {
+	var fields []string
+	if m.addtrace_sample_ratio != nil {
+		fields = append(fields, samplingpolicy.FieldTraceSampleRatio)
+	}
+	if m.addalways_keep_slow_spans_ms != nil {
+		fields = append(fields, samplingpolicy.FieldAlwaysKeepSlowSpansMs)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SamplingPolicyMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case samplingpolicy.FieldTraceSampleRatio:
+		return m.AddedTraceSampleRatio()
+	case samplingpolicy.FieldAlwaysKeepSlowSpansMs:
+		return m.AddedAlwaysKeepSlowSpansMs()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SamplingPolicyMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case samplingpolicy.FieldTraceSampleRatio:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTraceSampleRatio(v)
+		return nil
+	case samplingpolicy.FieldAlwaysKeepSlowSpansMs:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAlwaysKeepSlowSpansMs(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SamplingPolicy numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SamplingPolicyMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(samplingpolicy.FieldAlwaysKeepSlowSpansMs) {
+		fields = append(fields, samplingpolicy.FieldAlwaysKeepSlowSpansMs)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SamplingPolicyMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SamplingPolicyMutation) ClearField(name string) error {
+	switch name {
+	case samplingpolicy.FieldAlwaysKeepSlowSpansMs:
+		m.ClearAlwaysKeepSlowSpansMs()
+		return nil
+	}
+	return fmt.Errorf("unknown SamplingPolicy nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SamplingPolicyMutation) ResetField(name string) error {
+	switch name {
+	case samplingpolicy.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case samplingpolicy.FieldTraceSampleRatio:
+		m.ResetTraceSampleRatio()
+		return nil
+	case samplingpolicy.FieldAlwaysKeepErrorSpans:
+		m.ResetAlwaysKeepErrorSpans()
+		return nil
+	case samplingpolicy.FieldAlwaysKeepSlowSpansMs:
+		m.ResetAlwaysKeepSlowSpansMs()
+		return nil
+	case samplingpolicy.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case samplingpolicy.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SamplingPolicy field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SamplingPolicyMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, samplingpolicy.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SamplingPolicyMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case samplingpolicy.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SamplingPolicyMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SamplingPolicyMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SamplingPolicyMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, samplingpolicy.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SamplingPolicyMutation) EdgeCleared(name string) bool {
+	switch name {
+	case samplingpolicy.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SamplingPolicyMutation) ClearEdge(name string) error {
+	switch name {
+	case samplingpolicy.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown SamplingPolicy unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SamplingPolicyMutation) ResetEdge(name string) error {
+	switch name {
+	case samplingpolicy.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown SamplingPolicy edge %s", name)
 }
 
 // SessionMutation represents an operation that mutates the Session nodes in the graph.

@@ -10,6 +10,8 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/samplingpolicy"
 )
 
 // Organization is the model entity for the Organization schema.
@@ -40,9 +42,21 @@ type OrganizationEdges struct {
 	IngestKeys []*IngestKey `json:"ingest_keys,omitempty"`
 	// Sessions holds the value of the sessions edge.
 	Sessions []*Session `json:"sessions,omitempty"`
+	// AttributeMappings holds the value of the attribute_mappings edge.
+	AttributeMappings []*AttributeMapping `json:"attribute_mappings,omitempty"`
+	// SamplingPolicy holds the value of the sampling_policy edge.
+	SamplingPolicy *SamplingPolicy `json:"sampling_policy,omitempty"`
+	// Plan holds the value of the plan edge.
+	Plan *Plan `json:"plan,omitempty"`
+	// IngestUsage holds the value of the ingest_usage edge.
+	IngestUsage []*IngestUsage `json:"ingest_usage,omitempty"`
+	// IngestOutcomes holds the value of the ingest_outcomes edge.
+	IngestOutcomes []*IngestOutcomes `json:"ingest_outcomes,omitempty"`
+	// LogpushConnectors holds the value of the logpush_connectors edge.
+	LogpushConnectors []*LogpushConnector `json:"logpush_connectors,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [4]bool
+	loadedTypes [10]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -79,6 +93,64 @@ func (e OrganizationEdges) SessionsOrErr() ([]*Session, error) {
 		return e.Sessions, nil
 	}
 	return nil, &NotLoadedError{edge: "sessions"}
+}
+
+// AttributeMappingsOrErr returns the AttributeMappings value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) AttributeMappingsOrErr() ([]*AttributeMapping, error) {
+	if e.loadedTypes[4] {
+		return e.AttributeMappings, nil
+	}
+	return nil, &NotLoadedError{edge: "attribute_mappings"}
+}
+
+// SamplingPolicyOrErr returns the SamplingPolicy value or an error if the edge
+// was not loaded in eager-loading, or loaded but was not found.
+func (e OrganizationEdges) SamplingPolicyOrErr() (*SamplingPolicy, error) {
+	if e.SamplingPolicy != nil {
+		return e.SamplingPolicy, nil
+	} else if e.loadedTypes[5] {
+		return nil, &NotFoundError{label: samplingpolicy.Label}
+	}
+	return nil, &NotLoadedError{edge: "sampling_policy"}
+}
+
+// PlanOrErr returns the Plan value or an error if the edge
+// was not loaded in eager-loading, or loaded but was not found.
+func (e OrganizationEdges) PlanOrErr() (*Plan, error) {
+	if e.Plan != nil {
+		return e.Plan, nil
+	} else if e.loadedTypes[6] {
+		return nil, &NotFoundError{label: plan.Label}
+	}
+	return nil, &NotLoadedError{edge: "plan"}
+}
+
+// IngestUsageOrErr returns the IngestUsage value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) IngestUsageOrErr() ([]*IngestUsage, error) {
+	if e.loadedTypes[7] {
+		return e.IngestUsage, nil
+	}
+	return nil, &NotLoadedError{edge: "ingest_usage"}
+}
+
+// IngestOutcomesOrErr returns the IngestOutcomes value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) IngestOutcomesOrErr() ([]*IngestOutcomes, error) {
+	if e.loadedTypes[8] {
+		return e.IngestOutcomes, nil
+	}
+	return nil, &NotLoadedError{edge: "ingest_outcomes"}
+}
+
+// LogpushConnectorsOrErr returns the LogpushConnectors value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) LogpushConnectorsOrErr() ([]*LogpushConnector, error) {
+	if e.loadedTypes[9] {
+		return e.LogpushConnectors, nil
+	}
+	return nil, &NotLoadedError{edge: "logpush_connectors"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -160,6 +232,36 @@ func (_m *Organization) QueryIngestKeys() *IngestKeyQuery {
 // QuerySessions queries the "sessions" edge of the Organization entity.
 func (_m *Organization) QuerySessions() *SessionQuery {
 	return NewOrganizationClient(_m.config).QuerySessions(_m)
+}
+
+// QueryAttributeMappings queries the "attribute_mappings" edge of the Organization entity.
+func (_m *Organization) QueryAttributeMappings() *AttributeMappingQuery {
+	return NewOrganizationClient(_m.config).QueryAttributeMappings(_m)
+}
+
+// QuerySamplingPolicy queries the "sampling_policy" edge of the Organization entity.
+func (_m *Organization) QuerySamplingPolicy() *SamplingPolicyQuery {
+	return NewOrganizationClient(_m.config).QuerySamplingPolicy(_m)
+}
+
+// QueryPlan queries the "plan" edge of the Organization entity.
+func (_m *Organization) QueryPlan() *PlanQuery {
+	return NewOrganizationClient(_m.config).QueryPlan(_m)
+}
+
+// QueryIngestUsage queries the "ingest_usage" edge of the Organization entity.
+func (_m *Organization) QueryIngestUsage() *IngestUsageQuery {
+	return NewOrganizationClient(_m.config).QueryIngestUsage(_m)
+}
+
+// QueryIngestOutcomes queries the "ingest_outcomes" edge of the Organization entity.
+func (_m *Organization) QueryIngestOutcomes() *IngestOutcomesQuery {
+	return NewOrganizationClient(_m.config).QueryIngestOutcomes(_m)
+}
+
+// QueryLogpushConnectors queries the "logpush_connectors" edge of the Organization entity.
+func (_m *Organization) QueryLogpushConnectors() *LogpushConnectorQuery {
+	return NewOrganizationClient(_m.config).QueryLogpushConnectors(_m)
 }
 
 // Update returns a builder for updating this Organization.

@@ -14,9 +14,15 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent/apikey"
+	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestoutcomes"
+	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 )
 
@@ -110,6 +116,104 @@ func (_c *OrganizationCreate) AddSessions(v ...*Session) *OrganizationCreate {
 		ids[i] = v[i].ID
 	}
 	return _c.AddSessionIDs(ids...)
+}
+
+// AddAttributeMappingIDs adds the "attribute_mappings" edge to the AttributeMapping entity by IDs.
+func (_c *OrganizationCreate) AddAttributeMappingIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddAttributeMappingIDs(ids...)
+	return _c
+}
+
+// AddAttributeMappings adds the "attribute_mappings" edges to the AttributeMapping entity.
+func (_c *OrganizationCreate) AddAttributeMappings(v ...*AttributeMapping) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddAttributeMappingIDs(ids...)
+}
+
+// SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID.
+func (_c *OrganizationCreate) SetSamplingPolicyID(id uuid.UUID) *OrganizationCreate {
+	_c.mutation.SetSamplingPolicyID(id)
+	return _c
+}
+
+// SetNillableSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID if the given value is not nil.
+func (_c *OrganizationCreate) SetNillableSamplingPolicyID(id *uuid.UUID) *OrganizationCreate {
+	if id != nil {
+		_c = _c.SetSamplingPolicyID(*id)
+	}
+	return _c
+}
+
+// SetSamplingPolicy sets the "sampling_policy" edge to the SamplingPolicy entity.
+func (_c *OrganizationCreate) SetSamplingPolicy(v *SamplingPolicy) *OrganizationCreate {
+	return _c.SetSamplingPolicyID(v.ID)
+}
+
+// SetPlanID sets the "plan" edge to the Plan entity by ID.
+func (_c *OrganizationCreate) SetPlanID(id uuid.UUID) *OrganizationCreate {
+	_c.mutation.SetPlanID(id)
+	return _c
+}
+
+// SetNillablePlanID sets the "plan" edge to the Plan entity by ID if the given value is not nil.
+func (_c *OrganizationCreate) SetNillablePlanID(id *uuid.UUID) *OrganizationCreate {
+	if id != nil {
+		_c = _c.SetPlanID(*id)
+	}
+	return _c
+}
+
+// SetPlan sets the "plan" edge to the Plan entity.
+func (_c *OrganizationCreate) SetPlan(v *Plan) *OrganizationCreate {
+	return _c.SetPlanID(v.ID)
+}
+
+// AddIngestUsageIDs adds the "ingest_usage" edge to the IngestUsage entity by IDs.
+func (_c *OrganizationCreate) AddIngestUsageIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddIngestUsageIDs(ids...)
+	return _c
+}
+
+// AddIngestUsage adds the "ingest_usage" edges to the IngestUsage entity.
+func (_c *OrganizationCreate) AddIngestUsage(v ...*IngestUsage) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddIngestUsageIDs(ids...)
+}
+
+// AddIngestOutcomeIDs adds the "ingest_outcomes" edge to the IngestOutcomes entity by IDs.
+func (_c *OrganizationCreate) AddIngestOutcomeIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddIngestOutcomeIDs(ids...)
+	return _c
+}
+
+// AddIngestOutcomes adds the "ingest_outcomes" edges to the IngestOutcomes entity.
+func (_c *OrganizationCreate) AddIngestOutcomes(v ...*IngestOutcomes) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddIngestOutcomeIDs(ids...)
+}
+
+// AddLogpushConnectorIDs adds the "logpush_connectors" edge to the LogpushConnector entity by IDs.
+func (_c *OrganizationCreate) AddLogpushConnectorIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddLogpushConnectorIDs(ids...)
+	return _c
+}
+
+// AddLogpushConnectors adds the "logpush_connectors" edges to the LogpushConnector entity.
+func (_c *OrganizationCreate) AddLogpushConnectors(v ...*LogpushConnector) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddLogpushConnectorIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -275,6 +379,102 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(session.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.AttributeMappingsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AttributeMappingsTable,
+			Columns: []string{organization.AttributeMappingsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.SamplingPolicyIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.SamplingPolicyTable,
+			Columns: []string{organization.SamplingPolicyColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(samplingpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.PlanIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.PlanTable,
+			Columns: []string{organization.PlanColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(plan.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.IngestUsageIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestUsageTable,
+			Columns: []string{organization.IngestUsageColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestusage.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.IngestOutcomesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestOutcomesTable,
+			Columns: []string{organization.IngestOutcomesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestoutcomes.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.LogpushConnectorsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.LogpushConnectorsTable,
+			Columns: []string{organization.LogpushConnectorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(logpushconnector.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -14,25 +14,37 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/svc-observability/svc/ent/apikey"
+	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestoutcomes"
+	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 )
 
 // OrganizationQuery is the builder for querying Organization entities.
 type OrganizationQuery struct {
 	config
-	ctx             *QueryContext
-	order           []organization.OrderOption
-	inters          []Interceptor
-	predicates      []predicate.Organization
-	withMemberships *MembershipQuery
-	withAPIKeys     *ApiKeyQuery
-	withIngestKeys  *IngestKeyQuery
-	withSessions    *SessionQuery
-	modifiers       []func(*sql.Selector)
+	ctx                   *QueryContext
+	order                 []organization.OrderOption
+	inters                []Interceptor
+	predicates            []predicate.Organization
+	withMemberships       *MembershipQuery
+	withAPIKeys           *ApiKeyQuery
+	withIngestKeys        *IngestKeyQuery
+	withSessions          *SessionQuery
+	withAttributeMappings *AttributeMappingQuery
+	withSamplingPolicy    *SamplingPolicyQuery
+	withPlan              *PlanQuery
+	withIngestUsage       *IngestUsageQuery
+	withIngestOutcomes    *IngestOutcomesQuery
+	withLogpushConnectors *LogpushConnectorQuery
+	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -150,6 +162,138 @@ func (_q *OrganizationQuery) QuerySessions() *SessionQuery {
 			sqlgraph.From(organization.Table, organization.FieldID, selector),
 			sqlgraph.To(session.Table, session.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, organization.SessionsTable, organization.SessionsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryAttributeMappings chains the current query on the "attribute_mappings" edge.
+func (_q *OrganizationQuery) QueryAttributeMappings() *AttributeMappingQuery {
+	query := (&AttributeMappingClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(attributemapping.Table, attributemapping.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AttributeMappingsTable, organization.AttributeMappingsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySamplingPolicy chains the current query on the "sampling_policy" edge.
+func (_q *OrganizationQuery) QuerySamplingPolicy() *SamplingPolicyQuery {
+	query := (&SamplingPolicyClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(samplingpolicy.Table, samplingpolicy.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, organization.SamplingPolicyTable, organization.SamplingPolicyColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryPlan chains the current query on the "plan" edge.
+func (_q *OrganizationQuery) QueryPlan() *PlanQuery {
+	query := (&PlanClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(plan.Table, plan.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, organization.PlanTable, organization.PlanColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryIngestUsage chains the current query on the "ingest_usage" edge.
+func (_q *OrganizationQuery) QueryIngestUsage() *IngestUsageQuery {
+	query := (&IngestUsageClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(ingestusage.Table, ingestusage.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IngestUsageTable, organization.IngestUsageColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryIngestOutcomes chains the current query on the "ingest_outcomes" edge.
+func (_q *OrganizationQuery) QueryIngestOutcomes() *IngestOutcomesQuery {
+	query := (&IngestOutcomesClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(ingestoutcomes.Table, ingestoutcomes.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IngestOutcomesTable, organization.IngestOutcomesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryLogpushConnectors chains the current query on the "logpush_connectors" edge.
+func (_q *OrganizationQuery) QueryLogpushConnectors() *LogpushConnectorQuery {
+	query := (&LogpushConnectorClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(logpushconnector.Table, logpushconnector.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.LogpushConnectorsTable, organization.LogpushConnectorsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -344,15 +488,21 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		return nil
 	}
 	return &OrganizationQuery{
-		config:          _q.config,
-		ctx:             _q.ctx.Clone(),
-		order:           append([]organization.OrderOption{}, _q.order...),
-		inters:          append([]Interceptor{}, _q.inters...),
-		predicates:      append([]predicate.Organization{}, _q.predicates...),
-		withMemberships: _q.withMemberships.Clone(),
-		withAPIKeys:     _q.withAPIKeys.Clone(),
-		withIngestKeys:  _q.withIngestKeys.Clone(),
-		withSessions:    _q.withSessions.Clone(),
+		config:                _q.config,
+		ctx:                   _q.ctx.Clone(),
+		order:                 append([]organization.OrderOption{}, _q.order...),
+		inters:                append([]Interceptor{}, _q.inters...),
+		predicates:            append([]predicate.Organization{}, _q.predicates...),
+		withMemberships:       _q.withMemberships.Clone(),
+		withAPIKeys:           _q.withAPIKeys.Clone(),
+		withIngestKeys:        _q.withIngestKeys.Clone(),
+		withSessions:          _q.withSessions.Clone(),
+		withAttributeMappings: _q.withAttributeMappings.Clone(),
+		withSamplingPolicy:    _q.withSamplingPolicy.Clone(),
+		withPlan:              _q.withPlan.Clone(),
+		withIngestUsage:       _q.withIngestUsage.Clone(),
+		withIngestOutcomes:    _q.withIngestOutcomes.Clone(),
+		withLogpushConnectors: _q.withLogpushConnectors.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -401,6 +551,72 @@ func (_q *OrganizationQuery) WithSessions(opts ...func(*SessionQuery)) *Organiza
 		opt(query)
 	}
 	_q.withSessions = query
+	return _q
+}
+
+// WithAttributeMappings tells the query-builder to eager-load the nodes that are connected to
+// the "attribute_mappings" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithAttributeMappings(opts ...func(*AttributeMappingQuery)) *OrganizationQuery {
+	query := (&AttributeMappingClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withAttributeMappings = query
+	return _q
+}
+
+// WithSamplingPolicy tells the query-builder to eager-load the nodes that are connected to
+// the "sampling_policy" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithSamplingPolicy(opts ...func(*SamplingPolicyQuery)) *OrganizationQuery {
+	query := (&SamplingPolicyClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSamplingPolicy = query
+	return _q
+}
+
+// WithPlan tells the query-builder to eager-load the nodes that are connected to
+// the "plan" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithPlan(opts ...func(*PlanQuery)) *OrganizationQuery {
+	query := (&PlanClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withPlan = query
+	return _q
+}
+
+// WithIngestUsage tells the query-builder to eager-load the nodes that are connected to
+// the "ingest_usage" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithIngestUsage(opts ...func(*IngestUsageQuery)) *OrganizationQuery {
+	query := (&IngestUsageClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withIngestUsage = query
+	return _q
+}
+
+// WithIngestOutcomes tells the query-builder to eager-load the nodes that are connected to
+// the "ingest_outcomes" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithIngestOutcomes(opts ...func(*IngestOutcomesQuery)) *OrganizationQuery {
+	query := (&IngestOutcomesClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withIngestOutcomes = query
+	return _q
+}
+
+// WithLogpushConnectors tells the query-builder to eager-load the nodes that are connected to
+// the "logpush_connectors" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithLogpushConnectors(opts ...func(*LogpushConnectorQuery)) *OrganizationQuery {
+	query := (&LogpushConnectorClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withLogpushConnectors = query
 	return _q
 }
 
@@ -482,11 +698,17 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [4]bool{
+		loadedTypes = [10]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
 			_q.withSessions != nil,
+			_q.withAttributeMappings != nil,
+			_q.withSamplingPolicy != nil,
+			_q.withPlan != nil,
+			_q.withIngestUsage != nil,
+			_q.withIngestOutcomes != nil,
+			_q.withLogpushConnectors != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -535,6 +757,50 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 		if err := _q.loadSessions(ctx, query, nodes,
 			func(n *Organization) { n.Edges.Sessions = []*Session{} },
 			func(n *Organization, e *Session) { n.Edges.Sessions = append(n.Edges.Sessions, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withAttributeMappings; query != nil {
+		if err := _q.loadAttributeMappings(ctx, query, nodes,
+			func(n *Organization) { n.Edges.AttributeMappings = []*AttributeMapping{} },
+			func(n *Organization, e *AttributeMapping) {
+				n.Edges.AttributeMappings = append(n.Edges.AttributeMappings, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSamplingPolicy; query != nil {
+		if err := _q.loadSamplingPolicy(ctx, query, nodes, nil,
+			func(n *Organization, e *SamplingPolicy) { n.Edges.SamplingPolicy = e }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withPlan; query != nil {
+		if err := _q.loadPlan(ctx, query, nodes, nil,
+			func(n *Organization, e *Plan) { n.Edges.Plan = e }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withIngestUsage; query != nil {
+		if err := _q.loadIngestUsage(ctx, query, nodes,
+			func(n *Organization) { n.Edges.IngestUsage = []*IngestUsage{} },
+			func(n *Organization, e *IngestUsage) { n.Edges.IngestUsage = append(n.Edges.IngestUsage, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withIngestOutcomes; query != nil {
+		if err := _q.loadIngestOutcomes(ctx, query, nodes,
+			func(n *Organization) { n.Edges.IngestOutcomes = []*IngestOutcomes{} },
+			func(n *Organization, e *IngestOutcomes) { n.Edges.IngestOutcomes = append(n.Edges.IngestOutcomes, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withLogpushConnectors; query != nil {
+		if err := _q.loadLogpushConnectors(ctx, query, nodes,
+			func(n *Organization) { n.Edges.LogpushConnectors = []*LogpushConnector{} },
+			func(n *Organization, e *LogpushConnector) {
+				n.Edges.LogpushConnectors = append(n.Edges.LogpushConnectors, e)
+			}); err != nil {
 			return nil, err
 		}
 	}
@@ -659,6 +925,180 @@ func (_q *OrganizationQuery) loadSessions(ctx context.Context, query *SessionQue
 		node, ok := nodeids[*fk]
 		if !ok {
 			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, *fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadAttributeMappings(ctx context.Context, query *AttributeMappingQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *AttributeMapping)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(attributemapping.FieldOrgID)
+	}
+	query.Where(predicate.AttributeMapping(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.AttributeMappingsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadSamplingPolicy(ctx context.Context, query *SamplingPolicyQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *SamplingPolicy)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(samplingpolicy.FieldOrgID)
+	}
+	query.Where(predicate.SamplingPolicy(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.SamplingPolicyColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadPlan(ctx context.Context, query *PlanQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *Plan)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(plan.FieldOrgID)
+	}
+	query.Where(predicate.Plan(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.PlanColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadIngestUsage(ctx context.Context, query *IngestUsageQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *IngestUsage)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(ingestusage.FieldOrgID)
+	}
+	query.Where(predicate.IngestUsage(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.IngestUsageColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadIngestOutcomes(ctx context.Context, query *IngestOutcomesQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *IngestOutcomes)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(ingestoutcomes.FieldOrgID)
+	}
+	query.Where(predicate.IngestOutcomes(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.IngestOutcomesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadLogpushConnectors(ctx context.Context, query *LogpushConnectorQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *LogpushConnector)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(logpushconnector.FieldOrgID)
+	}
+	query.Where(predicate.LogpushConnector(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.LogpushConnectorsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
 		}
 		assign(node, n)
 	}

@@ -12,10 +12,16 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent/apikey"
+	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestoutcomes"
+	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 )
 
@@ -121,6 +127,104 @@ func (_u *OrganizationUpdate) AddSessions(v ...*Session) *OrganizationUpdate {
 	return _u.AddSessionIDs(ids...)
 }
 
+// AddAttributeMappingIDs adds the "attribute_mappings" edge to the AttributeMapping entity by IDs.
+func (_u *OrganizationUpdate) AddAttributeMappingIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddAttributeMappingIDs(ids...)
+	return _u
+}
+
+// AddAttributeMappings adds the "attribute_mappings" edges to the AttributeMapping entity.
+func (_u *OrganizationUpdate) AddAttributeMappings(v ...*AttributeMapping) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAttributeMappingIDs(ids...)
+}
+
+// SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID.
+func (_u *OrganizationUpdate) SetSamplingPolicyID(id uuid.UUID) *OrganizationUpdate {
+	_u.mutation.SetSamplingPolicyID(id)
+	return _u
+}
+
+// SetNillableSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID if the given value is not nil.
+func (_u *OrganizationUpdate) SetNillableSamplingPolicyID(id *uuid.UUID) *OrganizationUpdate {
+	if id != nil {
+		_u = _u.SetSamplingPolicyID(*id)
+	}
+	return _u
+}
+
+// SetSamplingPolicy sets the "sampling_policy" edge to the SamplingPolicy entity.
+func (_u *OrganizationUpdate) SetSamplingPolicy(v *SamplingPolicy) *OrganizationUpdate {
+	return _u.SetSamplingPolicyID(v.ID)
+}
+
+// SetPlanID sets the "plan" edge to the Plan entity by ID.
+func (_u *OrganizationUpdate) SetPlanID(id uuid.UUID) *OrganizationUpdate {
+	_u.mutation.SetPlanID(id)
+	return _u
+}
+
+// SetNillablePlanID sets the "plan" edge to the Plan entity by ID if the given value is not nil.
+func (_u *OrganizationUpdate) SetNillablePlanID(id *uuid.UUID) *OrganizationUpdate {
+	if id != nil {
+		_u = _u.SetPlanID(*id)
+	}
+	return _u
+}
+
+// SetPlan sets the "plan" edge to the Plan entity.
+func (_u *OrganizationUpdate) SetPlan(v *Plan) *OrganizationUpdate {
+	return _u.SetPlanID(v.ID)
+}
+
+// AddIngestUsageIDs adds the "ingest_usage" edge to the IngestUsage entity by IDs.
+func (_u *OrganizationUpdate) AddIngestUsageIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddIngestUsageIDs(ids...)
+	return _u
+}
+
+// AddIngestUsage adds the "ingest_usage" edges to the IngestUsage entity.
+func (_u *OrganizationUpdate) AddIngestUsage(v ...*IngestUsage) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIngestUsageIDs(ids...)
+}
+
+// AddIngestOutcomeIDs adds the "ingest_outcomes" edge to the IngestOutcomes entity by IDs.
+func (_u *OrganizationUpdate) AddIngestOutcomeIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddIngestOutcomeIDs(ids...)
+	return _u
+}
+
+// AddIngestOutcomes adds the "ingest_outcomes" edges to the IngestOutcomes entity.
+func (_u *OrganizationUpdate) AddIngestOutcomes(v ...*IngestOutcomes) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIngestOutcomeIDs(ids...)
+}
+
+// AddLogpushConnectorIDs adds the "logpush_connectors" edge to the LogpushConnector entity by IDs.
+func (_u *OrganizationUpdate) AddLogpushConnectorIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddLogpushConnectorIDs(ids...)
+	return _u
+}
+
+// AddLogpushConnectors adds the "logpush_connectors" edges to the LogpushConnector entity.
+func (_u *OrganizationUpdate) AddLogpushConnectors(v ...*LogpushConnector) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddLogpushConnectorIDs(ids...)
+}
+
 // Mutation returns the OrganizationMutation object of the builder.
 func (_u *OrganizationUpdate) Mutation() *OrganizationMutation {
 	return _u.mutation
@@ -208,6 +312,102 @@ func (_u *OrganizationUpdate) RemoveSessions(v ...*Session) *OrganizationUpdate 
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveSessionIDs(ids...)
+}
+
+// ClearAttributeMappings clears all "attribute_mappings" edges to the AttributeMapping entity.
+func (_u *OrganizationUpdate) ClearAttributeMappings() *OrganizationUpdate {
+	_u.mutation.ClearAttributeMappings()
+	return _u
+}
+
+// RemoveAttributeMappingIDs removes the "attribute_mappings" edge to AttributeMapping entities by IDs.
+func (_u *OrganizationUpdate) RemoveAttributeMappingIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveAttributeMappingIDs(ids...)
+	return _u
+}
+
+// RemoveAttributeMappings removes "attribute_mappings" edges to AttributeMapping entities.
+func (_u *OrganizationUpdate) RemoveAttributeMappings(v ...*AttributeMapping) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAttributeMappingIDs(ids...)
+}
+
+// ClearSamplingPolicy clears the "sampling_policy" edge to the SamplingPolicy entity.
+func (_u *OrganizationUpdate) ClearSamplingPolicy() *OrganizationUpdate {
+	_u.mutation.ClearSamplingPolicy()
+	return _u
+}
+
+// ClearPlan clears the "plan" edge to the Plan entity.
+func (_u *OrganizationUpdate) ClearPlan() *OrganizationUpdate {
+	_u.mutation.ClearPlan()
+	return _u
+}
+
+// ClearIngestUsage clears all "ingest_usage" edges to the IngestUsage entity.
+func (_u *OrganizationUpdate) ClearIngestUsage() *OrganizationUpdate {
+	_u.mutation.ClearIngestUsage()
+	return _u
+}
+
+// RemoveIngestUsageIDs removes the "ingest_usage" edge to IngestUsage entities by IDs.
+func (_u *OrganizationUpdate) RemoveIngestUsageIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveIngestUsageIDs(ids...)
+	return _u
+}
+
+// RemoveIngestUsage removes "ingest_usage" edges to IngestUsage entities.
+func (_u *OrganizationUpdate) RemoveIngestUsage(v ...*IngestUsage) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIngestUsageIDs(ids...)
+}
+
+// ClearIngestOutcomes clears all "ingest_outcomes" edges to the IngestOutcomes entity.
+func (_u *OrganizationUpdate) ClearIngestOutcomes() *OrganizationUpdate {
+	_u.mutation.ClearIngestOutcomes()
+	return _u
+}
+
+// RemoveIngestOutcomeIDs removes the "ingest_outcomes" edge to IngestOutcomes entities by IDs.
+func (_u *OrganizationUpdate) RemoveIngestOutcomeIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveIngestOutcomeIDs(ids...)
+	return _u
+}
+
+// RemoveIngestOutcomes removes "ingest_outcomes" edges to IngestOutcomes entities.
+func (_u *OrganizationUpdate) RemoveIngestOutcomes(v ...*IngestOutcomes) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIngestOutcomeIDs(ids...)
+}
+
+// ClearLogpushConnectors clears all "logpush_connectors" edges to the LogpushConnector entity.
+func (_u *OrganizationUpdate) ClearLogpushConnectors() *OrganizationUpdate {
+	_u.mutation.ClearLogpushConnectors()
+	return _u
+}
+
+// RemoveLogpushConnectorIDs removes the "logpush_connectors" edge to LogpushConnector entities by IDs.
+func (_u *OrganizationUpdate) RemoveLogpushConnectorIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveLogpushConnectorIDs(ids...)
+	return _u
+}
+
+// RemoveLogpushConnectors removes "logpush_connectors" edges to LogpushConnector entities.
+func (_u *OrganizationUpdate) RemoveLogpushConnectors(v ...*LogpushConnector) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveLogpushConnectorIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -456,6 +656,244 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.AttributeMappingsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AttributeMappingsTable,
+			Columns: []string{organization.AttributeMappingsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAttributeMappingsIDs(); len(nodes) > 0 && !_u.mutation.AttributeMappingsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AttributeMappingsTable,
+			Columns: []string{organization.AttributeMappingsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AttributeMappingsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AttributeMappingsTable,
+			Columns: []string{organization.AttributeMappingsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SamplingPolicyCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.SamplingPolicyTable,
+			Columns: []string{organization.SamplingPolicyColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(samplingpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SamplingPolicyIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.SamplingPolicyTable,
+			Columns: []string{organization.SamplingPolicyColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(samplingpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.PlanCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.PlanTable,
+			Columns: []string{organization.PlanColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(plan.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.PlanIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.PlanTable,
+			Columns: []string{organization.PlanColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(plan.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IngestUsageCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestUsageTable,
+			Columns: []string{organization.IngestUsageColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestusage.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIngestUsageIDs(); len(nodes) > 0 && !_u.mutation.IngestUsageCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestUsageTable,
+			Columns: []string{organization.IngestUsageColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestusage.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IngestUsageIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestUsageTable,
+			Columns: []string{organization.IngestUsageColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestusage.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IngestOutcomesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestOutcomesTable,
+			Columns: []string{organization.IngestOutcomesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestoutcomes.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIngestOutcomesIDs(); len(nodes) > 0 && !_u.mutation.IngestOutcomesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestOutcomesTable,
+			Columns: []string{organization.IngestOutcomesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestoutcomes.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IngestOutcomesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestOutcomesTable,
+			Columns: []string{organization.IngestOutcomesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestoutcomes.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.LogpushConnectorsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.LogpushConnectorsTable,
+			Columns: []string{organization.LogpushConnectorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(logpushconnector.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedLogpushConnectorsIDs(); len(nodes) > 0 && !_u.mutation.LogpushConnectorsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.LogpushConnectorsTable,
+			Columns: []string{organization.LogpushConnectorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(logpushconnector.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.LogpushConnectorsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.LogpushConnectorsTable,
+			Columns: []string{organization.LogpushConnectorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(logpushconnector.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -566,6 +1004,104 @@ func (_u *OrganizationUpdateOne) AddSessions(v ...*Session) *OrganizationUpdateO
 	return _u.AddSessionIDs(ids...)
 }
 
+// AddAttributeMappingIDs adds the "attribute_mappings" edge to the AttributeMapping entity by IDs.
+func (_u *OrganizationUpdateOne) AddAttributeMappingIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddAttributeMappingIDs(ids...)
+	return _u
+}
+
+// AddAttributeMappings adds the "attribute_mappings" edges to the AttributeMapping entity.
+func (_u *OrganizationUpdateOne) AddAttributeMappings(v ...*AttributeMapping) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAttributeMappingIDs(ids...)
+}
+
+// SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID.
+func (_u *OrganizationUpdateOne) SetSamplingPolicyID(id uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.SetSamplingPolicyID(id)
+	return _u
+}
+
+// SetNillableSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID if the given value is not nil.
+func (_u *OrganizationUpdateOne) SetNillableSamplingPolicyID(id *uuid.UUID) *OrganizationUpdateOne {
+	if id != nil {
+		_u = _u.SetSamplingPolicyID(*id)
+	}
+	return _u
+}
+
+// SetSamplingPolicy sets the "sampling_policy" edge to the SamplingPolicy entity.
+func (_u *OrganizationUpdateOne) SetSamplingPolicy(v *SamplingPolicy) *OrganizationUpdateOne {
+	return _u.SetSamplingPolicyID(v.ID)
+}
+
+// SetPlanID sets the "plan" edge to the Plan entity by ID.
+func (_u *OrganizationUpdateOne) SetPlanID(id uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.SetPlanID(id)
+	return _u
+}
+
+// SetNillablePlanID sets the "plan" edge to the Plan entity by ID if the given value is not nil.
+func (_u *OrganizationUpdateOne) SetNillablePlanID(id *uuid.UUID) *OrganizationUpdateOne {
+	if id != nil {
+		_u = _u.SetPlanID(*id)
+	}
+	return _u
+}
+
+// SetPlan sets the "plan" edge to the Plan entity.
+func (_u *OrganizationUpdateOne) SetPlan(v *Plan) *OrganizationUpdateOne {
+	return _u.SetPlanID(v.ID)
+}
+
+// AddIngestUsageIDs adds the "ingest_usage" edge to the IngestUsage entity by IDs.
+func (_u *OrganizationUpdateOne) AddIngestUsageIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddIngestUsageIDs(ids...)
+	return _u
+}
+
+// AddIngestUsage adds the "ingest_usage" edges to the IngestUsage entity.
+func (_u *OrganizationUpdateOne) AddIngestUsage(v ...*IngestUsage) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIngestUsageIDs(ids...)
+}
+
+// AddIngestOutcomeIDs adds the "ingest_outcomes" edge to the IngestOutcomes entity by IDs.
+func (_u *OrganizationUpdateOne) AddIngestOutcomeIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddIngestOutcomeIDs(ids...)
+	return _u
+}
+
+// AddIngestOutcomes adds the "ingest_outcomes" edges to the IngestOutcomes entity.
+func (_u *OrganizationUpdateOne) AddIngestOutcomes(v ...*IngestOutcomes) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIngestOutcomeIDs(ids...)
+}
+
+// AddLogpushConnectorIDs adds the "logpush_connectors" edge to the LogpushConnector entity by IDs.
+func (_u *OrganizationUpdateOne) AddLogpushConnectorIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddLogpushConnectorIDs(ids...)
+	return _u
+}
+
+// AddLogpushConnectors adds the "logpush_connectors" edges to the LogpushConnector entity.
+func (_u *OrganizationUpdateOne) AddLogpushConnectors(v ...*LogpushConnector) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddLogpushConnectorIDs(ids...)
+}
+
 // Mutation returns the OrganizationMutation object of the builder.
 func (_u *OrganizationUpdateOne) Mutation() *OrganizationMutation {
 	return _u.mutation
@@ -653,6 +1189,102 @@ func (_u *OrganizationUpdateOne) RemoveSessions(v ...*Session) *OrganizationUpda
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveSessionIDs(ids...)
+}
+
+// ClearAttributeMappings clears all "attribute_mappings" edges to the AttributeMapping entity.
+func (_u *OrganizationUpdateOne) ClearAttributeMappings() *OrganizationUpdateOne {
+	_u.mutation.ClearAttributeMappings()
+	return _u
+}
+
+// RemoveAttributeMappingIDs removes the "attribute_mappings" edge to AttributeMapping entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveAttributeMappingIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveAttributeMappingIDs(ids...)
+	return _u
+}
+
+// RemoveAttributeMappings removes "attribute_mappings" edges to AttributeMapping entities.
+func (_u *OrganizationUpdateOne) RemoveAttributeMappings(v ...*AttributeMapping) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAttributeMappingIDs(ids...)
+}
+
+// ClearSamplingPolicy clears the "sampling_policy" edge to the SamplingPolicy entity.
+func (_u *OrganizationUpdateOne) ClearSamplingPolicy() *OrganizationUpdateOne {
+	_u.mutation.ClearSamplingPolicy()
+	return _u
+}
+
+// ClearPlan clears the "plan" edge to the Plan entity.
+func (_u *OrganizationUpdateOne) ClearPlan() *OrganizationUpdateOne {
+	_u.mutation.ClearPlan()
+	return _u
+}
+
+// ClearIngestUsage clears all "ingest_usage" edges to the IngestUsage entity.
+func (_u *OrganizationUpdateOne) ClearIngestUsage() *OrganizationUpdateOne {
+	_u.mutation.ClearIngestUsage()
+	return _u
+}
+
+// RemoveIngestUsageIDs removes the "ingest_usage" edge to IngestUsage entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveIngestUsageIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveIngestUsageIDs(ids...)
+	return _u
+}
+
+// RemoveIngestUsage removes "ingest_usage" edges to IngestUsage entities.
+func (_u *OrganizationUpdateOne) RemoveIngestUsage(v ...*IngestUsage) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIngestUsageIDs(ids...)
+}
+
+// ClearIngestOutcomes clears all "ingest_outcomes" edges to the IngestOutcomes entity.
+func (_u *OrganizationUpdateOne) ClearIngestOutcomes() *OrganizationUpdateOne {
+	_u.mutation.ClearIngestOutcomes()
+	return _u
+}
+
+// RemoveIngestOutcomeIDs removes the "ingest_outcomes" edge to IngestOutcomes entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveIngestOutcomeIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveIngestOutcomeIDs(ids...)
+	return _u
+}
+
+// RemoveIngestOutcomes removes "ingest_outcomes" edges to IngestOutcomes entities.
+func (_u *OrganizationUpdateOne) RemoveIngestOutcomes(v ...*IngestOutcomes) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIngestOutcomeIDs(ids...)
+}
+
+// ClearLogpushConnectors clears all "logpush_connectors" edges to the LogpushConnector entity.
+func (_u *OrganizationUpdateOne) ClearLogpushConnectors() *OrganizationUpdateOne {
+	_u.mutation.ClearLogpushConnectors()
+	return _u
+}
+
+// RemoveLogpushConnectorIDs removes the "logpush_connectors" edge to LogpushConnector entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveLogpushConnectorIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveLogpushConnectorIDs(ids...)
+	return _u
+}
+
+// RemoveLogpushConnectors removes "logpush_connectors" edges to LogpushConnector entities.
+func (_u *OrganizationUpdateOne) RemoveLogpushConnectors(v ...*LogpushConnector) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveLogpushConnectorIDs(ids...)
 }
 
 // Where appends a list predicates to the OrganizationUpdate builder.
@@ -924,6 +1556,244 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(session.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AttributeMappingsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AttributeMappingsTable,
+			Columns: []string{organization.AttributeMappingsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAttributeMappingsIDs(); len(nodes) > 0 && !_u.mutation.AttributeMappingsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AttributeMappingsTable,
+			Columns: []string{organization.AttributeMappingsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AttributeMappingsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AttributeMappingsTable,
+			Columns: []string{organization.AttributeMappingsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(attributemapping.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SamplingPolicyCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.SamplingPolicyTable,
+			Columns: []string{organization.SamplingPolicyColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(samplingpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SamplingPolicyIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.SamplingPolicyTable,
+			Columns: []string{organization.SamplingPolicyColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(samplingpolicy.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.PlanCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.PlanTable,
+			Columns: []string{organization.PlanColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(plan.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.PlanIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   organization.PlanTable,
+			Columns: []string{organization.PlanColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(plan.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IngestUsageCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestUsageTable,
+			Columns: []string{organization.IngestUsageColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestusage.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIngestUsageIDs(); len(nodes) > 0 && !_u.mutation.IngestUsageCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestUsageTable,
+			Columns: []string{organization.IngestUsageColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestusage.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IngestUsageIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestUsageTable,
+			Columns: []string{organization.IngestUsageColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestusage.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IngestOutcomesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestOutcomesTable,
+			Columns: []string{organization.IngestOutcomesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestoutcomes.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIngestOutcomesIDs(); len(nodes) > 0 && !_u.mutation.IngestOutcomesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestOutcomesTable,
+			Columns: []string{organization.IngestOutcomesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestoutcomes.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IngestOutcomesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IngestOutcomesTable,
+			Columns: []string{organization.IngestOutcomesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(ingestoutcomes.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.LogpushConnectorsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.LogpushConnectorsTable,
+			Columns: []string{organization.LogpushConnectorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(logpushconnector.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedLogpushConnectorsIDs(); len(nodes) > 0 && !_u.mutation.LogpushConnectorsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.LogpushConnectorsTable,
+			Columns: []string{organization.LogpushConnectorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(logpushconnector.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.LogpushConnectorsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.LogpushConnectorsTable,
+			Columns: []string{organization.LogpushConnectorsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(logpushconnector.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -4,10 +4,16 @@ package ent
 
 import (
 	"github.com/svc-observability/svc/ent/apikey"
+	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/counter"
 	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/ingestoutcomes"
+	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
@@ -35,6 +41,28 @@ func init() {
 	apikeyDescSecretHash := apikeyFields[7].Descriptor()
 	// apikey.SecretHashValidator is a validator for the "secret_hash" field. It is called by the builders before save.
 	apikey.SecretHashValidator = apikeyDescSecretHash.Validators[0].(func(string) error)
+	attributemappingFields := schema.AttributeMapping{}.Fields()
+	_ = attributemappingFields
+	// attributemappingDescOrgID is the schema descriptor for org_id field.
+	attributemappingDescOrgID := attributemappingFields[1].Descriptor()
+	// attributemapping.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	attributemapping.OrgIDValidator = attributemappingDescOrgID.Validators[0].(func(string) error)
+	// attributemappingDescName is the schema descriptor for name field.
+	attributemappingDescName := attributemappingFields[2].Descriptor()
+	// attributemapping.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	attributemapping.NameValidator = attributemappingDescName.Validators[0].(func(string) error)
+	// attributemappingDescSourceKey is the schema descriptor for source_key field.
+	attributemappingDescSourceKey := attributemappingFields[4].Descriptor()
+	// attributemapping.SourceKeyValidator is a validator for the "source_key" field. It is called by the builders before save.
+	attributemapping.SourceKeyValidator = attributemappingDescSourceKey.Validators[0].(func(string) error)
+	// attributemappingDescTargetKey is the schema descriptor for target_key field.
+	attributemappingDescTargetKey := attributemappingFields[5].Descriptor()
+	// attributemapping.TargetKeyValidator is a validator for the "target_key" field. It is called by the builders before save.
+	attributemapping.TargetKeyValidator = attributemappingDescTargetKey.Validators[0].(func(string) error)
+	// attributemappingDescEnabled is the schema descriptor for enabled field.
+	attributemappingDescEnabled := attributemappingFields[7].Descriptor()
+	// attributemapping.DefaultEnabled holds the default value on creation for the enabled field.
+	attributemapping.DefaultEnabled = attributemappingDescEnabled.Default.(bool)
 	counterFields := schema.Counter{}.Fields()
 	_ = counterFields
 	// counterDescValue is the schema descriptor for value field.
@@ -56,13 +84,67 @@ func init() {
 	// ingestkey.NameValidator is a validator for the "name" field. It is called by the builders before save.
 	ingestkey.NameValidator = ingestkeyDescName.Validators[0].(func(string) error)
 	// ingestkeyDescKeyHash is the schema descriptor for key_hash field.
-	ingestkeyDescKeyHash := ingestkeyFields[4].Descriptor()
+	ingestkeyDescKeyHash := ingestkeyFields[5].Descriptor()
 	// ingestkey.KeyHashValidator is a validator for the "key_hash" field. It is called by the builders before save.
 	ingestkey.KeyHashValidator = ingestkeyDescKeyHash.Validators[0].(func(string) error)
 	// ingestkeyDescKeyPrefix is the schema descriptor for key_prefix field.
-	ingestkeyDescKeyPrefix := ingestkeyFields[5].Descriptor()
+	ingestkeyDescKeyPrefix := ingestkeyFields[6].Descriptor()
 	// ingestkey.KeyPrefixValidator is a validator for the "key_prefix" field. It is called by the builders before save.
 	ingestkey.KeyPrefixValidator = ingestkeyDescKeyPrefix.Validators[0].(func(string) error)
+	ingestoutcomesFields := schema.IngestOutcomes{}.Fields()
+	_ = ingestoutcomesFields
+	// ingestoutcomesDescOrgID is the schema descriptor for org_id field.
+	ingestoutcomesDescOrgID := ingestoutcomesFields[1].Descriptor()
+	// ingestoutcomes.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	ingestoutcomes.OrgIDValidator = ingestoutcomesDescOrgID.Validators[0].(func(string) error)
+	// ingestoutcomesDescKeyID is the schema descriptor for key_id field.
+	ingestoutcomesDescKeyID := ingestoutcomesFields[2].Descriptor()
+	// ingestoutcomes.KeyIDValidator is a validator for the "key_id" field. It is called by the builders before save.
+	ingestoutcomes.KeyIDValidator = ingestoutcomesDescKeyID.Validators[0].(func(string) error)
+	// ingestoutcomesDescNode is the schema descriptor for node field.
+	ingestoutcomesDescNode := ingestoutcomesFields[3].Descriptor()
+	// ingestoutcomes.NodeValidator is a validator for the "node" field. It is called by the builders before save.
+	ingestoutcomes.NodeValidator = ingestoutcomesDescNode.Validators[0].(func(string) error)
+	ingestusageFields := schema.IngestUsage{}.Fields()
+	_ = ingestusageFields
+	// ingestusageDescOrgID is the schema descriptor for org_id field.
+	ingestusageDescOrgID := ingestusageFields[1].Descriptor()
+	// ingestusage.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	ingestusage.OrgIDValidator = ingestusageDescOrgID.Validators[0].(func(string) error)
+	// ingestusageDescSignal is the schema descriptor for signal field.
+	ingestusageDescSignal := ingestusageFields[3].Descriptor()
+	// ingestusage.SignalValidator is a validator for the "signal" field. It is called by the builders before save.
+	ingestusage.SignalValidator = ingestusageDescSignal.Validators[0].(func(string) error)
+	// ingestusageDescKeyID is the schema descriptor for key_id field.
+	ingestusageDescKeyID := ingestusageFields[4].Descriptor()
+	// ingestusage.KeyIDValidator is a validator for the "key_id" field. It is called by the builders before save.
+	ingestusage.KeyIDValidator = ingestusageDescKeyID.Validators[0].(func(string) error)
+	logpushconnectorFields := schema.LogpushConnector{}.Fields()
+	_ = logpushconnectorFields
+	// logpushconnectorDescOrgID is the schema descriptor for org_id field.
+	logpushconnectorDescOrgID := logpushconnectorFields[1].Descriptor()
+	// logpushconnector.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	logpushconnector.OrgIDValidator = logpushconnectorDescOrgID.Validators[0].(func(string) error)
+	// logpushconnectorDescName is the schema descriptor for name field.
+	logpushconnectorDescName := logpushconnectorFields[2].Descriptor()
+	// logpushconnector.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	logpushconnector.NameValidator = logpushconnectorDescName.Validators[0].(func(string) error)
+	// logpushconnectorDescZoneName is the schema descriptor for zone_name field.
+	logpushconnectorDescZoneName := logpushconnectorFields[3].Descriptor()
+	// logpushconnector.ZoneNameValidator is a validator for the "zone_name" field. It is called by the builders before save.
+	logpushconnector.ZoneNameValidator = logpushconnectorDescZoneName.Validators[0].(func(string) error)
+	// logpushconnectorDescServiceName is the schema descriptor for service_name field.
+	logpushconnectorDescServiceName := logpushconnectorFields[4].Descriptor()
+	// logpushconnector.ServiceNameValidator is a validator for the "service_name" field. It is called by the builders before save.
+	logpushconnector.ServiceNameValidator = logpushconnectorDescServiceName.Validators[0].(func(string) error)
+	// logpushconnectorDescSecretHash is the schema descriptor for secret_hash field.
+	logpushconnectorDescSecretHash := logpushconnectorFields[6].Descriptor()
+	// logpushconnector.SecretHashValidator is a validator for the "secret_hash" field. It is called by the builders before save.
+	logpushconnector.SecretHashValidator = logpushconnectorDescSecretHash.Validators[0].(func(string) error)
+	// logpushconnectorDescSecretPrefix is the schema descriptor for secret_prefix field.
+	logpushconnectorDescSecretPrefix := logpushconnectorFields[7].Descriptor()
+	// logpushconnector.SecretPrefixValidator is a validator for the "secret_prefix" field. It is called by the builders before save.
+	logpushconnector.SecretPrefixValidator = logpushconnectorDescSecretPrefix.Validators[0].(func(string) error)
 	membershipFields := schema.Membership{}.Fields()
 	_ = membershipFields
 	// membershipDescOrgID is the schema descriptor for org_id field.
@@ -87,6 +169,34 @@ func init() {
 	organizationDescID := organizationFields[0].Descriptor()
 	// organization.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	organization.IDValidator = organizationDescID.Validators[0].(func(string) error)
+	planFields := schema.Plan{}.Fields()
+	_ = planFields
+	// planDescOrgID is the schema descriptor for org_id field.
+	planDescOrgID := planFields[1].Descriptor()
+	// plan.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	plan.OrgIDValidator = planDescOrgID.Validators[0].(func(string) error)
+	// planDescName is the schema descriptor for name field.
+	planDescName := planFields[2].Descriptor()
+	// plan.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	plan.NameValidator = planDescName.Validators[0].(func(string) error)
+	// planDescActive is the schema descriptor for active field.
+	planDescActive := planFields[3].Descriptor()
+	// plan.DefaultActive holds the default value on creation for the active field.
+	plan.DefaultActive = planDescActive.Default.(bool)
+	samplingpolicyFields := schema.SamplingPolicy{}.Fields()
+	_ = samplingpolicyFields
+	// samplingpolicyDescOrgID is the schema descriptor for org_id field.
+	samplingpolicyDescOrgID := samplingpolicyFields[1].Descriptor()
+	// samplingpolicy.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	samplingpolicy.OrgIDValidator = samplingpolicyDescOrgID.Validators[0].(func(string) error)
+	// samplingpolicyDescTraceSampleRatio is the schema descriptor for trace_sample_ratio field.
+	samplingpolicyDescTraceSampleRatio := samplingpolicyFields[2].Descriptor()
+	// samplingpolicy.DefaultTraceSampleRatio holds the default value on creation for the trace_sample_ratio field.
+	samplingpolicy.DefaultTraceSampleRatio = samplingpolicyDescTraceSampleRatio.Default.(float64)
+	// samplingpolicyDescAlwaysKeepErrorSpans is the schema descriptor for always_keep_error_spans field.
+	samplingpolicyDescAlwaysKeepErrorSpans := samplingpolicyFields[3].Descriptor()
+	// samplingpolicy.DefaultAlwaysKeepErrorSpans holds the default value on creation for the always_keep_error_spans field.
+	samplingpolicy.DefaultAlwaysKeepErrorSpans = samplingpolicyDescAlwaysKeepErrorSpans.Default.(bool)
 	sessionFields := schema.Session{}.Fields()
 	_ = sessionFields
 	// sessionDescUserID is the schema descriptor for user_id field.

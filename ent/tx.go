@@ -16,14 +16,26 @@ type Tx struct {
 	config
 	// ApiKey is the client for interacting with the ApiKey builders.
 	ApiKey *ApiKeyClient
+	// AttributeMapping is the client for interacting with the AttributeMapping builders.
+	AttributeMapping *AttributeMappingClient
 	// Counter is the client for interacting with the Counter builders.
 	Counter *CounterClient
 	// IngestKey is the client for interacting with the IngestKey builders.
 	IngestKey *IngestKeyClient
+	// IngestOutcomes is the client for interacting with the IngestOutcomes builders.
+	IngestOutcomes *IngestOutcomesClient
+	// IngestUsage is the client for interacting with the IngestUsage builders.
+	IngestUsage *IngestUsageClient
+	// LogpushConnector is the client for interacting with the LogpushConnector builders.
+	LogpushConnector *LogpushConnectorClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
 	// Organization is the client for interacting with the Organization builders.
 	Organization *OrganizationClient
+	// Plan is the client for interacting with the Plan builders.
+	Plan *PlanClient
+	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
+	SamplingPolicy *SamplingPolicyClient
 	// Session is the client for interacting with the Session builders.
 	Session *SessionClient
 	// User is the client for interacting with the User builders.
@@ -160,10 +172,16 @@ func (tx *Tx) Client() *Client {
 
 func (tx *Tx) init() {
 	tx.ApiKey = NewApiKeyClient(tx.config)
+	tx.AttributeMapping = NewAttributeMappingClient(tx.config)
 	tx.Counter = NewCounterClient(tx.config)
 	tx.IngestKey = NewIngestKeyClient(tx.config)
+	tx.IngestOutcomes = NewIngestOutcomesClient(tx.config)
+	tx.IngestUsage = NewIngestUsageClient(tx.config)
+	tx.LogpushConnector = NewLogpushConnectorClient(tx.config)
 	tx.Membership = NewMembershipClient(tx.config)
 	tx.Organization = NewOrganizationClient(tx.config)
+	tx.Plan = NewPlanClient(tx.config)
+	tx.SamplingPolicy = NewSamplingPolicyClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
 	tx.User = NewUserClient(tx.config)
 }

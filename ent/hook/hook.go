@@ -21,6 +21,18 @@ func (f ApiKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, erro
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ApiKeyMutation", m)
 }
 
+// The AttributeMappingFunc type is an adapter to allow the use of ordinary
+// function as AttributeMapping mutator.
+type AttributeMappingFunc func(context.Context, *ent.AttributeMappingMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AttributeMappingFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AttributeMappingMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AttributeMappingMutation", m)
+}
+
 // The CounterFunc type is an adapter to allow the use of ordinary
 // function as Counter mutator.
 type CounterFunc func(context.Context, *ent.CounterMutation) (ent.Value, error)
@@ -45,6 +57,42 @@ func (f IngestKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IngestKeyMutation", m)
 }
 
+// The IngestOutcomesFunc type is an adapter to allow the use of ordinary
+// function as IngestOutcomes mutator.
+type IngestOutcomesFunc func(context.Context, *ent.IngestOutcomesMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f IngestOutcomesFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.IngestOutcomesMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IngestOutcomesMutation", m)
+}
+
+// The IngestUsageFunc type is an adapter to allow the use of ordinary
+// function as IngestUsage mutator.
+type IngestUsageFunc func(context.Context, *ent.IngestUsageMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f IngestUsageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.IngestUsageMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IngestUsageMutation", m)
+}
+
+// The LogpushConnectorFunc type is an adapter to allow the use of ordinary
+// function as LogpushConnector mutator.
+type LogpushConnectorFunc func(context.Context, *ent.LogpushConnectorMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f LogpushConnectorFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.LogpushConnectorMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.LogpushConnectorMutation", m)
+}
+
 // The MembershipFunc type is an adapter to allow the use of ordinary
 // function as Membership mutator.
 type MembershipFunc func(context.Context, *ent.MembershipMutation) (ent.Value, error)
@@ -67,6 +115,30 @@ func (f OrganizationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.OrganizationMutation", m)
+}
+
+// The PlanFunc type is an adapter to allow the use of ordinary
+// function as Plan mutator.
+type PlanFunc func(context.Context, *ent.PlanMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f PlanFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.PlanMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PlanMutation", m)
+}
+
+// The SamplingPolicyFunc type is an adapter to allow the use of ordinary
+// function as SamplingPolicy mutator.
+type SamplingPolicyFunc func(context.Context, *ent.SamplingPolicyMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SamplingPolicyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SamplingPolicyMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SamplingPolicyMutation", m)
 }
 
 // The SessionFunc type is an adapter to allow the use of ordinary

@@ -20,6 +20,8 @@ const (
 	FieldKind = "kind"
 	// FieldName holds the string denoting the name field in the database.
 	FieldName = "name"
+	// FieldDescription holds the string denoting the description field in the database.
+	FieldDescription = "description"
 	// FieldKeyHash holds the string denoting the key_hash field in the database.
 	FieldKeyHash = "key_hash"
 	// FieldKeyPrefix holds the string denoting the key_prefix field in the database.
@@ -36,8 +38,12 @@ const (
 	FieldExpiresAt = "expires_at"
 	// FieldRotatedAt holds the string denoting the rotated_at field in the database.
 	FieldRotatedAt = "rotated_at"
+	// FieldLastUsedAt holds the string denoting the last_used_at field in the database.
+	FieldLastUsedAt = "last_used_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
+	FieldUpdatedAt = "updated_at"
 	// FieldCreatedBy holds the string denoting the created_by field in the database.
 	FieldCreatedBy = "created_by"
 	// EdgeOrganization holds the string denoting the organization edge name in mutations.
@@ -59,6 +65,7 @@ var Columns = []string{
 	FieldOrgID,
 	FieldKind,
 	FieldName,
+	FieldDescription,
 	FieldKeyHash,
 	FieldKeyPrefix,
 	FieldSignals,
@@ -67,7 +74,9 @@ var Columns = []string{
 	FieldDisabledAt,
 	FieldExpiresAt,
 	FieldRotatedAt,
+	FieldLastUsedAt,
 	FieldCreatedAt,
+	FieldUpdatedAt,
 	FieldCreatedBy,
 }
 
@@ -139,6 +148,11 @@ func ByName(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldName, opts...).ToFunc()
 }
 
+// ByDescription orders the results by the description field.
+func ByDescription(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDescription, opts...).ToFunc()
+}
+
 // ByKeyHash orders the results by the key_hash field.
 func ByKeyHash(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldKeyHash, opts...).ToFunc()
@@ -169,9 +183,19 @@ func ByRotatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRotatedAt, opts...).ToFunc()
 }
 
+// ByLastUsedAt orders the results by the last_used_at field.
+func ByLastUsedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLastUsedAt, opts...).ToFunc()
+}
+
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByUpdatedAt orders the results by the updated_at field.
+func ByUpdatedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldUpdatedAt, opts...).ToFunc()
 }
 
 // ByCreatedBy orders the results by the created_by field.

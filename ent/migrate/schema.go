@@ -47,6 +47,40 @@ var (
 			},
 		},
 	}
+	// AttributeMappingsColumns holds the columns for the "attribute_mappings" table.
+	AttributeMappingsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "source_context", Type: field.TypeEnum, Enums: []string{"span", "resource"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "source_key", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "target_key", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "operation", Type: field.TypeEnum, Enums: []string{"copy", "move"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "enabled", Type: field.TypeBool, Default: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// AttributeMappingsTable holds the schema information for the "attribute_mappings" table.
+	AttributeMappingsTable = &schema.Table{
+		Name:       "attribute_mappings",
+		Columns:    AttributeMappingsColumns,
+		PrimaryKey: []*schema.Column{AttributeMappingsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "attribute_mappings_organizations_attribute_mappings",
+				Columns:    []*schema.Column{AttributeMappingsColumns[9]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "attributemapping_org_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AttributeMappingsColumns[9], AttributeMappingsColumns[7], AttributeMappingsColumns[0]},
+			},
+		},
+	}
 	// CountersColumns holds the columns for the "counters" table.
 	CountersColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
@@ -63,6 +97,7 @@ var (
 		{Name: "id", Type: field.TypeUUID},
 		{Name: "kind", Type: field.TypeEnum, Enums: []string{"public", "private", "custom"}, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "description", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "key_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "key_prefix", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "signals", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
@@ -71,7 +106,9 @@ var (
 		{Name: "disabled_at", Type: field.TypeTime, Nullable: true},
 		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
 		{Name: "rotated_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
 	}
@@ -83,7 +120,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "ingest_keys_organizations_ingest_keys",
-				Columns:    []*schema.Column{IngestKeysColumns[13]},
+				Columns:    []*schema.Column{IngestKeysColumns[16]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -92,7 +129,7 @@ var (
 			{
 				Name:    "ingestkey_org_id_default_kind",
 				Unique:  true,
-				Columns: []*schema.Column{IngestKeysColumns[13], IngestKeysColumns[1]},
+				Columns: []*schema.Column{IngestKeysColumns[16], IngestKeysColumns[1]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "kind <> 'custom'",
 				},
@@ -100,7 +137,113 @@ var (
 			{
 				Name:    "ingestkey_org_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{IngestKeysColumns[13], IngestKeysColumns[11], IngestKeysColumns[0]},
+				Columns: []*schema.Column{IngestKeysColumns[16], IngestKeysColumns[13], IngestKeysColumns[0]},
+			},
+		},
+	}
+	// IngestOutcomesColumns holds the columns for the "ingest_outcomes" table.
+	IngestOutcomesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "key_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "node", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "outcomes", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// IngestOutcomesTable holds the schema information for the "ingest_outcomes" table.
+	IngestOutcomesTable = &schema.Table{
+		Name:       "ingest_outcomes",
+		Columns:    IngestOutcomesColumns,
+		PrimaryKey: []*schema.Column{IngestOutcomesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "ingest_outcomes_organizations_ingest_outcomes",
+				Columns:    []*schema.Column{IngestOutcomesColumns[5]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "ingestoutcomes_org_id_key_id_node",
+				Unique:  true,
+				Columns: []*schema.Column{IngestOutcomesColumns[5], IngestOutcomesColumns[1], IngestOutcomesColumns[2]},
+			},
+			{
+				Name:    "ingestoutcomes_updated_at",
+				Unique:  false,
+				Columns: []*schema.Column{IngestOutcomesColumns[4]},
+			},
+		},
+	}
+	// IngestUsagesColumns holds the columns for the "ingest_usages" table.
+	IngestUsagesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "day", Type: field.TypeTime},
+		{Name: "signal", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "key_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "requests", Type: field.TypeInt64},
+		{Name: "items", Type: field.TypeInt64},
+		{Name: "bytes", Type: field.TypeInt64},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// IngestUsagesTable holds the schema information for the "ingest_usages" table.
+	IngestUsagesTable = &schema.Table{
+		Name:       "ingest_usages",
+		Columns:    IngestUsagesColumns,
+		PrimaryKey: []*schema.Column{IngestUsagesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "ingest_usages_organizations_ingest_usage",
+				Columns:    []*schema.Column{IngestUsagesColumns[7]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "ingestusage_org_id_day_signal_key_id",
+				Unique:  true,
+				Columns: []*schema.Column{IngestUsagesColumns[7], IngestUsagesColumns[1], IngestUsagesColumns[2], IngestUsagesColumns[3]},
+			},
+		},
+	}
+	// LogpushConnectorsColumns holds the columns for the "logpush_connectors" table.
+	LogpushConnectorsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "zone_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "service_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "dataset", Type: field.TypeEnum, Enums: []string{"http_requests"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "secret_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "secret_prefix", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "disabled_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_received_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_error", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "secret_rotated_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// LogpushConnectorsTable holds the schema information for the "logpush_connectors" table.
+	LogpushConnectorsTable = &schema.Table{
+		Name:       "logpush_connectors",
+		Columns:    LogpushConnectorsColumns,
+		PrimaryKey: []*schema.Column{LogpushConnectorsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "logpush_connectors_organizations_logpush_connectors",
+				Columns:    []*schema.Column{LogpushConnectorsColumns[14]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "logpushconnector_org_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{LogpushConnectorsColumns[14], LogpushConnectorsColumns[11], LogpushConnectorsColumns[0]},
 			},
 		},
 	}
@@ -156,6 +299,53 @@ var (
 		Name:       "organizations",
 		Columns:    OrganizationsColumns,
 		PrimaryKey: []*schema.Column{OrganizationsColumns[0]},
+	}
+	// PlansColumns holds the columns for the "plans" table.
+	PlansColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "active", Type: field.TypeBool, Default: true},
+		{Name: "limits", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// PlansTable holds the schema information for the "plans" table.
+	PlansTable = &schema.Table{
+		Name:       "plans",
+		Columns:    PlansColumns,
+		PrimaryKey: []*schema.Column{PlansColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "plans_organizations_plan",
+				Columns:    []*schema.Column{PlansColumns[5]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+	}
+	// SamplingPoliciesColumns holds the columns for the "sampling_policies" table.
+	SamplingPoliciesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "trace_sample_ratio", Type: field.TypeFloat64, Default: 1},
+		{Name: "always_keep_error_spans", Type: field.TypeBool, Default: true},
+		{Name: "always_keep_slow_spans_ms", Type: field.TypeInt64, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// SamplingPoliciesTable holds the schema information for the "sampling_policies" table.
+	SamplingPoliciesTable = &schema.Table{
+		Name:       "sampling_policies",
+		Columns:    SamplingPoliciesColumns,
+		PrimaryKey: []*schema.Column{SamplingPoliciesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "sampling_policies_organizations_sampling_policy",
+				Columns:    []*schema.Column{SamplingPoliciesColumns[6]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
 	}
 	// SessionsColumns holds the columns for the "sessions" table.
 	SessionsColumns = []*schema.Column{
@@ -223,10 +413,16 @@ var (
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
 		APIKeysTable,
+		AttributeMappingsTable,
 		CountersTable,
 		IngestKeysTable,
+		IngestOutcomesTable,
+		IngestUsagesTable,
+		LogpushConnectorsTable,
 		MembershipsTable,
 		OrganizationsTable,
+		PlansTable,
+		SamplingPoliciesTable,
 		SessionsTable,
 		UsersTable,
 	}
@@ -234,9 +430,15 @@ var (
 
 func init() {
 	APIKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
+	AttributeMappingsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
+	IngestOutcomesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	IngestUsagesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	LogpushConnectorsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	MembershipsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	MembershipsTable.ForeignKeys[1].RefTable = UsersTable
+	PlansTable.ForeignKeys[0].RefTable = OrganizationsTable
+	SamplingPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[1].RefTable = UsersTable
 }

@@ -26,6 +26,18 @@ const (
 	EdgeIngestKeys = "ingest_keys"
 	// EdgeSessions holds the string denoting the sessions edge name in mutations.
 	EdgeSessions = "sessions"
+	// EdgeAttributeMappings holds the string denoting the attribute_mappings edge name in mutations.
+	EdgeAttributeMappings = "attribute_mappings"
+	// EdgeSamplingPolicy holds the string denoting the sampling_policy edge name in mutations.
+	EdgeSamplingPolicy = "sampling_policy"
+	// EdgePlan holds the string denoting the plan edge name in mutations.
+	EdgePlan = "plan"
+	// EdgeIngestUsage holds the string denoting the ingest_usage edge name in mutations.
+	EdgeIngestUsage = "ingest_usage"
+	// EdgeIngestOutcomes holds the string denoting the ingest_outcomes edge name in mutations.
+	EdgeIngestOutcomes = "ingest_outcomes"
+	// EdgeLogpushConnectors holds the string denoting the logpush_connectors edge name in mutations.
+	EdgeLogpushConnectors = "logpush_connectors"
 	// Table holds the table name of the organization in the database.
 	Table = "organizations"
 	// MembershipsTable is the table that holds the memberships relation/edge.
@@ -56,6 +68,48 @@ const (
 	SessionsInverseTable = "sessions"
 	// SessionsColumn is the table column denoting the sessions relation/edge.
 	SessionsColumn = "org_id"
+	// AttributeMappingsTable is the table that holds the attribute_mappings relation/edge.
+	AttributeMappingsTable = "attribute_mappings"
+	// AttributeMappingsInverseTable is the table name for the AttributeMapping entity.
+	// It exists in this package in order to avoid circular dependency with the "attributemapping" package.
+	AttributeMappingsInverseTable = "attribute_mappings"
+	// AttributeMappingsColumn is the table column denoting the attribute_mappings relation/edge.
+	AttributeMappingsColumn = "org_id"
+	// SamplingPolicyTable is the table that holds the sampling_policy relation/edge.
+	SamplingPolicyTable = "sampling_policies"
+	// SamplingPolicyInverseTable is the table name for the SamplingPolicy entity.
+	// It exists in this package in order to avoid circular dependency with the "samplingpolicy" package.
+	SamplingPolicyInverseTable = "sampling_policies"
+	// SamplingPolicyColumn is the table column denoting the sampling_policy relation/edge.
+	SamplingPolicyColumn = "org_id"
+	// PlanTable is the table that holds the plan relation/edge.
+	PlanTable = "plans"
+	// PlanInverseTable is the table name for the Plan entity.
+	// It exists in this package in order to avoid circular dependency with the "plan" package.
+	PlanInverseTable = "plans"
+	// PlanColumn is the table column denoting the plan relation/edge.
+	PlanColumn = "org_id"
+	// IngestUsageTable is the table that holds the ingest_usage relation/edge.
+	IngestUsageTable = "ingest_usages"
+	// IngestUsageInverseTable is the table name for the IngestUsage entity.
+	// It exists in this package in order to avoid circular dependency with the "ingestusage" package.
+	IngestUsageInverseTable = "ingest_usages"
+	// IngestUsageColumn is the table column denoting the ingest_usage relation/edge.
+	IngestUsageColumn = "org_id"
+	// IngestOutcomesTable is the table that holds the ingest_outcomes relation/edge.
+	IngestOutcomesTable = "ingest_outcomes"
+	// IngestOutcomesInverseTable is the table name for the IngestOutcomes entity.
+	// It exists in this package in order to avoid circular dependency with the "ingestoutcomes" package.
+	IngestOutcomesInverseTable = "ingest_outcomes"
+	// IngestOutcomesColumn is the table column denoting the ingest_outcomes relation/edge.
+	IngestOutcomesColumn = "org_id"
+	// LogpushConnectorsTable is the table that holds the logpush_connectors relation/edge.
+	LogpushConnectorsTable = "logpush_connectors"
+	// LogpushConnectorsInverseTable is the table name for the LogpushConnector entity.
+	// It exists in this package in order to avoid circular dependency with the "logpushconnector" package.
+	LogpushConnectorsInverseTable = "logpush_connectors"
+	// LogpushConnectorsColumn is the table column denoting the logpush_connectors relation/edge.
+	LogpushConnectorsColumn = "org_id"
 )
 
 // Columns holds all SQL columns for organization fields.
@@ -163,6 +217,76 @@ func BySessions(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newSessionsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByAttributeMappingsCount orders the results by attribute_mappings count.
+func ByAttributeMappingsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newAttributeMappingsStep(), opts...)
+	}
+}
+
+// ByAttributeMappings orders the results by attribute_mappings terms.
+func ByAttributeMappings(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAttributeMappingsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// BySamplingPolicyField orders the results by sampling_policy field.
+func BySamplingPolicyField(field string, opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSamplingPolicyStep(), sql.OrderByField(field, opts...))
+	}
+}
+
+// ByPlanField orders the results by plan field.
+func ByPlanField(field string, opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newPlanStep(), sql.OrderByField(field, opts...))
+	}
+}
+
+// ByIngestUsageCount orders the results by ingest_usage count.
+func ByIngestUsageCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newIngestUsageStep(), opts...)
+	}
+}
+
+// ByIngestUsage orders the results by ingest_usage terms.
+func ByIngestUsage(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newIngestUsageStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByIngestOutcomesCount orders the results by ingest_outcomes count.
+func ByIngestOutcomesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newIngestOutcomesStep(), opts...)
+	}
+}
+
+// ByIngestOutcomes orders the results by ingest_outcomes terms.
+func ByIngestOutcomes(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newIngestOutcomesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByLogpushConnectorsCount orders the results by logpush_connectors count.
+func ByLogpushConnectorsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newLogpushConnectorsStep(), opts...)
+	}
+}
+
+// ByLogpushConnectors orders the results by logpush_connectors terms.
+func ByLogpushConnectors(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newLogpushConnectorsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newMembershipsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -189,5 +313,47 @@ func newSessionsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(SessionsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, SessionsTable, SessionsColumn),
+	)
+}
+func newAttributeMappingsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AttributeMappingsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, AttributeMappingsTable, AttributeMappingsColumn),
+	)
+}
+func newSamplingPolicyStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(SamplingPolicyInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2O, false, SamplingPolicyTable, SamplingPolicyColumn),
+	)
+}
+func newPlanStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(PlanInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2O, false, PlanTable, PlanColumn),
+	)
+}
+func newIngestUsageStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(IngestUsageInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, IngestUsageTable, IngestUsageColumn),
+	)
+}
+func newIngestOutcomesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(IngestOutcomesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, IngestOutcomesTable, IngestOutcomesColumn),
+	)
+}
+func newLogpushConnectorsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(LogpushConnectorsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, LogpushConnectorsTable, LogpushConnectorsColumn),
 	)
 }

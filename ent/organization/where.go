@@ -342,6 +342,144 @@ func HasSessionsWith(preds ...predicate.Session) predicate.Organization {
 	})
 }
 
+// HasAttributeMappings applies the HasEdge predicate on the "attribute_mappings" edge.
+func HasAttributeMappings() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, AttributeMappingsTable, AttributeMappingsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasAttributeMappingsWith applies the HasEdge predicate on the "attribute_mappings" edge with a given conditions (other predicates).
+func HasAttributeMappingsWith(preds ...predicate.AttributeMapping) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newAttributeMappingsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasSamplingPolicy applies the HasEdge predicate on the "sampling_policy" edge.
+func HasSamplingPolicy() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, SamplingPolicyTable, SamplingPolicyColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasSamplingPolicyWith applies the HasEdge predicate on the "sampling_policy" edge with a given conditions (other predicates).
+func HasSamplingPolicyWith(preds ...predicate.SamplingPolicy) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newSamplingPolicyStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasPlan applies the HasEdge predicate on the "plan" edge.
+func HasPlan() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, PlanTable, PlanColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasPlanWith applies the HasEdge predicate on the "plan" edge with a given conditions (other predicates).
+func HasPlanWith(preds ...predicate.Plan) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newPlanStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasIngestUsage applies the HasEdge predicate on the "ingest_usage" edge.
+func HasIngestUsage() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, IngestUsageTable, IngestUsageColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasIngestUsageWith applies the HasEdge predicate on the "ingest_usage" edge with a given conditions (other predicates).
+func HasIngestUsageWith(preds ...predicate.IngestUsage) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newIngestUsageStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasIngestOutcomes applies the HasEdge predicate on the "ingest_outcomes" edge.
+func HasIngestOutcomes() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, IngestOutcomesTable, IngestOutcomesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasIngestOutcomesWith applies the HasEdge predicate on the "ingest_outcomes" edge with a given conditions (other predicates).
+func HasIngestOutcomesWith(preds ...predicate.IngestOutcomes) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newIngestOutcomesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasLogpushConnectors applies the HasEdge predicate on the "logpush_connectors" edge.
+func HasLogpushConnectors() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, LogpushConnectorsTable, LogpushConnectorsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasLogpushConnectorsWith applies the HasEdge predicate on the "logpush_connectors" edge with a given conditions (other predicates).
+func HasLogpushConnectorsWith(preds ...predicate.LogpushConnector) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newLogpushConnectorsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.Organization) predicate.Organization {
 	return predicate.Organization(sql.AndPredicates(predicates...))

@@ -9,17 +9,35 @@ import (
 // ApiKey is the predicate function for apikey builders.
 type ApiKey func(*sql.Selector)
 
+// AttributeMapping is the predicate function for attributemapping builders.
+type AttributeMapping func(*sql.Selector)
+
 // Counter is the predicate function for counter builders.
 type Counter func(*sql.Selector)
 
 // IngestKey is the predicate function for ingestkey builders.
 type IngestKey func(*sql.Selector)
 
+// IngestOutcomes is the predicate function for ingestoutcomes builders.
+type IngestOutcomes func(*sql.Selector)
+
+// IngestUsage is the predicate function for ingestusage builders.
+type IngestUsage func(*sql.Selector)
+
+// LogpushConnector is the predicate function for logpushconnector builders.
+type LogpushConnector func(*sql.Selector)
+
 // Membership is the predicate function for membership builders.
 type Membership func(*sql.Selector)
 
 // Organization is the predicate function for organization builders.
 type Organization func(*sql.Selector)
+
+// Plan is the predicate function for plan builders.
+type Plan func(*sql.Selector)
+
+// SamplingPolicy is the predicate function for samplingpolicy builders.
+type SamplingPolicy func(*sql.Selector)
 
 // Session is the predicate function for session builders.
 type Session func(*sql.Selector)

@@ -26,6 +26,7 @@ func (IngestKey) Fields() []ent.Field {
 		orgID(),
 		field.Enum("kind").Values("public", "private", "custom").SchemaType(text).Immutable(),
 		field.String("name").SchemaType(text).NotEmpty(),
+		field.String("description").SchemaType(text).Optional().Nillable(),
 		field.String("key_hash").SchemaType(text).NotEmpty().Unique().Sensitive(),
 		field.String("key_prefix").SchemaType(text).NotEmpty(),
 		field.Strings("signals").SchemaType(jsonb).Optional().Comment("NULL allows every signal"),
@@ -34,7 +35,9 @@ func (IngestKey) Fields() []ent.Field {
 		field.Time("disabled_at").Optional().Nillable(),
 		field.Time("expires_at").Optional().Nillable(),
 		field.Time("rotated_at").Optional().Nillable(),
+		field.Time("last_used_at").Optional().Nillable(),
 		field.Time("created_at").Immutable(),
+		field.Time("updated_at").Optional().Nillable().Comment("NULL until the first change"),
 		field.String("created_by").SchemaType(text).Immutable(),
 	}
 }

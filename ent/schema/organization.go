@@ -28,5 +28,11 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("api_keys", ApiKey.Type).Annotations(cascade),
 		edge.To("ingest_keys", IngestKey.Type).Annotations(cascade),
 		edge.To("sessions", Session.Type).Annotations(cascade),
+		edge.To("attribute_mappings", AttributeMapping.Type).Annotations(cascade),
+		edge.To("sampling_policy", SamplingPolicy.Type).Unique().Annotations(cascade),
+		edge.To("plan", Plan.Type).Unique().Annotations(cascade),
+		edge.To("ingest_usage", IngestUsage.Type).Annotations(cascade),
+		edge.To("ingest_outcomes", IngestOutcomes.Type).Annotations(cascade),
+		edge.To("logpush_connectors", LogpushConnector.Type).Annotations(cascade),
 	}
 }

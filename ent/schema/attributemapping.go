@@ -1,0 +1,39 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// AttributeMapping copies or moves an attribute of spans while they are ingested. Mappings run in the order of creation.
+type AttributeMapping struct{ ent.Schema }
+
+// Fields of AttributeMapping.
+func (AttributeMapping) Fields() []ent.Field {
+	return []ent.Field{
+		rowID(),
+		orgID(),
+		field.String("name").SchemaType(text).NotEmpty(),
+		field.Enum("source_context").Values("span", "resource").SchemaType(text),
+		field.String("source_key").SchemaType(text).NotEmpty(),
+		field.String("target_key").SchemaType(text).NotEmpty().Comment("always an attribute of the span"),
+		field.Enum("operation").Values("copy", "move").SchemaType(text),
+		field.Bool("enabled").Default(true),
+		field.Time("created_at").Immutable(),
+		field.Time("updated_at"),
+	}
+}
+
+// Edges of AttributeMapping.
+func (AttributeMapping) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.From("organization", Organization.Type).Ref("attribute_mappings").Field("org_id").Unique().Required().Immutable(),
+	}
+}
+
+// Indexes of AttributeMapping: the one order in which mappings are listed and run.
+func (AttributeMapping) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("org_id", "created_at", "id")}
+}
