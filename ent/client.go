@@ -16,12 +16,20 @@ import (
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
+	"github.com/svc-observability/svc/ent/agentfeedback"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
+	"github.com/svc-observability/svc/ent/auditlogentry"
 	"github.com/svc-observability/svc/ent/counter"
+	"github.com/svc-observability/svc/ent/dashboard"
+	"github.com/svc-observability/svc/ent/dashboardshare"
+	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/devicelogin"
+	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
@@ -29,6 +37,7 @@ import (
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
+	"github.com/svc-observability/svc/ent/useridentity"
 
 	stdsql "database/sql"
 )
@@ -38,18 +47,34 @@ type Client struct {
 	config
 	// Schema is the client for creating, migrating and dropping schema.
 	Schema *migrate.Schema
+	// AgentFeedback is the client for interacting with the AgentFeedback builders.
+	AgentFeedback *AgentFeedbackClient
 	// ApiKey is the client for interacting with the ApiKey builders.
 	ApiKey *ApiKeyClient
 	// AttributeMapping is the client for interacting with the AttributeMapping builders.
 	AttributeMapping *AttributeMappingClient
+	// AuditLogEntry is the client for interacting with the AuditLogEntry builders.
+	AuditLogEntry *AuditLogEntryClient
 	// Counter is the client for interacting with the Counter builders.
 	Counter *CounterClient
+	// Dashboard is the client for interacting with the Dashboard builders.
+	Dashboard *DashboardClient
+	// DashboardShare is the client for interacting with the DashboardShare builders.
+	DashboardShare *DashboardShareClient
+	// DashboardVersion is the client for interacting with the DashboardVersion builders.
+	DashboardVersion *DashboardVersionClient
+	// DeviceLogin is the client for interacting with the DeviceLogin builders.
+	DeviceLogin *DeviceLoginClient
+	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
+	IdempotencyKey *IdempotencyKeyClient
 	// IngestKey is the client for interacting with the IngestKey builders.
 	IngestKey *IngestKeyClient
 	// IngestOutcomes is the client for interacting with the IngestOutcomes builders.
 	IngestOutcomes *IngestOutcomesClient
 	// IngestUsage is the client for interacting with the IngestUsage builders.
 	IngestUsage *IngestUsageClient
+	// Invitation is the client for interacting with the Invitation builders.
+	Invitation *InvitationClient
 	// LogpushConnector is the client for interacting with the LogpushConnector builders.
 	LogpushConnector *LogpushConnectorClient
 	// Membership is the client for interacting with the Membership builders.
@@ -64,6 +89,8 @@ type Client struct {
 	Session *SessionClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
+	// UserIdentity is the client for interacting with the UserIdentity builders.
+	UserIdentity *UserIdentityClient
 }
 
 // NewClient creates a new client configured with the given options.
@@ -75,12 +102,20 @@ func NewClient(opts ...Option) *Client {
 
 func (c *Client) init() {
 	c.Schema = migrate.NewSchema(c.driver)
+	c.AgentFeedback = NewAgentFeedbackClient(c.config)
 	c.ApiKey = NewApiKeyClient(c.config)
 	c.AttributeMapping = NewAttributeMappingClient(c.config)
+	c.AuditLogEntry = NewAuditLogEntryClient(c.config)
 	c.Counter = NewCounterClient(c.config)
+	c.Dashboard = NewDashboardClient(c.config)
+	c.DashboardShare = NewDashboardShareClient(c.config)
+	c.DashboardVersion = NewDashboardVersionClient(c.config)
+	c.DeviceLogin = NewDeviceLoginClient(c.config)
+	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.IngestKey = NewIngestKeyClient(c.config)
 	c.IngestOutcomes = NewIngestOutcomesClient(c.config)
 	c.IngestUsage = NewIngestUsageClient(c.config)
+	c.Invitation = NewInvitationClient(c.config)
 	c.LogpushConnector = NewLogpushConnectorClient(c.config)
 	c.Membership = NewMembershipClient(c.config)
 	c.Organization = NewOrganizationClient(c.config)
@@ -88,6 +123,7 @@ func (c *Client) init() {
 	c.SamplingPolicy = NewSamplingPolicyClient(c.config)
 	c.Session = NewSessionClient(c.config)
 	c.User = NewUserClient(c.config)
+	c.UserIdentity = NewUserIdentityClient(c.config)
 }
 
 type (
@@ -180,12 +216,20 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	return &Tx{
 		ctx:              ctx,
 		config:           cfg,
+		AgentFeedback:    NewAgentFeedbackClient(cfg),
 		ApiKey:           NewApiKeyClient(cfg),
 		AttributeMapping: NewAttributeMappingClient(cfg),
+		AuditLogEntry:    NewAuditLogEntryClient(cfg),
 		Counter:          NewCounterClient(cfg),
+		Dashboard:        NewDashboardClient(cfg),
+		DashboardShare:   NewDashboardShareClient(cfg),
+		DashboardVersion: NewDashboardVersionClient(cfg),
+		DeviceLogin:      NewDeviceLoginClient(cfg),
+		IdempotencyKey:   NewIdempotencyKeyClient(cfg),
 		IngestKey:        NewIngestKeyClient(cfg),
 		IngestOutcomes:   NewIngestOutcomesClient(cfg),
 		IngestUsage:      NewIngestUsageClient(cfg),
+		Invitation:       NewInvitationClient(cfg),
 		LogpushConnector: NewLogpushConnectorClient(cfg),
 		Membership:       NewMembershipClient(cfg),
 		Organization:     NewOrganizationClient(cfg),
@@ -193,6 +237,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		SamplingPolicy:   NewSamplingPolicyClient(cfg),
 		Session:          NewSessionClient(cfg),
 		User:             NewUserClient(cfg),
+		UserIdentity:     NewUserIdentityClient(cfg),
 	}, nil
 }
 
@@ -212,12 +257,20 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	return &Tx{
 		ctx:              ctx,
 		config:           cfg,
+		AgentFeedback:    NewAgentFeedbackClient(cfg),
 		ApiKey:           NewApiKeyClient(cfg),
 		AttributeMapping: NewAttributeMappingClient(cfg),
+		AuditLogEntry:    NewAuditLogEntryClient(cfg),
 		Counter:          NewCounterClient(cfg),
+		Dashboard:        NewDashboardClient(cfg),
+		DashboardShare:   NewDashboardShareClient(cfg),
+		DashboardVersion: NewDashboardVersionClient(cfg),
+		DeviceLogin:      NewDeviceLoginClient(cfg),
+		IdempotencyKey:   NewIdempotencyKeyClient(cfg),
 		IngestKey:        NewIngestKeyClient(cfg),
 		IngestOutcomes:   NewIngestOutcomesClient(cfg),
 		IngestUsage:      NewIngestUsageClient(cfg),
+		Invitation:       NewInvitationClient(cfg),
 		LogpushConnector: NewLogpushConnectorClient(cfg),
 		Membership:       NewMembershipClient(cfg),
 		Organization:     NewOrganizationClient(cfg),
@@ -225,13 +278,14 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		SamplingPolicy:   NewSamplingPolicyClient(cfg),
 		Session:          NewSessionClient(cfg),
 		User:             NewUserClient(cfg),
+		UserIdentity:     NewUserIdentityClient(cfg),
 	}, nil
 }
 
 // Debug returns a new debug-client. It's used to get verbose logging on specific operations.
 //
 //	client.Debug().
-//		ApiKey.
+//		AgentFeedback.
 //		Query().
 //		Count(ctx)
 func (c *Client) Debug() *Client {
@@ -254,9 +308,11 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.ApiKey, c.AttributeMapping, c.Counter, c.IngestKey, c.IngestOutcomes,
-		c.IngestUsage, c.LogpushConnector, c.Membership, c.Organization, c.Plan,
-		c.SamplingPolicy, c.Session, c.User,
+		c.AgentFeedback, c.ApiKey, c.AttributeMapping, c.AuditLogEntry, c.Counter,
+		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeviceLogin,
+		c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage, c.Invitation,
+		c.LogpushConnector, c.Membership, c.Organization, c.Plan, c.SamplingPolicy,
+		c.Session, c.User, c.UserIdentity,
 	} {
 		n.Use(hooks...)
 	}
@@ -266,9 +322,11 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.ApiKey, c.AttributeMapping, c.Counter, c.IngestKey, c.IngestOutcomes,
-		c.IngestUsage, c.LogpushConnector, c.Membership, c.Organization, c.Plan,
-		c.SamplingPolicy, c.Session, c.User,
+		c.AgentFeedback, c.ApiKey, c.AttributeMapping, c.AuditLogEntry, c.Counter,
+		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeviceLogin,
+		c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage, c.Invitation,
+		c.LogpushConnector, c.Membership, c.Organization, c.Plan, c.SamplingPolicy,
+		c.Session, c.User, c.UserIdentity,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -277,18 +335,34 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 // Mutate implements the ent.Mutator interface.
 func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 	switch m := m.(type) {
+	case *AgentFeedbackMutation:
+		return c.AgentFeedback.mutate(ctx, m)
 	case *ApiKeyMutation:
 		return c.ApiKey.mutate(ctx, m)
 	case *AttributeMappingMutation:
 		return c.AttributeMapping.mutate(ctx, m)
+	case *AuditLogEntryMutation:
+		return c.AuditLogEntry.mutate(ctx, m)
 	case *CounterMutation:
 		return c.Counter.mutate(ctx, m)
+	case *DashboardMutation:
+		return c.Dashboard.mutate(ctx, m)
+	case *DashboardShareMutation:
+		return c.DashboardShare.mutate(ctx, m)
+	case *DashboardVersionMutation:
+		return c.DashboardVersion.mutate(ctx, m)
+	case *DeviceLoginMutation:
+		return c.DeviceLogin.mutate(ctx, m)
+	case *IdempotencyKeyMutation:
+		return c.IdempotencyKey.mutate(ctx, m)
 	case *IngestKeyMutation:
 		return c.IngestKey.mutate(ctx, m)
 	case *IngestOutcomesMutation:
 		return c.IngestOutcomes.mutate(ctx, m)
 	case *IngestUsageMutation:
 		return c.IngestUsage.mutate(ctx, m)
+	case *InvitationMutation:
+		return c.Invitation.mutate(ctx, m)
 	case *LogpushConnectorMutation:
 		return c.LogpushConnector.mutate(ctx, m)
 	case *MembershipMutation:
@@ -303,8 +377,159 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Session.mutate(ctx, m)
 	case *UserMutation:
 		return c.User.mutate(ctx, m)
+	case *UserIdentityMutation:
+		return c.UserIdentity.mutate(ctx, m)
 	default:
 		return nil, fmt.Errorf("ent: unknown mutation type %T", m)
+	}
+}
+
+// AgentFeedbackClient is a client for the AgentFeedback schema.
+type AgentFeedbackClient struct {
+	config
+}
+
+// NewAgentFeedbackClient returns a client for the AgentFeedback from the given config.
+func NewAgentFeedbackClient(c config) *AgentFeedbackClient {
+	return &AgentFeedbackClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `agentfeedback.Hooks(f(g(h())))`.
+func (c *AgentFeedbackClient) Use(hooks ...Hook) {
+	c.hooks.AgentFeedback = append(c.hooks.AgentFeedback, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `agentfeedback.Intercept(f(g(h())))`.
+func (c *AgentFeedbackClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AgentFeedback = append(c.inters.AgentFeedback, interceptors...)
+}
+
+// Create returns a builder for creating a AgentFeedback entity.
+func (c *AgentFeedbackClient) Create() *AgentFeedbackCreate {
+	mutation := newAgentFeedbackMutation(c.config, OpCreate)
+	return &AgentFeedbackCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AgentFeedback entities.
+func (c *AgentFeedbackClient) CreateBulk(builders ...*AgentFeedbackCreate) *AgentFeedbackCreateBulk {
+	return &AgentFeedbackCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AgentFeedbackClient) MapCreateBulk(slice any, setFunc func(*AgentFeedbackCreate, int)) *AgentFeedbackCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AgentFeedbackCreateBulk{err: fmt.Errorf("calling to AgentFeedbackClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AgentFeedbackCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AgentFeedbackCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AgentFeedback.
+func (c *AgentFeedbackClient) Update() *AgentFeedbackUpdate {
+	mutation := newAgentFeedbackMutation(c.config, OpUpdate)
+	return &AgentFeedbackUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AgentFeedbackClient) UpdateOne(_m *AgentFeedback) *AgentFeedbackUpdateOne {
+	mutation := newAgentFeedbackMutation(c.config, OpUpdateOne, withAgentFeedback(_m))
+	return &AgentFeedbackUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AgentFeedbackClient) UpdateOneID(id uuid.UUID) *AgentFeedbackUpdateOne {
+	mutation := newAgentFeedbackMutation(c.config, OpUpdateOne, withAgentFeedbackID(id))
+	return &AgentFeedbackUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AgentFeedback.
+func (c *AgentFeedbackClient) Delete() *AgentFeedbackDelete {
+	mutation := newAgentFeedbackMutation(c.config, OpDelete)
+	return &AgentFeedbackDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AgentFeedbackClient) DeleteOne(_m *AgentFeedback) *AgentFeedbackDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AgentFeedbackClient) DeleteOneID(id uuid.UUID) *AgentFeedbackDeleteOne {
+	builder := c.Delete().Where(agentfeedback.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AgentFeedbackDeleteOne{builder}
+}
+
+// Query returns a query builder for AgentFeedback.
+func (c *AgentFeedbackClient) Query() *AgentFeedbackQuery {
+	return &AgentFeedbackQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAgentFeedback},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AgentFeedback entity by its id.
+func (c *AgentFeedbackClient) Get(ctx context.Context, id uuid.UUID) (*AgentFeedback, error) {
+	return c.Query().Where(agentfeedback.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AgentFeedbackClient) GetX(ctx context.Context, id uuid.UUID) *AgentFeedback {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a AgentFeedback.
+func (c *AgentFeedbackClient) QueryOrganization(_m *AgentFeedback) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(agentfeedback.Table, agentfeedback.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, agentfeedback.OrganizationTable, agentfeedback.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AgentFeedbackClient) Hooks() []Hook {
+	return c.hooks.AgentFeedback
+}
+
+// Interceptors returns the client interceptors.
+func (c *AgentFeedbackClient) Interceptors() []Interceptor {
+	return c.inters.AgentFeedback
+}
+
+func (c *AgentFeedbackClient) mutate(ctx context.Context, m *AgentFeedbackMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AgentFeedbackCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AgentFeedbackUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AgentFeedbackUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AgentFeedbackDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AgentFeedback mutation op: %q", m.Op())
 	}
 }
 
@@ -606,6 +831,155 @@ func (c *AttributeMappingClient) mutate(ctx context.Context, m *AttributeMapping
 	}
 }
 
+// AuditLogEntryClient is a client for the AuditLogEntry schema.
+type AuditLogEntryClient struct {
+	config
+}
+
+// NewAuditLogEntryClient returns a client for the AuditLogEntry from the given config.
+func NewAuditLogEntryClient(c config) *AuditLogEntryClient {
+	return &AuditLogEntryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `auditlogentry.Hooks(f(g(h())))`.
+func (c *AuditLogEntryClient) Use(hooks ...Hook) {
+	c.hooks.AuditLogEntry = append(c.hooks.AuditLogEntry, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `auditlogentry.Intercept(f(g(h())))`.
+func (c *AuditLogEntryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AuditLogEntry = append(c.inters.AuditLogEntry, interceptors...)
+}
+
+// Create returns a builder for creating a AuditLogEntry entity.
+func (c *AuditLogEntryClient) Create() *AuditLogEntryCreate {
+	mutation := newAuditLogEntryMutation(c.config, OpCreate)
+	return &AuditLogEntryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AuditLogEntry entities.
+func (c *AuditLogEntryClient) CreateBulk(builders ...*AuditLogEntryCreate) *AuditLogEntryCreateBulk {
+	return &AuditLogEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuditLogEntryClient) MapCreateBulk(slice any, setFunc func(*AuditLogEntryCreate, int)) *AuditLogEntryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuditLogEntryCreateBulk{err: fmt.Errorf("calling to AuditLogEntryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuditLogEntryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuditLogEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AuditLogEntry.
+func (c *AuditLogEntryClient) Update() *AuditLogEntryUpdate {
+	mutation := newAuditLogEntryMutation(c.config, OpUpdate)
+	return &AuditLogEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuditLogEntryClient) UpdateOne(_m *AuditLogEntry) *AuditLogEntryUpdateOne {
+	mutation := newAuditLogEntryMutation(c.config, OpUpdateOne, withAuditLogEntry(_m))
+	return &AuditLogEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuditLogEntryClient) UpdateOneID(id uuid.UUID) *AuditLogEntryUpdateOne {
+	mutation := newAuditLogEntryMutation(c.config, OpUpdateOne, withAuditLogEntryID(id))
+	return &AuditLogEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AuditLogEntry.
+func (c *AuditLogEntryClient) Delete() *AuditLogEntryDelete {
+	mutation := newAuditLogEntryMutation(c.config, OpDelete)
+	return &AuditLogEntryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuditLogEntryClient) DeleteOne(_m *AuditLogEntry) *AuditLogEntryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuditLogEntryClient) DeleteOneID(id uuid.UUID) *AuditLogEntryDeleteOne {
+	builder := c.Delete().Where(auditlogentry.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuditLogEntryDeleteOne{builder}
+}
+
+// Query returns a query builder for AuditLogEntry.
+func (c *AuditLogEntryClient) Query() *AuditLogEntryQuery {
+	return &AuditLogEntryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuditLogEntry},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AuditLogEntry entity by its id.
+func (c *AuditLogEntryClient) Get(ctx context.Context, id uuid.UUID) (*AuditLogEntry, error) {
+	return c.Query().Where(auditlogentry.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuditLogEntryClient) GetX(ctx context.Context, id uuid.UUID) *AuditLogEntry {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a AuditLogEntry.
+func (c *AuditLogEntryClient) QueryOrganization(_m *AuditLogEntry) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(auditlogentry.Table, auditlogentry.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, auditlogentry.OrganizationTable, auditlogentry.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AuditLogEntryClient) Hooks() []Hook {
+	return c.hooks.AuditLogEntry
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuditLogEntryClient) Interceptors() []Interceptor {
+	return c.inters.AuditLogEntry
+}
+
+func (c *AuditLogEntryClient) mutate(ctx context.Context, m *AuditLogEntryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuditLogEntryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuditLogEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuditLogEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuditLogEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AuditLogEntry mutation op: %q", m.Op())
+	}
+}
+
 // CounterClient is a client for the Counter schema.
 type CounterClient struct {
 	config
@@ -736,6 +1110,799 @@ func (c *CounterClient) mutate(ctx context.Context, m *CounterMutation) (Value, 
 		return (&CounterDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Counter mutation op: %q", m.Op())
+	}
+}
+
+// DashboardClient is a client for the Dashboard schema.
+type DashboardClient struct {
+	config
+}
+
+// NewDashboardClient returns a client for the Dashboard from the given config.
+func NewDashboardClient(c config) *DashboardClient {
+	return &DashboardClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `dashboard.Hooks(f(g(h())))`.
+func (c *DashboardClient) Use(hooks ...Hook) {
+	c.hooks.Dashboard = append(c.hooks.Dashboard, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `dashboard.Intercept(f(g(h())))`.
+func (c *DashboardClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Dashboard = append(c.inters.Dashboard, interceptors...)
+}
+
+// Create returns a builder for creating a Dashboard entity.
+func (c *DashboardClient) Create() *DashboardCreate {
+	mutation := newDashboardMutation(c.config, OpCreate)
+	return &DashboardCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Dashboard entities.
+func (c *DashboardClient) CreateBulk(builders ...*DashboardCreate) *DashboardCreateBulk {
+	return &DashboardCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DashboardClient) MapCreateBulk(slice any, setFunc func(*DashboardCreate, int)) *DashboardCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DashboardCreateBulk{err: fmt.Errorf("calling to DashboardClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DashboardCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DashboardCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Dashboard.
+func (c *DashboardClient) Update() *DashboardUpdate {
+	mutation := newDashboardMutation(c.config, OpUpdate)
+	return &DashboardUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DashboardClient) UpdateOne(_m *Dashboard) *DashboardUpdateOne {
+	mutation := newDashboardMutation(c.config, OpUpdateOne, withDashboard(_m))
+	return &DashboardUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DashboardClient) UpdateOneID(id uuid.UUID) *DashboardUpdateOne {
+	mutation := newDashboardMutation(c.config, OpUpdateOne, withDashboardID(id))
+	return &DashboardUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Dashboard.
+func (c *DashboardClient) Delete() *DashboardDelete {
+	mutation := newDashboardMutation(c.config, OpDelete)
+	return &DashboardDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DashboardClient) DeleteOne(_m *Dashboard) *DashboardDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DashboardClient) DeleteOneID(id uuid.UUID) *DashboardDeleteOne {
+	builder := c.Delete().Where(dashboard.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DashboardDeleteOne{builder}
+}
+
+// Query returns a query builder for Dashboard.
+func (c *DashboardClient) Query() *DashboardQuery {
+	return &DashboardQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDashboard},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Dashboard entity by its id.
+func (c *DashboardClient) Get(ctx context.Context, id uuid.UUID) (*Dashboard, error) {
+	return c.Query().Where(dashboard.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DashboardClient) GetX(ctx context.Context, id uuid.UUID) *Dashboard {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a Dashboard.
+func (c *DashboardClient) QueryOrganization(_m *Dashboard) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(dashboard.Table, dashboard.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, dashboard.OrganizationTable, dashboard.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryVersions queries the versions edge of a Dashboard.
+func (c *DashboardClient) QueryVersions(_m *Dashboard) *DashboardVersionQuery {
+	query := (&DashboardVersionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(dashboard.Table, dashboard.FieldID, id),
+			sqlgraph.To(dashboardversion.Table, dashboardversion.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, dashboard.VersionsTable, dashboard.VersionsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryShares queries the shares edge of a Dashboard.
+func (c *DashboardClient) QueryShares(_m *Dashboard) *DashboardShareQuery {
+	query := (&DashboardShareClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(dashboard.Table, dashboard.FieldID, id),
+			sqlgraph.To(dashboardshare.Table, dashboardshare.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, dashboard.SharesTable, dashboard.SharesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *DashboardClient) Hooks() []Hook {
+	return c.hooks.Dashboard
+}
+
+// Interceptors returns the client interceptors.
+func (c *DashboardClient) Interceptors() []Interceptor {
+	return c.inters.Dashboard
+}
+
+func (c *DashboardClient) mutate(ctx context.Context, m *DashboardMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DashboardCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DashboardUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DashboardUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DashboardDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Dashboard mutation op: %q", m.Op())
+	}
+}
+
+// DashboardShareClient is a client for the DashboardShare schema.
+type DashboardShareClient struct {
+	config
+}
+
+// NewDashboardShareClient returns a client for the DashboardShare from the given config.
+func NewDashboardShareClient(c config) *DashboardShareClient {
+	return &DashboardShareClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `dashboardshare.Hooks(f(g(h())))`.
+func (c *DashboardShareClient) Use(hooks ...Hook) {
+	c.hooks.DashboardShare = append(c.hooks.DashboardShare, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `dashboardshare.Intercept(f(g(h())))`.
+func (c *DashboardShareClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DashboardShare = append(c.inters.DashboardShare, interceptors...)
+}
+
+// Create returns a builder for creating a DashboardShare entity.
+func (c *DashboardShareClient) Create() *DashboardShareCreate {
+	mutation := newDashboardShareMutation(c.config, OpCreate)
+	return &DashboardShareCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DashboardShare entities.
+func (c *DashboardShareClient) CreateBulk(builders ...*DashboardShareCreate) *DashboardShareCreateBulk {
+	return &DashboardShareCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DashboardShareClient) MapCreateBulk(slice any, setFunc func(*DashboardShareCreate, int)) *DashboardShareCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DashboardShareCreateBulk{err: fmt.Errorf("calling to DashboardShareClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DashboardShareCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DashboardShareCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DashboardShare.
+func (c *DashboardShareClient) Update() *DashboardShareUpdate {
+	mutation := newDashboardShareMutation(c.config, OpUpdate)
+	return &DashboardShareUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DashboardShareClient) UpdateOne(_m *DashboardShare) *DashboardShareUpdateOne {
+	mutation := newDashboardShareMutation(c.config, OpUpdateOne, withDashboardShare(_m))
+	return &DashboardShareUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DashboardShareClient) UpdateOneID(id uuid.UUID) *DashboardShareUpdateOne {
+	mutation := newDashboardShareMutation(c.config, OpUpdateOne, withDashboardShareID(id))
+	return &DashboardShareUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DashboardShare.
+func (c *DashboardShareClient) Delete() *DashboardShareDelete {
+	mutation := newDashboardShareMutation(c.config, OpDelete)
+	return &DashboardShareDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DashboardShareClient) DeleteOne(_m *DashboardShare) *DashboardShareDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DashboardShareClient) DeleteOneID(id uuid.UUID) *DashboardShareDeleteOne {
+	builder := c.Delete().Where(dashboardshare.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DashboardShareDeleteOne{builder}
+}
+
+// Query returns a query builder for DashboardShare.
+func (c *DashboardShareClient) Query() *DashboardShareQuery {
+	return &DashboardShareQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDashboardShare},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DashboardShare entity by its id.
+func (c *DashboardShareClient) Get(ctx context.Context, id uuid.UUID) (*DashboardShare, error) {
+	return c.Query().Where(dashboardshare.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DashboardShareClient) GetX(ctx context.Context, id uuid.UUID) *DashboardShare {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a DashboardShare.
+func (c *DashboardShareClient) QueryOrganization(_m *DashboardShare) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(dashboardshare.Table, dashboardshare.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, dashboardshare.OrganizationTable, dashboardshare.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryDashboard queries the dashboard edge of a DashboardShare.
+func (c *DashboardShareClient) QueryDashboard(_m *DashboardShare) *DashboardQuery {
+	query := (&DashboardClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(dashboardshare.Table, dashboardshare.FieldID, id),
+			sqlgraph.To(dashboard.Table, dashboard.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, dashboardshare.DashboardTable, dashboardshare.DashboardColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *DashboardShareClient) Hooks() []Hook {
+	return c.hooks.DashboardShare
+}
+
+// Interceptors returns the client interceptors.
+func (c *DashboardShareClient) Interceptors() []Interceptor {
+	return c.inters.DashboardShare
+}
+
+func (c *DashboardShareClient) mutate(ctx context.Context, m *DashboardShareMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DashboardShareCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DashboardShareUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DashboardShareUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DashboardShareDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DashboardShare mutation op: %q", m.Op())
+	}
+}
+
+// DashboardVersionClient is a client for the DashboardVersion schema.
+type DashboardVersionClient struct {
+	config
+}
+
+// NewDashboardVersionClient returns a client for the DashboardVersion from the given config.
+func NewDashboardVersionClient(c config) *DashboardVersionClient {
+	return &DashboardVersionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `dashboardversion.Hooks(f(g(h())))`.
+func (c *DashboardVersionClient) Use(hooks ...Hook) {
+	c.hooks.DashboardVersion = append(c.hooks.DashboardVersion, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `dashboardversion.Intercept(f(g(h())))`.
+func (c *DashboardVersionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DashboardVersion = append(c.inters.DashboardVersion, interceptors...)
+}
+
+// Create returns a builder for creating a DashboardVersion entity.
+func (c *DashboardVersionClient) Create() *DashboardVersionCreate {
+	mutation := newDashboardVersionMutation(c.config, OpCreate)
+	return &DashboardVersionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DashboardVersion entities.
+func (c *DashboardVersionClient) CreateBulk(builders ...*DashboardVersionCreate) *DashboardVersionCreateBulk {
+	return &DashboardVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DashboardVersionClient) MapCreateBulk(slice any, setFunc func(*DashboardVersionCreate, int)) *DashboardVersionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DashboardVersionCreateBulk{err: fmt.Errorf("calling to DashboardVersionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DashboardVersionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DashboardVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DashboardVersion.
+func (c *DashboardVersionClient) Update() *DashboardVersionUpdate {
+	mutation := newDashboardVersionMutation(c.config, OpUpdate)
+	return &DashboardVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DashboardVersionClient) UpdateOne(_m *DashboardVersion) *DashboardVersionUpdateOne {
+	mutation := newDashboardVersionMutation(c.config, OpUpdateOne, withDashboardVersion(_m))
+	return &DashboardVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DashboardVersionClient) UpdateOneID(id uuid.UUID) *DashboardVersionUpdateOne {
+	mutation := newDashboardVersionMutation(c.config, OpUpdateOne, withDashboardVersionID(id))
+	return &DashboardVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DashboardVersion.
+func (c *DashboardVersionClient) Delete() *DashboardVersionDelete {
+	mutation := newDashboardVersionMutation(c.config, OpDelete)
+	return &DashboardVersionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DashboardVersionClient) DeleteOne(_m *DashboardVersion) *DashboardVersionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DashboardVersionClient) DeleteOneID(id uuid.UUID) *DashboardVersionDeleteOne {
+	builder := c.Delete().Where(dashboardversion.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DashboardVersionDeleteOne{builder}
+}
+
+// Query returns a query builder for DashboardVersion.
+func (c *DashboardVersionClient) Query() *DashboardVersionQuery {
+	return &DashboardVersionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDashboardVersion},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DashboardVersion entity by its id.
+func (c *DashboardVersionClient) Get(ctx context.Context, id uuid.UUID) (*DashboardVersion, error) {
+	return c.Query().Where(dashboardversion.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DashboardVersionClient) GetX(ctx context.Context, id uuid.UUID) *DashboardVersion {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a DashboardVersion.
+func (c *DashboardVersionClient) QueryOrganization(_m *DashboardVersion) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(dashboardversion.Table, dashboardversion.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, dashboardversion.OrganizationTable, dashboardversion.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryDashboard queries the dashboard edge of a DashboardVersion.
+func (c *DashboardVersionClient) QueryDashboard(_m *DashboardVersion) *DashboardQuery {
+	query := (&DashboardClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(dashboardversion.Table, dashboardversion.FieldID, id),
+			sqlgraph.To(dashboard.Table, dashboard.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, dashboardversion.DashboardTable, dashboardversion.DashboardColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *DashboardVersionClient) Hooks() []Hook {
+	return c.hooks.DashboardVersion
+}
+
+// Interceptors returns the client interceptors.
+func (c *DashboardVersionClient) Interceptors() []Interceptor {
+	return c.inters.DashboardVersion
+}
+
+func (c *DashboardVersionClient) mutate(ctx context.Context, m *DashboardVersionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DashboardVersionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DashboardVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DashboardVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DashboardVersionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DashboardVersion mutation op: %q", m.Op())
+	}
+}
+
+// DeviceLoginClient is a client for the DeviceLogin schema.
+type DeviceLoginClient struct {
+	config
+}
+
+// NewDeviceLoginClient returns a client for the DeviceLogin from the given config.
+func NewDeviceLoginClient(c config) *DeviceLoginClient {
+	return &DeviceLoginClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `devicelogin.Hooks(f(g(h())))`.
+func (c *DeviceLoginClient) Use(hooks ...Hook) {
+	c.hooks.DeviceLogin = append(c.hooks.DeviceLogin, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `devicelogin.Intercept(f(g(h())))`.
+func (c *DeviceLoginClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DeviceLogin = append(c.inters.DeviceLogin, interceptors...)
+}
+
+// Create returns a builder for creating a DeviceLogin entity.
+func (c *DeviceLoginClient) Create() *DeviceLoginCreate {
+	mutation := newDeviceLoginMutation(c.config, OpCreate)
+	return &DeviceLoginCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DeviceLogin entities.
+func (c *DeviceLoginClient) CreateBulk(builders ...*DeviceLoginCreate) *DeviceLoginCreateBulk {
+	return &DeviceLoginCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DeviceLoginClient) MapCreateBulk(slice any, setFunc func(*DeviceLoginCreate, int)) *DeviceLoginCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DeviceLoginCreateBulk{err: fmt.Errorf("calling to DeviceLoginClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DeviceLoginCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DeviceLoginCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DeviceLogin.
+func (c *DeviceLoginClient) Update() *DeviceLoginUpdate {
+	mutation := newDeviceLoginMutation(c.config, OpUpdate)
+	return &DeviceLoginUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DeviceLoginClient) UpdateOne(_m *DeviceLogin) *DeviceLoginUpdateOne {
+	mutation := newDeviceLoginMutation(c.config, OpUpdateOne, withDeviceLogin(_m))
+	return &DeviceLoginUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DeviceLoginClient) UpdateOneID(id uuid.UUID) *DeviceLoginUpdateOne {
+	mutation := newDeviceLoginMutation(c.config, OpUpdateOne, withDeviceLoginID(id))
+	return &DeviceLoginUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DeviceLogin.
+func (c *DeviceLoginClient) Delete() *DeviceLoginDelete {
+	mutation := newDeviceLoginMutation(c.config, OpDelete)
+	return &DeviceLoginDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DeviceLoginClient) DeleteOne(_m *DeviceLogin) *DeviceLoginDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DeviceLoginClient) DeleteOneID(id uuid.UUID) *DeviceLoginDeleteOne {
+	builder := c.Delete().Where(devicelogin.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DeviceLoginDeleteOne{builder}
+}
+
+// Query returns a query builder for DeviceLogin.
+func (c *DeviceLoginClient) Query() *DeviceLoginQuery {
+	return &DeviceLoginQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDeviceLogin},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DeviceLogin entity by its id.
+func (c *DeviceLoginClient) Get(ctx context.Context, id uuid.UUID) (*DeviceLogin, error) {
+	return c.Query().Where(devicelogin.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DeviceLoginClient) GetX(ctx context.Context, id uuid.UUID) *DeviceLogin {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *DeviceLoginClient) Hooks() []Hook {
+	return c.hooks.DeviceLogin
+}
+
+// Interceptors returns the client interceptors.
+func (c *DeviceLoginClient) Interceptors() []Interceptor {
+	return c.inters.DeviceLogin
+}
+
+func (c *DeviceLoginClient) mutate(ctx context.Context, m *DeviceLoginMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DeviceLoginCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DeviceLoginUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DeviceLoginUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DeviceLoginDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DeviceLogin mutation op: %q", m.Op())
+	}
+}
+
+// IdempotencyKeyClient is a client for the IdempotencyKey schema.
+type IdempotencyKeyClient struct {
+	config
+}
+
+// NewIdempotencyKeyClient returns a client for the IdempotencyKey from the given config.
+func NewIdempotencyKeyClient(c config) *IdempotencyKeyClient {
+	return &IdempotencyKeyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `idempotencykey.Hooks(f(g(h())))`.
+func (c *IdempotencyKeyClient) Use(hooks ...Hook) {
+	c.hooks.IdempotencyKey = append(c.hooks.IdempotencyKey, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `idempotencykey.Intercept(f(g(h())))`.
+func (c *IdempotencyKeyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IdempotencyKey = append(c.inters.IdempotencyKey, interceptors...)
+}
+
+// Create returns a builder for creating a IdempotencyKey entity.
+func (c *IdempotencyKeyClient) Create() *IdempotencyKeyCreate {
+	mutation := newIdempotencyKeyMutation(c.config, OpCreate)
+	return &IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IdempotencyKey entities.
+func (c *IdempotencyKeyClient) CreateBulk(builders ...*IdempotencyKeyCreate) *IdempotencyKeyCreateBulk {
+	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IdempotencyKeyClient) MapCreateBulk(slice any, setFunc func(*IdempotencyKeyCreate, int)) *IdempotencyKeyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IdempotencyKeyCreateBulk{err: fmt.Errorf("calling to IdempotencyKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IdempotencyKeyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Update() *IdempotencyKeyUpdate {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdate)
+	return &IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IdempotencyKeyClient) UpdateOne(_m *IdempotencyKey) *IdempotencyKeyUpdateOne {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKey(_m))
+	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IdempotencyKeyClient) UpdateOneID(id uuid.UUID) *IdempotencyKeyUpdateOne {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKeyID(id))
+	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Delete() *IdempotencyKeyDelete {
+	mutation := newIdempotencyKeyMutation(c.config, OpDelete)
+	return &IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IdempotencyKeyClient) DeleteOne(_m *IdempotencyKey) *IdempotencyKeyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IdempotencyKeyClient) DeleteOneID(id uuid.UUID) *IdempotencyKeyDeleteOne {
+	builder := c.Delete().Where(idempotencykey.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IdempotencyKeyDeleteOne{builder}
+}
+
+// Query returns a query builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Query() *IdempotencyKeyQuery {
+	return &IdempotencyKeyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIdempotencyKey},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IdempotencyKey entity by its id.
+func (c *IdempotencyKeyClient) Get(ctx context.Context, id uuid.UUID) (*IdempotencyKey, error) {
+	return c.Query().Where(idempotencykey.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IdempotencyKeyClient) GetX(ctx context.Context, id uuid.UUID) *IdempotencyKey {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a IdempotencyKey.
+func (c *IdempotencyKeyClient) QueryOrganization(_m *IdempotencyKey) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(idempotencykey.Table, idempotencykey.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, idempotencykey.OrganizationTable, idempotencykey.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *IdempotencyKeyClient) Hooks() []Hook {
+	return c.hooks.IdempotencyKey
+}
+
+// Interceptors returns the client interceptors.
+func (c *IdempotencyKeyClient) Interceptors() []Interceptor {
+	return c.inters.IdempotencyKey
+}
+
+func (c *IdempotencyKeyClient) mutate(ctx context.Context, m *IdempotencyKeyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IdempotencyKey mutation op: %q", m.Op())
 	}
 }
 
@@ -1183,6 +2350,155 @@ func (c *IngestUsageClient) mutate(ctx context.Context, m *IngestUsageMutation) 
 		return (&IngestUsageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown IngestUsage mutation op: %q", m.Op())
+	}
+}
+
+// InvitationClient is a client for the Invitation schema.
+type InvitationClient struct {
+	config
+}
+
+// NewInvitationClient returns a client for the Invitation from the given config.
+func NewInvitationClient(c config) *InvitationClient {
+	return &InvitationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `invitation.Hooks(f(g(h())))`.
+func (c *InvitationClient) Use(hooks ...Hook) {
+	c.hooks.Invitation = append(c.hooks.Invitation, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `invitation.Intercept(f(g(h())))`.
+func (c *InvitationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Invitation = append(c.inters.Invitation, interceptors...)
+}
+
+// Create returns a builder for creating a Invitation entity.
+func (c *InvitationClient) Create() *InvitationCreate {
+	mutation := newInvitationMutation(c.config, OpCreate)
+	return &InvitationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Invitation entities.
+func (c *InvitationClient) CreateBulk(builders ...*InvitationCreate) *InvitationCreateBulk {
+	return &InvitationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *InvitationClient) MapCreateBulk(slice any, setFunc func(*InvitationCreate, int)) *InvitationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &InvitationCreateBulk{err: fmt.Errorf("calling to InvitationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*InvitationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &InvitationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Invitation.
+func (c *InvitationClient) Update() *InvitationUpdate {
+	mutation := newInvitationMutation(c.config, OpUpdate)
+	return &InvitationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *InvitationClient) UpdateOne(_m *Invitation) *InvitationUpdateOne {
+	mutation := newInvitationMutation(c.config, OpUpdateOne, withInvitation(_m))
+	return &InvitationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *InvitationClient) UpdateOneID(id uuid.UUID) *InvitationUpdateOne {
+	mutation := newInvitationMutation(c.config, OpUpdateOne, withInvitationID(id))
+	return &InvitationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Invitation.
+func (c *InvitationClient) Delete() *InvitationDelete {
+	mutation := newInvitationMutation(c.config, OpDelete)
+	return &InvitationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *InvitationClient) DeleteOne(_m *Invitation) *InvitationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *InvitationClient) DeleteOneID(id uuid.UUID) *InvitationDeleteOne {
+	builder := c.Delete().Where(invitation.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &InvitationDeleteOne{builder}
+}
+
+// Query returns a query builder for Invitation.
+func (c *InvitationClient) Query() *InvitationQuery {
+	return &InvitationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeInvitation},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Invitation entity by its id.
+func (c *InvitationClient) Get(ctx context.Context, id uuid.UUID) (*Invitation, error) {
+	return c.Query().Where(invitation.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *InvitationClient) GetX(ctx context.Context, id uuid.UUID) *Invitation {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a Invitation.
+func (c *InvitationClient) QueryOrganization(_m *Invitation) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(invitation.Table, invitation.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, invitation.OrganizationTable, invitation.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *InvitationClient) Hooks() []Hook {
+	return c.hooks.Invitation
+}
+
+// Interceptors returns the client interceptors.
+func (c *InvitationClient) Interceptors() []Interceptor {
+	return c.inters.Invitation
+}
+
+func (c *InvitationClient) mutate(ctx context.Context, m *InvitationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&InvitationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&InvitationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&InvitationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&InvitationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Invitation mutation op: %q", m.Op())
 	}
 }
 
@@ -1761,6 +3077,118 @@ func (c *OrganizationClient) QueryLogpushConnectors(_m *Organization) *LogpushCo
 			sqlgraph.From(organization.Table, organization.FieldID, id),
 			sqlgraph.To(logpushconnector.Table, logpushconnector.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, organization.LogpushConnectorsTable, organization.LogpushConnectorsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryAuditLogEntries queries the audit_log_entries edge of a Organization.
+func (c *OrganizationClient) QueryAuditLogEntries(_m *Organization) *AuditLogEntryQuery {
+	query := (&AuditLogEntryClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(auditlogentry.Table, auditlogentry.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AuditLogEntriesTable, organization.AuditLogEntriesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryInvitations queries the invitations edge of a Organization.
+func (c *OrganizationClient) QueryInvitations(_m *Organization) *InvitationQuery {
+	query := (&InvitationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(invitation.Table, invitation.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.InvitationsTable, organization.InvitationsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryDashboards queries the dashboards edge of a Organization.
+func (c *OrganizationClient) QueryDashboards(_m *Organization) *DashboardQuery {
+	query := (&DashboardClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(dashboard.Table, dashboard.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.DashboardsTable, organization.DashboardsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryDashboardVersions queries the dashboard_versions edge of a Organization.
+func (c *OrganizationClient) QueryDashboardVersions(_m *Organization) *DashboardVersionQuery {
+	query := (&DashboardVersionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(dashboardversion.Table, dashboardversion.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.DashboardVersionsTable, organization.DashboardVersionsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryDashboardShares queries the dashboard_shares edge of a Organization.
+func (c *OrganizationClient) QueryDashboardShares(_m *Organization) *DashboardShareQuery {
+	query := (&DashboardShareClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(dashboardshare.Table, dashboardshare.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.DashboardSharesTable, organization.DashboardSharesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIdempotencyKeys queries the idempotency_keys edge of a Organization.
+func (c *OrganizationClient) QueryIdempotencyKeys(_m *Organization) *IdempotencyKeyQuery {
+	query := (&IdempotencyKeyClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(idempotencykey.Table, idempotencykey.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IdempotencyKeysTable, organization.IdempotencyKeysColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryAgentFeedback queries the agent_feedback edge of a Organization.
+func (c *OrganizationClient) QueryAgentFeedback(_m *Organization) *AgentFeedbackQuery {
+	query := (&AgentFeedbackClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(agentfeedback.Table, agentfeedback.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AgentFeedbackTable, organization.AgentFeedbackColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -2396,6 +3824,22 @@ func (c *UserClient) QuerySessions(_m *User) *SessionQuery {
 	return query
 }
 
+// QueryIdentities queries the identities edge of a User.
+func (c *UserClient) QueryIdentities(_m *User) *UserIdentityQuery {
+	query := (&UserIdentityClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, id),
+			sqlgraph.To(useridentity.Table, useridentity.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, user.IdentitiesTable, user.IdentitiesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *UserClient) Hooks() []Hook {
 	return c.hooks.User
@@ -2421,17 +3865,169 @@ func (c *UserClient) mutate(ctx context.Context, m *UserMutation) (Value, error)
 	}
 }
 
+// UserIdentityClient is a client for the UserIdentity schema.
+type UserIdentityClient struct {
+	config
+}
+
+// NewUserIdentityClient returns a client for the UserIdentity from the given config.
+func NewUserIdentityClient(c config) *UserIdentityClient {
+	return &UserIdentityClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `useridentity.Hooks(f(g(h())))`.
+func (c *UserIdentityClient) Use(hooks ...Hook) {
+	c.hooks.UserIdentity = append(c.hooks.UserIdentity, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `useridentity.Intercept(f(g(h())))`.
+func (c *UserIdentityClient) Intercept(interceptors ...Interceptor) {
+	c.inters.UserIdentity = append(c.inters.UserIdentity, interceptors...)
+}
+
+// Create returns a builder for creating a UserIdentity entity.
+func (c *UserIdentityClient) Create() *UserIdentityCreate {
+	mutation := newUserIdentityMutation(c.config, OpCreate)
+	return &UserIdentityCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of UserIdentity entities.
+func (c *UserIdentityClient) CreateBulk(builders ...*UserIdentityCreate) *UserIdentityCreateBulk {
+	return &UserIdentityCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *UserIdentityClient) MapCreateBulk(slice any, setFunc func(*UserIdentityCreate, int)) *UserIdentityCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &UserIdentityCreateBulk{err: fmt.Errorf("calling to UserIdentityClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*UserIdentityCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &UserIdentityCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for UserIdentity.
+func (c *UserIdentityClient) Update() *UserIdentityUpdate {
+	mutation := newUserIdentityMutation(c.config, OpUpdate)
+	return &UserIdentityUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *UserIdentityClient) UpdateOne(_m *UserIdentity) *UserIdentityUpdateOne {
+	mutation := newUserIdentityMutation(c.config, OpUpdateOne, withUserIdentity(_m))
+	return &UserIdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *UserIdentityClient) UpdateOneID(id uuid.UUID) *UserIdentityUpdateOne {
+	mutation := newUserIdentityMutation(c.config, OpUpdateOne, withUserIdentityID(id))
+	return &UserIdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for UserIdentity.
+func (c *UserIdentityClient) Delete() *UserIdentityDelete {
+	mutation := newUserIdentityMutation(c.config, OpDelete)
+	return &UserIdentityDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *UserIdentityClient) DeleteOne(_m *UserIdentity) *UserIdentityDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *UserIdentityClient) DeleteOneID(id uuid.UUID) *UserIdentityDeleteOne {
+	builder := c.Delete().Where(useridentity.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &UserIdentityDeleteOne{builder}
+}
+
+// Query returns a query builder for UserIdentity.
+func (c *UserIdentityClient) Query() *UserIdentityQuery {
+	return &UserIdentityQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeUserIdentity},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a UserIdentity entity by its id.
+func (c *UserIdentityClient) Get(ctx context.Context, id uuid.UUID) (*UserIdentity, error) {
+	return c.Query().Where(useridentity.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *UserIdentityClient) GetX(ctx context.Context, id uuid.UUID) *UserIdentity {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryUser queries the user edge of a UserIdentity.
+func (c *UserIdentityClient) QueryUser(_m *UserIdentity) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(useridentity.Table, useridentity.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, useridentity.UserTable, useridentity.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *UserIdentityClient) Hooks() []Hook {
+	return c.hooks.UserIdentity
+}
+
+// Interceptors returns the client interceptors.
+func (c *UserIdentityClient) Interceptors() []Interceptor {
+	return c.inters.UserIdentity
+}
+
+func (c *UserIdentityClient) mutate(ctx context.Context, m *UserIdentityMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&UserIdentityCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&UserIdentityUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&UserIdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&UserIdentityDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown UserIdentity mutation op: %q", m.Op())
+	}
+}
+
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		ApiKey, AttributeMapping, Counter, IngestKey, IngestOutcomes, IngestUsage,
-		LogpushConnector, Membership, Organization, Plan, SamplingPolicy, Session,
-		User []ent.Hook
+		AgentFeedback, ApiKey, AttributeMapping, AuditLogEntry, Counter, Dashboard,
+		DashboardShare, DashboardVersion, DeviceLogin, IdempotencyKey, IngestKey,
+		IngestOutcomes, IngestUsage, Invitation, LogpushConnector, Membership,
+		Organization, Plan, SamplingPolicy, Session, User, UserIdentity []ent.Hook
 	}
 	inters struct {
-		ApiKey, AttributeMapping, Counter, IngestKey, IngestOutcomes, IngestUsage,
-		LogpushConnector, Membership, Organization, Plan, SamplingPolicy, Session,
-		User []ent.Interceptor
+		AgentFeedback, ApiKey, AttributeMapping, AuditLogEntry, Counter, Dashboard,
+		DashboardShare, DashboardVersion, DeviceLogin, IdempotencyKey, IngestKey,
+		IngestOutcomes, IngestUsage, Invitation, LogpushConnector, Membership,
+		Organization, Plan, SamplingPolicy, Session, User,
+		UserIdentity []ent.Interceptor
 	}
 )
 

@@ -12,12 +12,20 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
+	"github.com/svc-observability/svc/ent/agentfeedback"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
+	"github.com/svc-observability/svc/ent/auditlogentry"
 	"github.com/svc-observability/svc/ent/counter"
+	"github.com/svc-observability/svc/ent/dashboard"
+	"github.com/svc-observability/svc/ent/dashboardshare"
+	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/devicelogin"
+	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
@@ -25,6 +33,7 @@ import (
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
+	"github.com/svc-observability/svc/ent/useridentity"
 )
 
 // ent aliases to avoid import conflicts in user's code.
@@ -85,12 +94,20 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
+			agentfeedback.Table:    agentfeedback.ValidColumn,
 			apikey.Table:           apikey.ValidColumn,
 			attributemapping.Table: attributemapping.ValidColumn,
+			auditlogentry.Table:    auditlogentry.ValidColumn,
 			counter.Table:          counter.ValidColumn,
+			dashboard.Table:        dashboard.ValidColumn,
+			dashboardshare.Table:   dashboardshare.ValidColumn,
+			dashboardversion.Table: dashboardversion.ValidColumn,
+			devicelogin.Table:      devicelogin.ValidColumn,
+			idempotencykey.Table:   idempotencykey.ValidColumn,
 			ingestkey.Table:        ingestkey.ValidColumn,
 			ingestoutcomes.Table:   ingestoutcomes.ValidColumn,
 			ingestusage.Table:      ingestusage.ValidColumn,
+			invitation.Table:       invitation.ValidColumn,
 			logpushconnector.Table: logpushconnector.ValidColumn,
 			membership.Table:       membership.ValidColumn,
 			organization.Table:     organization.ValidColumn,
@@ -98,6 +115,7 @@ func checkColumn(t, c string) error {
 			samplingpolicy.Table:   samplingpolicy.ValidColumn,
 			session.Table:          session.ValidColumn,
 			user.Table:             user.ValidColumn,
+			useridentity.Table:     useridentity.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

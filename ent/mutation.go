@@ -4,6 +4,7 @@ package ent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -12,12 +13,20 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent/agentfeedback"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
+	"github.com/svc-observability/svc/ent/auditlogentry"
 	"github.com/svc-observability/svc/ent/counter"
+	"github.com/svc-observability/svc/ent/dashboard"
+	"github.com/svc-observability/svc/ent/dashboardshare"
+	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/devicelogin"
+	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
@@ -27,6 +36,7 @@ import (
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
+	"github.com/svc-observability/svc/ent/useridentity"
 )
 
 const (
@@ -38,12 +48,20 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
+	TypeAgentFeedback    = "AgentFeedback"
 	TypeApiKey           = "ApiKey"
 	TypeAttributeMapping = "AttributeMapping"
+	TypeAuditLogEntry    = "AuditLogEntry"
 	TypeCounter          = "Counter"
+	TypeDashboard        = "Dashboard"
+	TypeDashboardShare   = "DashboardShare"
+	TypeDashboardVersion = "DashboardVersion"
+	TypeDeviceLogin      = "DeviceLogin"
+	TypeIdempotencyKey   = "IdempotencyKey"
 	TypeIngestKey        = "IngestKey"
 	TypeIngestOutcomes   = "IngestOutcomes"
 	TypeIngestUsage      = "IngestUsage"
+	TypeInvitation       = "Invitation"
 	TypeLogpushConnector = "LogpushConnector"
 	TypeMembership       = "Membership"
 	TypeOrganization     = "Organization"
@@ -51,7 +69,1007 @@ const (
 	TypeSamplingPolicy   = "SamplingPolicy"
 	TypeSession          = "Session"
 	TypeUser             = "User"
+	TypeUserIdentity     = "UserIdentity"
 )
+
+// AgentFeedbackMutation represents an operation that mutates the AgentFeedback nodes in the graph.
+type AgentFeedbackMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	kind                *string
+	impact              *string
+	summary             *string
+	reason              *string
+	details             *string
+	related_to          *string
+	agent               *schema.FeedbackAgent
+	source              *agentfeedback.Source
+	created_at          *time.Time
+	created_by          *string
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*AgentFeedback, error)
+	predicates          []predicate.AgentFeedback
+}
+
+var _ ent.Mutation = (*AgentFeedbackMutation)(nil)
+
+// agentfeedbackOption allows management of the mutation configuration using functional options.
+type agentfeedbackOption func(*AgentFeedbackMutation)
+
+// newAgentFeedbackMutation creates new mutation for the AgentFeedback entity.
+func newAgentFeedbackMutation(c config, op Op, opts ...agentfeedbackOption) *AgentFeedbackMutation {
+	m := &AgentFeedbackMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAgentFeedback,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAgentFeedbackID sets the ID field of the mutation.
+func withAgentFeedbackID(id uuid.UUID) agentfeedbackOption {
+	return func(m *AgentFeedbackMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AgentFeedback
+		)
+		m.oldValue = func(ctx context.Context) (*AgentFeedback, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AgentFeedback.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAgentFeedback sets the old AgentFeedback of the mutation.
+func withAgentFeedback(node *AgentFeedback) agentfeedbackOption {
+	return func(m *AgentFeedbackMutation) {
+		m.oldValue = func(context.Context) (*AgentFeedback, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AgentFeedbackMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AgentFeedbackMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AgentFeedback entities.
+func (m *AgentFeedbackMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AgentFeedbackMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AgentFeedbackMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AgentFeedback.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *AgentFeedbackMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *AgentFeedbackMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *AgentFeedbackMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *AgentFeedbackMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *AgentFeedbackMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *AgentFeedbackMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetImpact sets the "impact" field.
+func (m *AgentFeedbackMutation) SetImpact(s string) {
+	m.impact = &s
+}
+
+// Impact returns the value of the "impact" field in the mutation.
+func (m *AgentFeedbackMutation) Impact() (r string, exists bool) {
+	v := m.impact
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldImpact returns the old "impact" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldImpact(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldImpact is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldImpact requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldImpact: %w", err)
+	}
+	return oldValue.Impact, nil
+}
+
+// ClearImpact clears the value of the "impact" field.
+func (m *AgentFeedbackMutation) ClearImpact() {
+	m.impact = nil
+	m.clearedFields[agentfeedback.FieldImpact] = struct{}{}
+}
+
+// ImpactCleared returns if the "impact" field was cleared in this mutation.
+func (m *AgentFeedbackMutation) ImpactCleared() bool {
+	_, ok := m.clearedFields[agentfeedback.FieldImpact]
+	return ok
+}
+
+// ResetImpact resets all changes to the "impact" field.
+func (m *AgentFeedbackMutation) ResetImpact() {
+	m.impact = nil
+	delete(m.clearedFields, agentfeedback.FieldImpact)
+}
+
+// SetSummary sets the "summary" field.
+func (m *AgentFeedbackMutation) SetSummary(s string) {
+	m.summary = &s
+}
+
+// Summary returns the value of the "summary" field in the mutation.
+func (m *AgentFeedbackMutation) Summary() (r string, exists bool) {
+	v := m.summary
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSummary returns the old "summary" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldSummary(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSummary is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSummary requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSummary: %w", err)
+	}
+	return oldValue.Summary, nil
+}
+
+// ResetSummary resets all changes to the "summary" field.
+func (m *AgentFeedbackMutation) ResetSummary() {
+	m.summary = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *AgentFeedbackMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *AgentFeedbackMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *AgentFeedbackMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetDetails sets the "details" field.
+func (m *AgentFeedbackMutation) SetDetails(s string) {
+	m.details = &s
+}
+
+// Details returns the value of the "details" field in the mutation.
+func (m *AgentFeedbackMutation) Details() (r string, exists bool) {
+	v := m.details
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDetails returns the old "details" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldDetails(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDetails is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDetails requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDetails: %w", err)
+	}
+	return oldValue.Details, nil
+}
+
+// ClearDetails clears the value of the "details" field.
+func (m *AgentFeedbackMutation) ClearDetails() {
+	m.details = nil
+	m.clearedFields[agentfeedback.FieldDetails] = struct{}{}
+}
+
+// DetailsCleared returns if the "details" field was cleared in this mutation.
+func (m *AgentFeedbackMutation) DetailsCleared() bool {
+	_, ok := m.clearedFields[agentfeedback.FieldDetails]
+	return ok
+}
+
+// ResetDetails resets all changes to the "details" field.
+func (m *AgentFeedbackMutation) ResetDetails() {
+	m.details = nil
+	delete(m.clearedFields, agentfeedback.FieldDetails)
+}
+
+// SetRelatedTo sets the "related_to" field.
+func (m *AgentFeedbackMutation) SetRelatedTo(s string) {
+	m.related_to = &s
+}
+
+// RelatedTo returns the value of the "related_to" field in the mutation.
+func (m *AgentFeedbackMutation) RelatedTo() (r string, exists bool) {
+	v := m.related_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRelatedTo returns the old "related_to" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldRelatedTo(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRelatedTo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRelatedTo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRelatedTo: %w", err)
+	}
+	return oldValue.RelatedTo, nil
+}
+
+// ClearRelatedTo clears the value of the "related_to" field.
+func (m *AgentFeedbackMutation) ClearRelatedTo() {
+	m.related_to = nil
+	m.clearedFields[agentfeedback.FieldRelatedTo] = struct{}{}
+}
+
+// RelatedToCleared returns if the "related_to" field was cleared in this mutation.
+func (m *AgentFeedbackMutation) RelatedToCleared() bool {
+	_, ok := m.clearedFields[agentfeedback.FieldRelatedTo]
+	return ok
+}
+
+// ResetRelatedTo resets all changes to the "related_to" field.
+func (m *AgentFeedbackMutation) ResetRelatedTo() {
+	m.related_to = nil
+	delete(m.clearedFields, agentfeedback.FieldRelatedTo)
+}
+
+// SetAgent sets the "agent" field.
+func (m *AgentFeedbackMutation) SetAgent(sa schema.FeedbackAgent) {
+	m.agent = &sa
+}
+
+// Agent returns the value of the "agent" field in the mutation.
+func (m *AgentFeedbackMutation) Agent() (r schema.FeedbackAgent, exists bool) {
+	v := m.agent
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAgent returns the old "agent" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldAgent(ctx context.Context) (v schema.FeedbackAgent, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAgent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAgent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAgent: %w", err)
+	}
+	return oldValue.Agent, nil
+}
+
+// ResetAgent resets all changes to the "agent" field.
+func (m *AgentFeedbackMutation) ResetAgent() {
+	m.agent = nil
+}
+
+// SetSource sets the "source" field.
+func (m *AgentFeedbackMutation) SetSource(a agentfeedback.Source) {
+	m.source = &a
+}
+
+// Source returns the value of the "source" field in the mutation.
+func (m *AgentFeedbackMutation) Source() (r agentfeedback.Source, exists bool) {
+	v := m.source
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSource returns the old "source" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldSource(ctx context.Context) (v agentfeedback.Source, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSource: %w", err)
+	}
+	return oldValue.Source, nil
+}
+
+// ResetSource resets all changes to the "source" field.
+func (m *AgentFeedbackMutation) ResetSource() {
+	m.source = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AgentFeedbackMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AgentFeedbackMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AgentFeedbackMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *AgentFeedbackMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *AgentFeedbackMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the AgentFeedback entity.
+// If the AgentFeedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AgentFeedbackMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *AgentFeedbackMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *AgentFeedbackMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *AgentFeedbackMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[agentfeedback.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *AgentFeedbackMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *AgentFeedbackMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *AgentFeedbackMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *AgentFeedbackMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the AgentFeedbackMutation builder.
+func (m *AgentFeedbackMutation) Where(ps ...predicate.AgentFeedback) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AgentFeedbackMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AgentFeedbackMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AgentFeedback, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AgentFeedbackMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AgentFeedbackMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AgentFeedback).
+func (m *AgentFeedbackMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AgentFeedbackMutation) Fields() []string {
+	fields := make([]string, 0, 11)
+	if m.organization != nil {
+		fields = append(fields, agentfeedback.FieldOrgID)
+	}
+	if m.kind != nil {
+		fields = append(fields, agentfeedback.FieldKind)
+	}
+	if m.impact != nil {
+		fields = append(fields, agentfeedback.FieldImpact)
+	}
+	if m.summary != nil {
+		fields = append(fields, agentfeedback.FieldSummary)
+	}
+	if m.reason != nil {
+		fields = append(fields, agentfeedback.FieldReason)
+	}
+	if m.details != nil {
+		fields = append(fields, agentfeedback.FieldDetails)
+	}
+	if m.related_to != nil {
+		fields = append(fields, agentfeedback.FieldRelatedTo)
+	}
+	if m.agent != nil {
+		fields = append(fields, agentfeedback.FieldAgent)
+	}
+	if m.source != nil {
+		fields = append(fields, agentfeedback.FieldSource)
+	}
+	if m.created_at != nil {
+		fields = append(fields, agentfeedback.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, agentfeedback.FieldCreatedBy)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AgentFeedbackMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case agentfeedback.FieldOrgID:
+		return m.OrgID()
+	case agentfeedback.FieldKind:
+		return m.Kind()
+	case agentfeedback.FieldImpact:
+		return m.Impact()
+	case agentfeedback.FieldSummary:
+		return m.Summary()
+	case agentfeedback.FieldReason:
+		return m.Reason()
+	case agentfeedback.FieldDetails:
+		return m.Details()
+	case agentfeedback.FieldRelatedTo:
+		return m.RelatedTo()
+	case agentfeedback.FieldAgent:
+		return m.Agent()
+	case agentfeedback.FieldSource:
+		return m.Source()
+	case agentfeedback.FieldCreatedAt:
+		return m.CreatedAt()
+	case agentfeedback.FieldCreatedBy:
+		return m.CreatedBy()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AgentFeedbackMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case agentfeedback.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case agentfeedback.FieldKind:
+		return m.OldKind(ctx)
+	case agentfeedback.FieldImpact:
+		return m.OldImpact(ctx)
+	case agentfeedback.FieldSummary:
+		return m.OldSummary(ctx)
+	case agentfeedback.FieldReason:
+		return m.OldReason(ctx)
+	case agentfeedback.FieldDetails:
+		return m.OldDetails(ctx)
+	case agentfeedback.FieldRelatedTo:
+		return m.OldRelatedTo(ctx)
+	case agentfeedback.FieldAgent:
+		return m.OldAgent(ctx)
+	case agentfeedback.FieldSource:
+		return m.OldSource(ctx)
+	case agentfeedback.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case agentfeedback.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	}
+	return nil, fmt.Errorf("unknown AgentFeedback field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AgentFeedbackMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case agentfeedback.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case agentfeedback.FieldKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case agentfeedback.FieldImpact:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetImpact(v)
+		return nil
+	case agentfeedback.FieldSummary:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSummary(v)
+		return nil
+	case agentfeedback.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case agentfeedback.FieldDetails:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDetails(v)
+		return nil
+	case agentfeedback.FieldRelatedTo:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRelatedTo(v)
+		return nil
+	case agentfeedback.FieldAgent:
+		v, ok := value.(schema.FeedbackAgent)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAgent(v)
+		return nil
+	case agentfeedback.FieldSource:
+		v, ok := value.(agentfeedback.Source)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSource(v)
+		return nil
+	case agentfeedback.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case agentfeedback.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AgentFeedback field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AgentFeedbackMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AgentFeedbackMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AgentFeedbackMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown AgentFeedback numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AgentFeedbackMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(agentfeedback.FieldImpact) {
+		fields = append(fields, agentfeedback.FieldImpact)
+	}
+	if m.FieldCleared(agentfeedback.FieldDetails) {
+		fields = append(fields, agentfeedback.FieldDetails)
+	}
+	if m.FieldCleared(agentfeedback.FieldRelatedTo) {
+		fields = append(fields, agentfeedback.FieldRelatedTo)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AgentFeedbackMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AgentFeedbackMutation) ClearField(name string) error {
+	switch name {
+	case agentfeedback.FieldImpact:
+		m.ClearImpact()
+		return nil
+	case agentfeedback.FieldDetails:
+		m.ClearDetails()
+		return nil
+	case agentfeedback.FieldRelatedTo:
+		m.ClearRelatedTo()
+		return nil
+	}
+	return fmt.Errorf("unknown AgentFeedback nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AgentFeedbackMutation) ResetField(name string) error {
+	switch name {
+	case agentfeedback.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case agentfeedback.FieldKind:
+		m.ResetKind()
+		return nil
+	case agentfeedback.FieldImpact:
+		m.ResetImpact()
+		return nil
+	case agentfeedback.FieldSummary:
+		m.ResetSummary()
+		return nil
+	case agentfeedback.FieldReason:
+		m.ResetReason()
+		return nil
+	case agentfeedback.FieldDetails:
+		m.ResetDetails()
+		return nil
+	case agentfeedback.FieldRelatedTo:
+		m.ResetRelatedTo()
+		return nil
+	case agentfeedback.FieldAgent:
+		m.ResetAgent()
+		return nil
+	case agentfeedback.FieldSource:
+		m.ResetSource()
+		return nil
+	case agentfeedback.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case agentfeedback.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	}
+	return fmt.Errorf("unknown AgentFeedback field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AgentFeedbackMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, agentfeedback.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AgentFeedbackMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case agentfeedback.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AgentFeedbackMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AgentFeedbackMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AgentFeedbackMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, agentfeedback.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AgentFeedbackMutation) EdgeCleared(name string) bool {
+	switch name {
+	case agentfeedback.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AgentFeedbackMutation) ClearEdge(name string) error {
+	switch name {
+	case agentfeedback.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AgentFeedback unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AgentFeedbackMutation) ResetEdge(name string) error {
+	switch name {
+	case agentfeedback.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AgentFeedback edge %s", name)
+}
 
 // ApiKeyMutation represents an operation that mutates the ApiKey nodes in the graph.
 type ApiKeyMutation struct {
@@ -2065,6 +3083,1662 @@ func (m *AttributeMappingMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown AttributeMapping edge %s", name)
 }
 
+// AuditLogEntryMutation represents an operation that mutates the AuditLogEntry nodes in the graph.
+type AuditLogEntryMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	action              *string
+	outcome             *auditlogentry.Outcome
+	denial_reason       *string
+	actor_type          *auditlogentry.ActorType
+	actor_id            *string
+	actor_name          *string
+	affected_user       *string
+	source              *auditlogentry.Source
+	resource_type       *string
+	resource_id         *string
+	changes             **schema.AuditChanges
+	changed             *string
+	metadata            *map[string]interface{}
+	request_id          *string
+	origin_ip           *string
+	origin_country      *string
+	user_agent          *string
+	occurred_at         *time.Time
+	recorded_at         *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*AuditLogEntry, error)
+	predicates          []predicate.AuditLogEntry
+}
+
+var _ ent.Mutation = (*AuditLogEntryMutation)(nil)
+
+// auditlogentryOption allows management of the mutation configuration using functional options.
+type auditlogentryOption func(*AuditLogEntryMutation)
+
+// newAuditLogEntryMutation creates new mutation for the AuditLogEntry entity.
+func newAuditLogEntryMutation(c config, op Op, opts ...auditlogentryOption) *AuditLogEntryMutation {
+	m := &AuditLogEntryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAuditLogEntry,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAuditLogEntryID sets the ID field of the mutation.
+func withAuditLogEntryID(id uuid.UUID) auditlogentryOption {
+	return func(m *AuditLogEntryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AuditLogEntry
+		)
+		m.oldValue = func(ctx context.Context) (*AuditLogEntry, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AuditLogEntry.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAuditLogEntry sets the old AuditLogEntry of the mutation.
+func withAuditLogEntry(node *AuditLogEntry) auditlogentryOption {
+	return func(m *AuditLogEntryMutation) {
+		m.oldValue = func(context.Context) (*AuditLogEntry, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AuditLogEntryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AuditLogEntryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AuditLogEntry entities.
+func (m *AuditLogEntryMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AuditLogEntryMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AuditLogEntryMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AuditLogEntry.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *AuditLogEntryMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *AuditLogEntryMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *AuditLogEntryMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetAction sets the "action" field.
+func (m *AuditLogEntryMutation) SetAction(s string) {
+	m.action = &s
+}
+
+// Action returns the value of the "action" field in the mutation.
+func (m *AuditLogEntryMutation) Action() (r string, exists bool) {
+	v := m.action
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAction returns the old "action" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldAction(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAction is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAction requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAction: %w", err)
+	}
+	return oldValue.Action, nil
+}
+
+// ResetAction resets all changes to the "action" field.
+func (m *AuditLogEntryMutation) ResetAction() {
+	m.action = nil
+}
+
+// SetOutcome sets the "outcome" field.
+func (m *AuditLogEntryMutation) SetOutcome(a auditlogentry.Outcome) {
+	m.outcome = &a
+}
+
+// Outcome returns the value of the "outcome" field in the mutation.
+func (m *AuditLogEntryMutation) Outcome() (r auditlogentry.Outcome, exists bool) {
+	v := m.outcome
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOutcome returns the old "outcome" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldOutcome(ctx context.Context) (v auditlogentry.Outcome, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOutcome is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOutcome requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOutcome: %w", err)
+	}
+	return oldValue.Outcome, nil
+}
+
+// ResetOutcome resets all changes to the "outcome" field.
+func (m *AuditLogEntryMutation) ResetOutcome() {
+	m.outcome = nil
+}
+
+// SetDenialReason sets the "denial_reason" field.
+func (m *AuditLogEntryMutation) SetDenialReason(s string) {
+	m.denial_reason = &s
+}
+
+// DenialReason returns the value of the "denial_reason" field in the mutation.
+func (m *AuditLogEntryMutation) DenialReason() (r string, exists bool) {
+	v := m.denial_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDenialReason returns the old "denial_reason" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldDenialReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDenialReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDenialReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDenialReason: %w", err)
+	}
+	return oldValue.DenialReason, nil
+}
+
+// ClearDenialReason clears the value of the "denial_reason" field.
+func (m *AuditLogEntryMutation) ClearDenialReason() {
+	m.denial_reason = nil
+	m.clearedFields[auditlogentry.FieldDenialReason] = struct{}{}
+}
+
+// DenialReasonCleared returns if the "denial_reason" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) DenialReasonCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldDenialReason]
+	return ok
+}
+
+// ResetDenialReason resets all changes to the "denial_reason" field.
+func (m *AuditLogEntryMutation) ResetDenialReason() {
+	m.denial_reason = nil
+	delete(m.clearedFields, auditlogentry.FieldDenialReason)
+}
+
+// SetActorType sets the "actor_type" field.
+func (m *AuditLogEntryMutation) SetActorType(at auditlogentry.ActorType) {
+	m.actor_type = &at
+}
+
+// ActorType returns the value of the "actor_type" field in the mutation.
+func (m *AuditLogEntryMutation) ActorType() (r auditlogentry.ActorType, exists bool) {
+	v := m.actor_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActorType returns the old "actor_type" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldActorType(ctx context.Context) (v auditlogentry.ActorType, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActorType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActorType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActorType: %w", err)
+	}
+	return oldValue.ActorType, nil
+}
+
+// ResetActorType resets all changes to the "actor_type" field.
+func (m *AuditLogEntryMutation) ResetActorType() {
+	m.actor_type = nil
+}
+
+// SetActorID sets the "actor_id" field.
+func (m *AuditLogEntryMutation) SetActorID(s string) {
+	m.actor_id = &s
+}
+
+// ActorID returns the value of the "actor_id" field in the mutation.
+func (m *AuditLogEntryMutation) ActorID() (r string, exists bool) {
+	v := m.actor_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActorID returns the old "actor_id" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldActorID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActorID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActorID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActorID: %w", err)
+	}
+	return oldValue.ActorID, nil
+}
+
+// ClearActorID clears the value of the "actor_id" field.
+func (m *AuditLogEntryMutation) ClearActorID() {
+	m.actor_id = nil
+	m.clearedFields[auditlogentry.FieldActorID] = struct{}{}
+}
+
+// ActorIDCleared returns if the "actor_id" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) ActorIDCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldActorID]
+	return ok
+}
+
+// ResetActorID resets all changes to the "actor_id" field.
+func (m *AuditLogEntryMutation) ResetActorID() {
+	m.actor_id = nil
+	delete(m.clearedFields, auditlogentry.FieldActorID)
+}
+
+// SetActorName sets the "actor_name" field.
+func (m *AuditLogEntryMutation) SetActorName(s string) {
+	m.actor_name = &s
+}
+
+// ActorName returns the value of the "actor_name" field in the mutation.
+func (m *AuditLogEntryMutation) ActorName() (r string, exists bool) {
+	v := m.actor_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActorName returns the old "actor_name" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldActorName(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActorName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActorName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActorName: %w", err)
+	}
+	return oldValue.ActorName, nil
+}
+
+// ClearActorName clears the value of the "actor_name" field.
+func (m *AuditLogEntryMutation) ClearActorName() {
+	m.actor_name = nil
+	m.clearedFields[auditlogentry.FieldActorName] = struct{}{}
+}
+
+// ActorNameCleared returns if the "actor_name" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) ActorNameCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldActorName]
+	return ok
+}
+
+// ResetActorName resets all changes to the "actor_name" field.
+func (m *AuditLogEntryMutation) ResetActorName() {
+	m.actor_name = nil
+	delete(m.clearedFields, auditlogentry.FieldActorName)
+}
+
+// SetAffectedUser sets the "affected_user" field.
+func (m *AuditLogEntryMutation) SetAffectedUser(s string) {
+	m.affected_user = &s
+}
+
+// AffectedUser returns the value of the "affected_user" field in the mutation.
+func (m *AuditLogEntryMutation) AffectedUser() (r string, exists bool) {
+	v := m.affected_user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAffectedUser returns the old "affected_user" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldAffectedUser(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAffectedUser is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAffectedUser requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAffectedUser: %w", err)
+	}
+	return oldValue.AffectedUser, nil
+}
+
+// ClearAffectedUser clears the value of the "affected_user" field.
+func (m *AuditLogEntryMutation) ClearAffectedUser() {
+	m.affected_user = nil
+	m.clearedFields[auditlogentry.FieldAffectedUser] = struct{}{}
+}
+
+// AffectedUserCleared returns if the "affected_user" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) AffectedUserCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldAffectedUser]
+	return ok
+}
+
+// ResetAffectedUser resets all changes to the "affected_user" field.
+func (m *AuditLogEntryMutation) ResetAffectedUser() {
+	m.affected_user = nil
+	delete(m.clearedFields, auditlogentry.FieldAffectedUser)
+}
+
+// SetSource sets the "source" field.
+func (m *AuditLogEntryMutation) SetSource(a auditlogentry.Source) {
+	m.source = &a
+}
+
+// Source returns the value of the "source" field in the mutation.
+func (m *AuditLogEntryMutation) Source() (r auditlogentry.Source, exists bool) {
+	v := m.source
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSource returns the old "source" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldSource(ctx context.Context) (v auditlogentry.Source, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSource: %w", err)
+	}
+	return oldValue.Source, nil
+}
+
+// ResetSource resets all changes to the "source" field.
+func (m *AuditLogEntryMutation) ResetSource() {
+	m.source = nil
+}
+
+// SetResourceType sets the "resource_type" field.
+func (m *AuditLogEntryMutation) SetResourceType(s string) {
+	m.resource_type = &s
+}
+
+// ResourceType returns the value of the "resource_type" field in the mutation.
+func (m *AuditLogEntryMutation) ResourceType() (r string, exists bool) {
+	v := m.resource_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResourceType returns the old "resource_type" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldResourceType(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResourceType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResourceType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResourceType: %w", err)
+	}
+	return oldValue.ResourceType, nil
+}
+
+// ClearResourceType clears the value of the "resource_type" field.
+func (m *AuditLogEntryMutation) ClearResourceType() {
+	m.resource_type = nil
+	m.clearedFields[auditlogentry.FieldResourceType] = struct{}{}
+}
+
+// ResourceTypeCleared returns if the "resource_type" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) ResourceTypeCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldResourceType]
+	return ok
+}
+
+// ResetResourceType resets all changes to the "resource_type" field.
+func (m *AuditLogEntryMutation) ResetResourceType() {
+	m.resource_type = nil
+	delete(m.clearedFields, auditlogentry.FieldResourceType)
+}
+
+// SetResourceID sets the "resource_id" field.
+func (m *AuditLogEntryMutation) SetResourceID(s string) {
+	m.resource_id = &s
+}
+
+// ResourceID returns the value of the "resource_id" field in the mutation.
+func (m *AuditLogEntryMutation) ResourceID() (r string, exists bool) {
+	v := m.resource_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResourceID returns the old "resource_id" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldResourceID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResourceID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResourceID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResourceID: %w", err)
+	}
+	return oldValue.ResourceID, nil
+}
+
+// ClearResourceID clears the value of the "resource_id" field.
+func (m *AuditLogEntryMutation) ClearResourceID() {
+	m.resource_id = nil
+	m.clearedFields[auditlogentry.FieldResourceID] = struct{}{}
+}
+
+// ResourceIDCleared returns if the "resource_id" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) ResourceIDCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldResourceID]
+	return ok
+}
+
+// ResetResourceID resets all changes to the "resource_id" field.
+func (m *AuditLogEntryMutation) ResetResourceID() {
+	m.resource_id = nil
+	delete(m.clearedFields, auditlogentry.FieldResourceID)
+}
+
+// SetChanges sets the "changes" field.
+func (m *AuditLogEntryMutation) SetChanges(sc *schema.AuditChanges) {
+	m.changes = &sc
+}
+
+// Changes returns the value of the "changes" field in the mutation.
+func (m *AuditLogEntryMutation) Changes() (r *schema.AuditChanges, exists bool) {
+	v := m.changes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChanges returns the old "changes" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldChanges(ctx context.Context) (v *schema.AuditChanges, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChanges is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChanges requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChanges: %w", err)
+	}
+	return oldValue.Changes, nil
+}
+
+// ClearChanges clears the value of the "changes" field.
+func (m *AuditLogEntryMutation) ClearChanges() {
+	m.changes = nil
+	m.clearedFields[auditlogentry.FieldChanges] = struct{}{}
+}
+
+// ChangesCleared returns if the "changes" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) ChangesCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldChanges]
+	return ok
+}
+
+// ResetChanges resets all changes to the "changes" field.
+func (m *AuditLogEntryMutation) ResetChanges() {
+	m.changes = nil
+	delete(m.clearedFields, auditlogentry.FieldChanges)
+}
+
+// SetChanged sets the "changed" field.
+func (m *AuditLogEntryMutation) SetChanged(s string) {
+	m.changed = &s
+}
+
+// Changed returns the value of the "changed" field in the mutation.
+func (m *AuditLogEntryMutation) Changed() (r string, exists bool) {
+	v := m.changed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChanged returns the old "changed" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldChanged(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChanged is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChanged requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChanged: %w", err)
+	}
+	return oldValue.Changed, nil
+}
+
+// ResetChanged resets all changes to the "changed" field.
+func (m *AuditLogEntryMutation) ResetChanged() {
+	m.changed = nil
+}
+
+// SetMetadata sets the "metadata" field.
+func (m *AuditLogEntryMutation) SetMetadata(value map[string]interface{}) {
+	m.metadata = &value
+}
+
+// Metadata returns the value of the "metadata" field in the mutation.
+func (m *AuditLogEntryMutation) Metadata() (r map[string]interface{}, exists bool) {
+	v := m.metadata
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMetadata returns the old "metadata" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldMetadata(ctx context.Context) (v map[string]interface{}, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMetadata is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMetadata requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMetadata: %w", err)
+	}
+	return oldValue.Metadata, nil
+}
+
+// ClearMetadata clears the value of the "metadata" field.
+func (m *AuditLogEntryMutation) ClearMetadata() {
+	m.metadata = nil
+	m.clearedFields[auditlogentry.FieldMetadata] = struct{}{}
+}
+
+// MetadataCleared returns if the "metadata" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) MetadataCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldMetadata]
+	return ok
+}
+
+// ResetMetadata resets all changes to the "metadata" field.
+func (m *AuditLogEntryMutation) ResetMetadata() {
+	m.metadata = nil
+	delete(m.clearedFields, auditlogentry.FieldMetadata)
+}
+
+// SetRequestID sets the "request_id" field.
+func (m *AuditLogEntryMutation) SetRequestID(s string) {
+	m.request_id = &s
+}
+
+// RequestID returns the value of the "request_id" field in the mutation.
+func (m *AuditLogEntryMutation) RequestID() (r string, exists bool) {
+	v := m.request_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRequestID returns the old "request_id" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldRequestID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRequestID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRequestID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRequestID: %w", err)
+	}
+	return oldValue.RequestID, nil
+}
+
+// ClearRequestID clears the value of the "request_id" field.
+func (m *AuditLogEntryMutation) ClearRequestID() {
+	m.request_id = nil
+	m.clearedFields[auditlogentry.FieldRequestID] = struct{}{}
+}
+
+// RequestIDCleared returns if the "request_id" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) RequestIDCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldRequestID]
+	return ok
+}
+
+// ResetRequestID resets all changes to the "request_id" field.
+func (m *AuditLogEntryMutation) ResetRequestID() {
+	m.request_id = nil
+	delete(m.clearedFields, auditlogentry.FieldRequestID)
+}
+
+// SetOriginIP sets the "origin_ip" field.
+func (m *AuditLogEntryMutation) SetOriginIP(s string) {
+	m.origin_ip = &s
+}
+
+// OriginIP returns the value of the "origin_ip" field in the mutation.
+func (m *AuditLogEntryMutation) OriginIP() (r string, exists bool) {
+	v := m.origin_ip
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOriginIP returns the old "origin_ip" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldOriginIP(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOriginIP is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOriginIP requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOriginIP: %w", err)
+	}
+	return oldValue.OriginIP, nil
+}
+
+// ClearOriginIP clears the value of the "origin_ip" field.
+func (m *AuditLogEntryMutation) ClearOriginIP() {
+	m.origin_ip = nil
+	m.clearedFields[auditlogentry.FieldOriginIP] = struct{}{}
+}
+
+// OriginIPCleared returns if the "origin_ip" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) OriginIPCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldOriginIP]
+	return ok
+}
+
+// ResetOriginIP resets all changes to the "origin_ip" field.
+func (m *AuditLogEntryMutation) ResetOriginIP() {
+	m.origin_ip = nil
+	delete(m.clearedFields, auditlogentry.FieldOriginIP)
+}
+
+// SetOriginCountry sets the "origin_country" field.
+func (m *AuditLogEntryMutation) SetOriginCountry(s string) {
+	m.origin_country = &s
+}
+
+// OriginCountry returns the value of the "origin_country" field in the mutation.
+func (m *AuditLogEntryMutation) OriginCountry() (r string, exists bool) {
+	v := m.origin_country
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOriginCountry returns the old "origin_country" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldOriginCountry(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOriginCountry is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOriginCountry requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOriginCountry: %w", err)
+	}
+	return oldValue.OriginCountry, nil
+}
+
+// ClearOriginCountry clears the value of the "origin_country" field.
+func (m *AuditLogEntryMutation) ClearOriginCountry() {
+	m.origin_country = nil
+	m.clearedFields[auditlogentry.FieldOriginCountry] = struct{}{}
+}
+
+// OriginCountryCleared returns if the "origin_country" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) OriginCountryCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldOriginCountry]
+	return ok
+}
+
+// ResetOriginCountry resets all changes to the "origin_country" field.
+func (m *AuditLogEntryMutation) ResetOriginCountry() {
+	m.origin_country = nil
+	delete(m.clearedFields, auditlogentry.FieldOriginCountry)
+}
+
+// SetUserAgent sets the "user_agent" field.
+func (m *AuditLogEntryMutation) SetUserAgent(s string) {
+	m.user_agent = &s
+}
+
+// UserAgent returns the value of the "user_agent" field in the mutation.
+func (m *AuditLogEntryMutation) UserAgent() (r string, exists bool) {
+	v := m.user_agent
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserAgent returns the old "user_agent" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldUserAgent(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserAgent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserAgent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserAgent: %w", err)
+	}
+	return oldValue.UserAgent, nil
+}
+
+// ClearUserAgent clears the value of the "user_agent" field.
+func (m *AuditLogEntryMutation) ClearUserAgent() {
+	m.user_agent = nil
+	m.clearedFields[auditlogentry.FieldUserAgent] = struct{}{}
+}
+
+// UserAgentCleared returns if the "user_agent" field was cleared in this mutation.
+func (m *AuditLogEntryMutation) UserAgentCleared() bool {
+	_, ok := m.clearedFields[auditlogentry.FieldUserAgent]
+	return ok
+}
+
+// ResetUserAgent resets all changes to the "user_agent" field.
+func (m *AuditLogEntryMutation) ResetUserAgent() {
+	m.user_agent = nil
+	delete(m.clearedFields, auditlogentry.FieldUserAgent)
+}
+
+// SetOccurredAt sets the "occurred_at" field.
+func (m *AuditLogEntryMutation) SetOccurredAt(t time.Time) {
+	m.occurred_at = &t
+}
+
+// OccurredAt returns the value of the "occurred_at" field in the mutation.
+func (m *AuditLogEntryMutation) OccurredAt() (r time.Time, exists bool) {
+	v := m.occurred_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOccurredAt returns the old "occurred_at" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldOccurredAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOccurredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOccurredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOccurredAt: %w", err)
+	}
+	return oldValue.OccurredAt, nil
+}
+
+// ResetOccurredAt resets all changes to the "occurred_at" field.
+func (m *AuditLogEntryMutation) ResetOccurredAt() {
+	m.occurred_at = nil
+}
+
+// SetRecordedAt sets the "recorded_at" field.
+func (m *AuditLogEntryMutation) SetRecordedAt(t time.Time) {
+	m.recorded_at = &t
+}
+
+// RecordedAt returns the value of the "recorded_at" field in the mutation.
+func (m *AuditLogEntryMutation) RecordedAt() (r time.Time, exists bool) {
+	v := m.recorded_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecordedAt returns the old "recorded_at" field's value of the AuditLogEntry entity.
+// If the AuditLogEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditLogEntryMutation) OldRecordedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecordedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecordedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecordedAt: %w", err)
+	}
+	return oldValue.RecordedAt, nil
+}
+
+// ResetRecordedAt resets all changes to the "recorded_at" field.
+func (m *AuditLogEntryMutation) ResetRecordedAt() {
+	m.recorded_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *AuditLogEntryMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *AuditLogEntryMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[auditlogentry.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *AuditLogEntryMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *AuditLogEntryMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *AuditLogEntryMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *AuditLogEntryMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the AuditLogEntryMutation builder.
+func (m *AuditLogEntryMutation) Where(ps ...predicate.AuditLogEntry) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AuditLogEntryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AuditLogEntryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AuditLogEntry, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AuditLogEntryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AuditLogEntryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AuditLogEntry).
+func (m *AuditLogEntryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AuditLogEntryMutation) Fields() []string {
+	fields := make([]string, 0, 20)
+	if m.organization != nil {
+		fields = append(fields, auditlogentry.FieldOrgID)
+	}
+	if m.action != nil {
+		fields = append(fields, auditlogentry.FieldAction)
+	}
+	if m.outcome != nil {
+		fields = append(fields, auditlogentry.FieldOutcome)
+	}
+	if m.denial_reason != nil {
+		fields = append(fields, auditlogentry.FieldDenialReason)
+	}
+	if m.actor_type != nil {
+		fields = append(fields, auditlogentry.FieldActorType)
+	}
+	if m.actor_id != nil {
+		fields = append(fields, auditlogentry.FieldActorID)
+	}
+	if m.actor_name != nil {
+		fields = append(fields, auditlogentry.FieldActorName)
+	}
+	if m.affected_user != nil {
+		fields = append(fields, auditlogentry.FieldAffectedUser)
+	}
+	if m.source != nil {
+		fields = append(fields, auditlogentry.FieldSource)
+	}
+	if m.resource_type != nil {
+		fields = append(fields, auditlogentry.FieldResourceType)
+	}
+	if m.resource_id != nil {
+		fields = append(fields, auditlogentry.FieldResourceID)
+	}
+	if m.changes != nil {
+		fields = append(fields, auditlogentry.FieldChanges)
+	}
+	if m.changed != nil {
+		fields = append(fields, auditlogentry.FieldChanged)
+	}
+	if m.metadata != nil {
+		fields = append(fields, auditlogentry.FieldMetadata)
+	}
+	if m.request_id != nil {
+		fields = append(fields, auditlogentry.FieldRequestID)
+	}
+	if m.origin_ip != nil {
+		fields = append(fields, auditlogentry.FieldOriginIP)
+	}
+	if m.origin_country != nil {
+		fields = append(fields, auditlogentry.FieldOriginCountry)
+	}
+	if m.user_agent != nil {
+		fields = append(fields, auditlogentry.FieldUserAgent)
+	}
+	if m.occurred_at != nil {
+		fields = append(fields, auditlogentry.FieldOccurredAt)
+	}
+	if m.recorded_at != nil {
+		fields = append(fields, auditlogentry.FieldRecordedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AuditLogEntryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case auditlogentry.FieldOrgID:
+		return m.OrgID()
+	case auditlogentry.FieldAction:
+		return m.Action()
+	case auditlogentry.FieldOutcome:
+		return m.Outcome()
+	case auditlogentry.FieldDenialReason:
+		return m.DenialReason()
+	case auditlogentry.FieldActorType:
+		return m.ActorType()
+	case auditlogentry.FieldActorID:
+		return m.ActorID()
+	case auditlogentry.FieldActorName:
+		return m.ActorName()
+	case auditlogentry.FieldAffectedUser:
+		return m.AffectedUser()
+	case auditlogentry.FieldSource:
+		return m.Source()
+	case auditlogentry.FieldResourceType:
+		return m.ResourceType()
+	case auditlogentry.FieldResourceID:
+		return m.ResourceID()
+	case auditlogentry.FieldChanges:
+		return m.Changes()
+	case auditlogentry.FieldChanged:
+		return m.Changed()
+	case auditlogentry.FieldMetadata:
+		return m.Metadata()
+	case auditlogentry.FieldRequestID:
+		return m.RequestID()
+	case auditlogentry.FieldOriginIP:
+		return m.OriginIP()
+	case auditlogentry.FieldOriginCountry:
+		return m.OriginCountry()
+	case auditlogentry.FieldUserAgent:
+		return m.UserAgent()
+	case auditlogentry.FieldOccurredAt:
+		return m.OccurredAt()
+	case auditlogentry.FieldRecordedAt:
+		return m.RecordedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AuditLogEntryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case auditlogentry.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case auditlogentry.FieldAction:
+		return m.OldAction(ctx)
+	case auditlogentry.FieldOutcome:
+		return m.OldOutcome(ctx)
+	case auditlogentry.FieldDenialReason:
+		return m.OldDenialReason(ctx)
+	case auditlogentry.FieldActorType:
+		return m.OldActorType(ctx)
+	case auditlogentry.FieldActorID:
+		return m.OldActorID(ctx)
+	case auditlogentry.FieldActorName:
+		return m.OldActorName(ctx)
+	case auditlogentry.FieldAffectedUser:
+		return m.OldAffectedUser(ctx)
+	case auditlogentry.FieldSource:
+		return m.OldSource(ctx)
+	case auditlogentry.FieldResourceType:
+		return m.OldResourceType(ctx)
+	case auditlogentry.FieldResourceID:
+		return m.OldResourceID(ctx)
+	case auditlogentry.FieldChanges:
+		return m.OldChanges(ctx)
+	case auditlogentry.FieldChanged:
+		return m.OldChanged(ctx)
+	case auditlogentry.FieldMetadata:
+		return m.OldMetadata(ctx)
+	case auditlogentry.FieldRequestID:
+		return m.OldRequestID(ctx)
+	case auditlogentry.FieldOriginIP:
+		return m.OldOriginIP(ctx)
+	case auditlogentry.FieldOriginCountry:
+		return m.OldOriginCountry(ctx)
+	case auditlogentry.FieldUserAgent:
+		return m.OldUserAgent(ctx)
+	case auditlogentry.FieldOccurredAt:
+		return m.OldOccurredAt(ctx)
+	case auditlogentry.FieldRecordedAt:
+		return m.OldRecordedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown AuditLogEntry field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditLogEntryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case auditlogentry.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case auditlogentry.FieldAction:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAction(v)
+		return nil
+	case auditlogentry.FieldOutcome:
+		v, ok := value.(auditlogentry.Outcome)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOutcome(v)
+		return nil
+	case auditlogentry.FieldDenialReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDenialReason(v)
+		return nil
+	case auditlogentry.FieldActorType:
+		v, ok := value.(auditlogentry.ActorType)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActorType(v)
+		return nil
+	case auditlogentry.FieldActorID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActorID(v)
+		return nil
+	case auditlogentry.FieldActorName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActorName(v)
+		return nil
+	case auditlogentry.FieldAffectedUser:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAffectedUser(v)
+		return nil
+	case auditlogentry.FieldSource:
+		v, ok := value.(auditlogentry.Source)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSource(v)
+		return nil
+	case auditlogentry.FieldResourceType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResourceType(v)
+		return nil
+	case auditlogentry.FieldResourceID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResourceID(v)
+		return nil
+	case auditlogentry.FieldChanges:
+		v, ok := value.(*schema.AuditChanges)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChanges(v)
+		return nil
+	case auditlogentry.FieldChanged:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChanged(v)
+		return nil
+	case auditlogentry.FieldMetadata:
+		v, ok := value.(map[string]interface{})
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMetadata(v)
+		return nil
+	case auditlogentry.FieldRequestID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRequestID(v)
+		return nil
+	case auditlogentry.FieldOriginIP:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOriginIP(v)
+		return nil
+	case auditlogentry.FieldOriginCountry:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOriginCountry(v)
+		return nil
+	case auditlogentry.FieldUserAgent:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserAgent(v)
+		return nil
+	case auditlogentry.FieldOccurredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOccurredAt(v)
+		return nil
+	case auditlogentry.FieldRecordedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecordedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditLogEntry field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AuditLogEntryMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AuditLogEntryMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditLogEntryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown AuditLogEntry numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AuditLogEntryMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(auditlogentry.FieldDenialReason) {
+		fields = append(fields, auditlogentry.FieldDenialReason)
+	}
+	if m.FieldCleared(auditlogentry.FieldActorID) {
+		fields = append(fields, auditlogentry.FieldActorID)
+	}
+	if m.FieldCleared(auditlogentry.FieldActorName) {
+		fields = append(fields, auditlogentry.FieldActorName)
+	}
+	if m.FieldCleared(auditlogentry.FieldAffectedUser) {
+		fields = append(fields, auditlogentry.FieldAffectedUser)
+	}
+	if m.FieldCleared(auditlogentry.FieldResourceType) {
+		fields = append(fields, auditlogentry.FieldResourceType)
+	}
+	if m.FieldCleared(auditlogentry.FieldResourceID) {
+		fields = append(fields, auditlogentry.FieldResourceID)
+	}
+	if m.FieldCleared(auditlogentry.FieldChanges) {
+		fields = append(fields, auditlogentry.FieldChanges)
+	}
+	if m.FieldCleared(auditlogentry.FieldMetadata) {
+		fields = append(fields, auditlogentry.FieldMetadata)
+	}
+	if m.FieldCleared(auditlogentry.FieldRequestID) {
+		fields = append(fields, auditlogentry.FieldRequestID)
+	}
+	if m.FieldCleared(auditlogentry.FieldOriginIP) {
+		fields = append(fields, auditlogentry.FieldOriginIP)
+	}
+	if m.FieldCleared(auditlogentry.FieldOriginCountry) {
+		fields = append(fields, auditlogentry.FieldOriginCountry)
+	}
+	if m.FieldCleared(auditlogentry.FieldUserAgent) {
+		fields = append(fields, auditlogentry.FieldUserAgent)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AuditLogEntryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AuditLogEntryMutation) ClearField(name string) error {
+	switch name {
+	case auditlogentry.FieldDenialReason:
+		m.ClearDenialReason()
+		return nil
+	case auditlogentry.FieldActorID:
+		m.ClearActorID()
+		return nil
+	case auditlogentry.FieldActorName:
+		m.ClearActorName()
+		return nil
+	case auditlogentry.FieldAffectedUser:
+		m.ClearAffectedUser()
+		return nil
+	case auditlogentry.FieldResourceType:
+		m.ClearResourceType()
+		return nil
+	case auditlogentry.FieldResourceID:
+		m.ClearResourceID()
+		return nil
+	case auditlogentry.FieldChanges:
+		m.ClearChanges()
+		return nil
+	case auditlogentry.FieldMetadata:
+		m.ClearMetadata()
+		return nil
+	case auditlogentry.FieldRequestID:
+		m.ClearRequestID()
+		return nil
+	case auditlogentry.FieldOriginIP:
+		m.ClearOriginIP()
+		return nil
+	case auditlogentry.FieldOriginCountry:
+		m.ClearOriginCountry()
+		return nil
+	case auditlogentry.FieldUserAgent:
+		m.ClearUserAgent()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditLogEntry nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AuditLogEntryMutation) ResetField(name string) error {
+	switch name {
+	case auditlogentry.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case auditlogentry.FieldAction:
+		m.ResetAction()
+		return nil
+	case auditlogentry.FieldOutcome:
+		m.ResetOutcome()
+		return nil
+	case auditlogentry.FieldDenialReason:
+		m.ResetDenialReason()
+		return nil
+	case auditlogentry.FieldActorType:
+		m.ResetActorType()
+		return nil
+	case auditlogentry.FieldActorID:
+		m.ResetActorID()
+		return nil
+	case auditlogentry.FieldActorName:
+		m.ResetActorName()
+		return nil
+	case auditlogentry.FieldAffectedUser:
+		m.ResetAffectedUser()
+		return nil
+	case auditlogentry.FieldSource:
+		m.ResetSource()
+		return nil
+	case auditlogentry.FieldResourceType:
+		m.ResetResourceType()
+		return nil
+	case auditlogentry.FieldResourceID:
+		m.ResetResourceID()
+		return nil
+	case auditlogentry.FieldChanges:
+		m.ResetChanges()
+		return nil
+	case auditlogentry.FieldChanged:
+		m.ResetChanged()
+		return nil
+	case auditlogentry.FieldMetadata:
+		m.ResetMetadata()
+		return nil
+	case auditlogentry.FieldRequestID:
+		m.ResetRequestID()
+		return nil
+	case auditlogentry.FieldOriginIP:
+		m.ResetOriginIP()
+		return nil
+	case auditlogentry.FieldOriginCountry:
+		m.ResetOriginCountry()
+		return nil
+	case auditlogentry.FieldUserAgent:
+		m.ResetUserAgent()
+		return nil
+	case auditlogentry.FieldOccurredAt:
+		m.ResetOccurredAt()
+		return nil
+	case auditlogentry.FieldRecordedAt:
+		m.ResetRecordedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditLogEntry field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AuditLogEntryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, auditlogentry.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AuditLogEntryMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case auditlogentry.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AuditLogEntryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AuditLogEntryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AuditLogEntryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, auditlogentry.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AuditLogEntryMutation) EdgeCleared(name string) bool {
+	switch name {
+	case auditlogentry.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AuditLogEntryMutation) ClearEdge(name string) error {
+	switch name {
+	case auditlogentry.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditLogEntry unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AuditLogEntryMutation) ResetEdge(name string) error {
+	switch name {
+	case auditlogentry.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditLogEntry edge %s", name)
+}
+
 // CounterMutation represents an operation that mutates the Counter nodes in the graph.
 type CounterMutation struct {
 	config
@@ -2431,6 +5105,4617 @@ func (m *CounterMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *CounterMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Counter edge %s", name)
+}
+
+// DashboardMutation represents an operation that mutates the Dashboard nodes in the graph.
+type DashboardMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	name                *string
+	definition          *json.RawMessage
+	appenddefinition    json.RawMessage
+	version             *int
+	addversion          *int
+	created_at          *time.Time
+	created_by          *string
+	updated_at          *time.Time
+	updated_by          *string
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	versions            map[uuid.UUID]struct{}
+	removedversions     map[uuid.UUID]struct{}
+	clearedversions     bool
+	shares              map[uuid.UUID]struct{}
+	removedshares       map[uuid.UUID]struct{}
+	clearedshares       bool
+	done                bool
+	oldValue            func(context.Context) (*Dashboard, error)
+	predicates          []predicate.Dashboard
+}
+
+var _ ent.Mutation = (*DashboardMutation)(nil)
+
+// dashboardOption allows management of the mutation configuration using functional options.
+type dashboardOption func(*DashboardMutation)
+
+// newDashboardMutation creates new mutation for the Dashboard entity.
+func newDashboardMutation(c config, op Op, opts ...dashboardOption) *DashboardMutation {
+	m := &DashboardMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDashboard,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDashboardID sets the ID field of the mutation.
+func withDashboardID(id uuid.UUID) dashboardOption {
+	return func(m *DashboardMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Dashboard
+		)
+		m.oldValue = func(ctx context.Context) (*Dashboard, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Dashboard.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDashboard sets the old Dashboard of the mutation.
+func withDashboard(node *Dashboard) dashboardOption {
+	return func(m *DashboardMutation) {
+		m.oldValue = func(context.Context) (*Dashboard, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DashboardMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DashboardMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Dashboard entities.
+func (m *DashboardMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DashboardMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DashboardMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Dashboard.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *DashboardMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *DashboardMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the Dashboard entity.
+// If the Dashboard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *DashboardMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetName sets the "name" field.
+func (m *DashboardMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *DashboardMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the Dashboard entity.
+// If the Dashboard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *DashboardMutation) ResetName() {
+	m.name = nil
+}
+
+// SetDefinition sets the "definition" field.
+func (m *DashboardMutation) SetDefinition(jm json.RawMessage) {
+	m.definition = &jm
+	m.appenddefinition = nil
+}
+
+// Definition returns the value of the "definition" field in the mutation.
+func (m *DashboardMutation) Definition() (r json.RawMessage, exists bool) {
+	v := m.definition
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDefinition returns the old "definition" field's value of the Dashboard entity.
+// If the Dashboard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardMutation) OldDefinition(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDefinition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDefinition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDefinition: %w", err)
+	}
+	return oldValue.Definition, nil
+}
+
+// AppendDefinition adds jm to the "definition" field.
+func (m *DashboardMutation) AppendDefinition(jm json.RawMessage) {
+	m.appenddefinition = append(m.appenddefinition, jm...)
+}
+
+// AppendedDefinition returns the list of values that were appended to the "definition" field in this mutation.
+func (m *DashboardMutation) AppendedDefinition() (json.RawMessage, bool) {
+	if len(m.appenddefinition) == 0 {
+		return nil, false
+	}
+	return m.appenddefinition, true
+}
+
+// ResetDefinition resets all changes to the "definition" field.
+func (m *DashboardMutation) ResetDefinition() {
+	m.definition = nil
+	m.appenddefinition = nil
+}
+
+// SetVersion sets the "version" field.
+func (m *DashboardMutation) SetVersion(i int) {
+	m.version = &i
+	m.addversion = nil
+}
+
+// Version returns the value of the "version" field in the mutation.
+func (m *DashboardMutation) Version() (r int, exists bool) {
+	v := m.version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersion returns the old "version" field's value of the Dashboard entity.
+// If the Dashboard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardMutation) OldVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
+	}
+	return oldValue.Version, nil
+}
+
+// AddVersion adds i to the "version" field.
+func (m *DashboardMutation) AddVersion(i int) {
+	if m.addversion != nil {
+		*m.addversion += i
+	} else {
+		m.addversion = &i
+	}
+}
+
+// AddedVersion returns the value that was added to the "version" field in this mutation.
+func (m *DashboardMutation) AddedVersion() (r int, exists bool) {
+	v := m.addversion
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersion resets all changes to the "version" field.
+func (m *DashboardMutation) ResetVersion() {
+	m.version = nil
+	m.addversion = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *DashboardMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *DashboardMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Dashboard entity.
+// If the Dashboard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *DashboardMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *DashboardMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *DashboardMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the Dashboard entity.
+// If the Dashboard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *DashboardMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *DashboardMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *DashboardMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Dashboard entity.
+// If the Dashboard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *DashboardMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetUpdatedBy sets the "updated_by" field.
+func (m *DashboardMutation) SetUpdatedBy(s string) {
+	m.updated_by = &s
+}
+
+// UpdatedBy returns the value of the "updated_by" field in the mutation.
+func (m *DashboardMutation) UpdatedBy() (r string, exists bool) {
+	v := m.updated_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedBy returns the old "updated_by" field's value of the Dashboard entity.
+// If the Dashboard object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardMutation) OldUpdatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedBy: %w", err)
+	}
+	return oldValue.UpdatedBy, nil
+}
+
+// ResetUpdatedBy resets all changes to the "updated_by" field.
+func (m *DashboardMutation) ResetUpdatedBy() {
+	m.updated_by = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *DashboardMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *DashboardMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[dashboard.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *DashboardMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *DashboardMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *DashboardMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *DashboardMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// AddVersionIDs adds the "versions" edge to the DashboardVersion entity by ids.
+func (m *DashboardMutation) AddVersionIDs(ids ...uuid.UUID) {
+	if m.versions == nil {
+		m.versions = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.versions[ids[i]] = struct{}{}
+	}
+}
+
+// ClearVersions clears the "versions" edge to the DashboardVersion entity.
+func (m *DashboardMutation) ClearVersions() {
+	m.clearedversions = true
+}
+
+// VersionsCleared reports if the "versions" edge to the DashboardVersion entity was cleared.
+func (m *DashboardMutation) VersionsCleared() bool {
+	return m.clearedversions
+}
+
+// RemoveVersionIDs removes the "versions" edge to the DashboardVersion entity by IDs.
+func (m *DashboardMutation) RemoveVersionIDs(ids ...uuid.UUID) {
+	if m.removedversions == nil {
+		m.removedversions = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.versions, ids[i])
+		m.removedversions[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedVersions returns the removed IDs of the "versions" edge to the DashboardVersion entity.
+func (m *DashboardMutation) RemovedVersionsIDs() (ids []uuid.UUID) {
+	for id := range m.removedversions {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// VersionsIDs returns the "versions" edge IDs in the mutation.
+func (m *DashboardMutation) VersionsIDs() (ids []uuid.UUID) {
+	for id := range m.versions {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetVersions resets all changes to the "versions" edge.
+func (m *DashboardMutation) ResetVersions() {
+	m.versions = nil
+	m.clearedversions = false
+	m.removedversions = nil
+}
+
+// AddShareIDs adds the "shares" edge to the DashboardShare entity by ids.
+func (m *DashboardMutation) AddShareIDs(ids ...uuid.UUID) {
+	if m.shares == nil {
+		m.shares = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.shares[ids[i]] = struct{}{}
+	}
+}
+
+// ClearShares clears the "shares" edge to the DashboardShare entity.
+func (m *DashboardMutation) ClearShares() {
+	m.clearedshares = true
+}
+
+// SharesCleared reports if the "shares" edge to the DashboardShare entity was cleared.
+func (m *DashboardMutation) SharesCleared() bool {
+	return m.clearedshares
+}
+
+// RemoveShareIDs removes the "shares" edge to the DashboardShare entity by IDs.
+func (m *DashboardMutation) RemoveShareIDs(ids ...uuid.UUID) {
+	if m.removedshares == nil {
+		m.removedshares = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.shares, ids[i])
+		m.removedshares[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedShares returns the removed IDs of the "shares" edge to the DashboardShare entity.
+func (m *DashboardMutation) RemovedSharesIDs() (ids []uuid.UUID) {
+	for id := range m.removedshares {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// SharesIDs returns the "shares" edge IDs in the mutation.
+func (m *DashboardMutation) SharesIDs() (ids []uuid.UUID) {
+	for id := range m.shares {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetShares resets all changes to the "shares" edge.
+func (m *DashboardMutation) ResetShares() {
+	m.shares = nil
+	m.clearedshares = false
+	m.removedshares = nil
+}
+
+// Where appends a list predicates to the DashboardMutation builder.
+func (m *DashboardMutation) Where(ps ...predicate.Dashboard) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DashboardMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DashboardMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Dashboard, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DashboardMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DashboardMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Dashboard).
+func (m *DashboardMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DashboardMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.organization != nil {
+		fields = append(fields, dashboard.FieldOrgID)
+	}
+	if m.name != nil {
+		fields = append(fields, dashboard.FieldName)
+	}
+	if m.definition != nil {
+		fields = append(fields, dashboard.FieldDefinition)
+	}
+	if m.version != nil {
+		fields = append(fields, dashboard.FieldVersion)
+	}
+	if m.created_at != nil {
+		fields = append(fields, dashboard.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, dashboard.FieldCreatedBy)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, dashboard.FieldUpdatedAt)
+	}
+	if m.updated_by != nil {
+		fields = append(fields, dashboard.FieldUpdatedBy)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DashboardMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case dashboard.FieldOrgID:
+		return m.OrgID()
+	case dashboard.FieldName:
+		return m.Name()
+	case dashboard.FieldDefinition:
+		return m.Definition()
+	case dashboard.FieldVersion:
+		return m.Version()
+	case dashboard.FieldCreatedAt:
+		return m.CreatedAt()
+	case dashboard.FieldCreatedBy:
+		return m.CreatedBy()
+	case dashboard.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case dashboard.FieldUpdatedBy:
+		return m.UpdatedBy()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DashboardMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case dashboard.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case dashboard.FieldName:
+		return m.OldName(ctx)
+	case dashboard.FieldDefinition:
+		return m.OldDefinition(ctx)
+	case dashboard.FieldVersion:
+		return m.OldVersion(ctx)
+	case dashboard.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case dashboard.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	case dashboard.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case dashboard.FieldUpdatedBy:
+		return m.OldUpdatedBy(ctx)
+	}
+	return nil, fmt.Errorf("unknown Dashboard field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DashboardMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case dashboard.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case dashboard.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case dashboard.FieldDefinition:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDefinition(v)
+		return nil
+	case dashboard.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersion(v)
+		return nil
+	case dashboard.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case dashboard.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	case dashboard.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case dashboard.FieldUpdatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedBy(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Dashboard field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DashboardMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion != nil {
+		fields = append(fields, dashboard.FieldVersion)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DashboardMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case dashboard.FieldVersion:
+		return m.AddedVersion()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DashboardMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case dashboard.FieldVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersion(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Dashboard numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DashboardMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DashboardMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DashboardMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Dashboard nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DashboardMutation) ResetField(name string) error {
+	switch name {
+	case dashboard.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case dashboard.FieldName:
+		m.ResetName()
+		return nil
+	case dashboard.FieldDefinition:
+		m.ResetDefinition()
+		return nil
+	case dashboard.FieldVersion:
+		m.ResetVersion()
+		return nil
+	case dashboard.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case dashboard.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	case dashboard.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case dashboard.FieldUpdatedBy:
+		m.ResetUpdatedBy()
+		return nil
+	}
+	return fmt.Errorf("unknown Dashboard field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DashboardMutation) AddedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.organization != nil {
+		edges = append(edges, dashboard.EdgeOrganization)
+	}
+	if m.versions != nil {
+		edges = append(edges, dashboard.EdgeVersions)
+	}
+	if m.shares != nil {
+		edges = append(edges, dashboard.EdgeShares)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DashboardMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case dashboard.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case dashboard.EdgeVersions:
+		ids := make([]ent.Value, 0, len(m.versions))
+		for id := range m.versions {
+			ids = append(ids, id)
+		}
+		return ids
+	case dashboard.EdgeShares:
+		ids := make([]ent.Value, 0, len(m.shares))
+		for id := range m.shares {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DashboardMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.removedversions != nil {
+		edges = append(edges, dashboard.EdgeVersions)
+	}
+	if m.removedshares != nil {
+		edges = append(edges, dashboard.EdgeShares)
+	}
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DashboardMutation) RemovedIDs(name string) []ent.Value {
+	switch name {
+	case dashboard.EdgeVersions:
+		ids := make([]ent.Value, 0, len(m.removedversions))
+		for id := range m.removedversions {
+			ids = append(ids, id)
+		}
+		return ids
+	case dashboard.EdgeShares:
+		ids := make([]ent.Value, 0, len(m.removedshares))
+		for id := range m.removedshares {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DashboardMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.clearedorganization {
+		edges = append(edges, dashboard.EdgeOrganization)
+	}
+	if m.clearedversions {
+		edges = append(edges, dashboard.EdgeVersions)
+	}
+	if m.clearedshares {
+		edges = append(edges, dashboard.EdgeShares)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DashboardMutation) EdgeCleared(name string) bool {
+	switch name {
+	case dashboard.EdgeOrganization:
+		return m.clearedorganization
+	case dashboard.EdgeVersions:
+		return m.clearedversions
+	case dashboard.EdgeShares:
+		return m.clearedshares
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DashboardMutation) ClearEdge(name string) error {
+	switch name {
+	case dashboard.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Dashboard unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DashboardMutation) ResetEdge(name string) error {
+	switch name {
+	case dashboard.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case dashboard.EdgeVersions:
+		m.ResetVersions()
+		return nil
+	case dashboard.EdgeShares:
+		m.ResetShares()
+		return nil
+	}
+	return fmt.Errorf("unknown Dashboard edge %s", name)
+}
+
+// DashboardShareMutation represents an operation that mutates the DashboardShare nodes in the graph.
+type DashboardShareMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	widget_id           *string
+	mode                *dashboardshare.Mode
+	token               *string
+	token_hash          *string
+	created_at          *time.Time
+	created_by          *string
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	dashboard           *uuid.UUID
+	cleareddashboard    bool
+	done                bool
+	oldValue            func(context.Context) (*DashboardShare, error)
+	predicates          []predicate.DashboardShare
+}
+
+var _ ent.Mutation = (*DashboardShareMutation)(nil)
+
+// dashboardshareOption allows management of the mutation configuration using functional options.
+type dashboardshareOption func(*DashboardShareMutation)
+
+// newDashboardShareMutation creates new mutation for the DashboardShare entity.
+func newDashboardShareMutation(c config, op Op, opts ...dashboardshareOption) *DashboardShareMutation {
+	m := &DashboardShareMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDashboardShare,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDashboardShareID sets the ID field of the mutation.
+func withDashboardShareID(id uuid.UUID) dashboardshareOption {
+	return func(m *DashboardShareMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *DashboardShare
+		)
+		m.oldValue = func(ctx context.Context) (*DashboardShare, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().DashboardShare.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDashboardShare sets the old DashboardShare of the mutation.
+func withDashboardShare(node *DashboardShare) dashboardshareOption {
+	return func(m *DashboardShareMutation) {
+		m.oldValue = func(context.Context) (*DashboardShare, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DashboardShareMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DashboardShareMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of DashboardShare entities.
+func (m *DashboardShareMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DashboardShareMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DashboardShareMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().DashboardShare.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *DashboardShareMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *DashboardShareMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the DashboardShare entity.
+// If the DashboardShare object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardShareMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *DashboardShareMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetDashboardID sets the "dashboard_id" field.
+func (m *DashboardShareMutation) SetDashboardID(u uuid.UUID) {
+	m.dashboard = &u
+}
+
+// DashboardID returns the value of the "dashboard_id" field in the mutation.
+func (m *DashboardShareMutation) DashboardID() (r uuid.UUID, exists bool) {
+	v := m.dashboard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDashboardID returns the old "dashboard_id" field's value of the DashboardShare entity.
+// If the DashboardShare object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardShareMutation) OldDashboardID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDashboardID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDashboardID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDashboardID: %w", err)
+	}
+	return oldValue.DashboardID, nil
+}
+
+// ResetDashboardID resets all changes to the "dashboard_id" field.
+func (m *DashboardShareMutation) ResetDashboardID() {
+	m.dashboard = nil
+}
+
+// SetWidgetID sets the "widget_id" field.
+func (m *DashboardShareMutation) SetWidgetID(s string) {
+	m.widget_id = &s
+}
+
+// WidgetID returns the value of the "widget_id" field in the mutation.
+func (m *DashboardShareMutation) WidgetID() (r string, exists bool) {
+	v := m.widget_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWidgetID returns the old "widget_id" field's value of the DashboardShare entity.
+// If the DashboardShare object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardShareMutation) OldWidgetID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWidgetID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWidgetID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWidgetID: %w", err)
+	}
+	return oldValue.WidgetID, nil
+}
+
+// ResetWidgetID resets all changes to the "widget_id" field.
+func (m *DashboardShareMutation) ResetWidgetID() {
+	m.widget_id = nil
+}
+
+// SetMode sets the "mode" field.
+func (m *DashboardShareMutation) SetMode(d dashboardshare.Mode) {
+	m.mode = &d
+}
+
+// Mode returns the value of the "mode" field in the mutation.
+func (m *DashboardShareMutation) Mode() (r dashboardshare.Mode, exists bool) {
+	v := m.mode
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMode returns the old "mode" field's value of the DashboardShare entity.
+// If the DashboardShare object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardShareMutation) OldMode(ctx context.Context) (v dashboardshare.Mode, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMode: %w", err)
+	}
+	return oldValue.Mode, nil
+}
+
+// ResetMode resets all changes to the "mode" field.
+func (m *DashboardShareMutation) ResetMode() {
+	m.mode = nil
+}
+
+// SetToken sets the "token" field.
+func (m *DashboardShareMutation) SetToken(s string) {
+	m.token = &s
+}
+
+// Token returns the value of the "token" field in the mutation.
+func (m *DashboardShareMutation) Token() (r string, exists bool) {
+	v := m.token
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldToken returns the old "token" field's value of the DashboardShare entity.
+// If the DashboardShare object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardShareMutation) OldToken(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldToken is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldToken requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldToken: %w", err)
+	}
+	return oldValue.Token, nil
+}
+
+// ResetToken resets all changes to the "token" field.
+func (m *DashboardShareMutation) ResetToken() {
+	m.token = nil
+}
+
+// SetTokenHash sets the "token_hash" field.
+func (m *DashboardShareMutation) SetTokenHash(s string) {
+	m.token_hash = &s
+}
+
+// TokenHash returns the value of the "token_hash" field in the mutation.
+func (m *DashboardShareMutation) TokenHash() (r string, exists bool) {
+	v := m.token_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTokenHash returns the old "token_hash" field's value of the DashboardShare entity.
+// If the DashboardShare object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardShareMutation) OldTokenHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTokenHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTokenHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTokenHash: %w", err)
+	}
+	return oldValue.TokenHash, nil
+}
+
+// ResetTokenHash resets all changes to the "token_hash" field.
+func (m *DashboardShareMutation) ResetTokenHash() {
+	m.token_hash = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *DashboardShareMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *DashboardShareMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the DashboardShare entity.
+// If the DashboardShare object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardShareMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *DashboardShareMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *DashboardShareMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *DashboardShareMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the DashboardShare entity.
+// If the DashboardShare object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardShareMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *DashboardShareMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *DashboardShareMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *DashboardShareMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the DashboardShare entity.
+// If the DashboardShare object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardShareMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *DashboardShareMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *DashboardShareMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *DashboardShareMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[dashboardshare.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *DashboardShareMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *DashboardShareMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *DashboardShareMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *DashboardShareMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearDashboard clears the "dashboard" edge to the Dashboard entity.
+func (m *DashboardShareMutation) ClearDashboard() {
+	m.cleareddashboard = true
+	m.clearedFields[dashboardshare.FieldDashboardID] = struct{}{}
+}
+
+// DashboardCleared reports if the "dashboard" edge to the Dashboard entity was cleared.
+func (m *DashboardShareMutation) DashboardCleared() bool {
+	return m.cleareddashboard
+}
+
+// DashboardIDs returns the "dashboard" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// DashboardID instead. It exists only for internal usage by the builders.
+func (m *DashboardShareMutation) DashboardIDs() (ids []uuid.UUID) {
+	if id := m.dashboard; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetDashboard resets all changes to the "dashboard" edge.
+func (m *DashboardShareMutation) ResetDashboard() {
+	m.dashboard = nil
+	m.cleareddashboard = false
+}
+
+// Where appends a list predicates to the DashboardShareMutation builder.
+func (m *DashboardShareMutation) Where(ps ...predicate.DashboardShare) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DashboardShareMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DashboardShareMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.DashboardShare, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DashboardShareMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DashboardShareMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (DashboardShare).
+func (m *DashboardShareMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DashboardShareMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.organization != nil {
+		fields = append(fields, dashboardshare.FieldOrgID)
+	}
+	if m.dashboard != nil {
+		fields = append(fields, dashboardshare.FieldDashboardID)
+	}
+	if m.widget_id != nil {
+		fields = append(fields, dashboardshare.FieldWidgetID)
+	}
+	if m.mode != nil {
+		fields = append(fields, dashboardshare.FieldMode)
+	}
+	if m.token != nil {
+		fields = append(fields, dashboardshare.FieldToken)
+	}
+	if m.token_hash != nil {
+		fields = append(fields, dashboardshare.FieldTokenHash)
+	}
+	if m.created_at != nil {
+		fields = append(fields, dashboardshare.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, dashboardshare.FieldCreatedBy)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, dashboardshare.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DashboardShareMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case dashboardshare.FieldOrgID:
+		return m.OrgID()
+	case dashboardshare.FieldDashboardID:
+		return m.DashboardID()
+	case dashboardshare.FieldWidgetID:
+		return m.WidgetID()
+	case dashboardshare.FieldMode:
+		return m.Mode()
+	case dashboardshare.FieldToken:
+		return m.Token()
+	case dashboardshare.FieldTokenHash:
+		return m.TokenHash()
+	case dashboardshare.FieldCreatedAt:
+		return m.CreatedAt()
+	case dashboardshare.FieldCreatedBy:
+		return m.CreatedBy()
+	case dashboardshare.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DashboardShareMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case dashboardshare.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case dashboardshare.FieldDashboardID:
+		return m.OldDashboardID(ctx)
+	case dashboardshare.FieldWidgetID:
+		return m.OldWidgetID(ctx)
+	case dashboardshare.FieldMode:
+		return m.OldMode(ctx)
+	case dashboardshare.FieldToken:
+		return m.OldToken(ctx)
+	case dashboardshare.FieldTokenHash:
+		return m.OldTokenHash(ctx)
+	case dashboardshare.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case dashboardshare.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	case dashboardshare.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown DashboardShare field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DashboardShareMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case dashboardshare.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case dashboardshare.FieldDashboardID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDashboardID(v)
+		return nil
+	case dashboardshare.FieldWidgetID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWidgetID(v)
+		return nil
+	case dashboardshare.FieldMode:
+		v, ok := value.(dashboardshare.Mode)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMode(v)
+		return nil
+	case dashboardshare.FieldToken:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetToken(v)
+		return nil
+	case dashboardshare.FieldTokenHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTokenHash(v)
+		return nil
+	case dashboardshare.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case dashboardshare.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	case dashboardshare.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardShare field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DashboardShareMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DashboardShareMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DashboardShareMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown DashboardShare numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DashboardShareMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DashboardShareMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DashboardShareMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown DashboardShare nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DashboardShareMutation) ResetField(name string) error {
+	switch name {
+	case dashboardshare.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case dashboardshare.FieldDashboardID:
+		m.ResetDashboardID()
+		return nil
+	case dashboardshare.FieldWidgetID:
+		m.ResetWidgetID()
+		return nil
+	case dashboardshare.FieldMode:
+		m.ResetMode()
+		return nil
+	case dashboardshare.FieldToken:
+		m.ResetToken()
+		return nil
+	case dashboardshare.FieldTokenHash:
+		m.ResetTokenHash()
+		return nil
+	case dashboardshare.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case dashboardshare.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	case dashboardshare.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardShare field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DashboardShareMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, dashboardshare.EdgeOrganization)
+	}
+	if m.dashboard != nil {
+		edges = append(edges, dashboardshare.EdgeDashboard)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DashboardShareMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case dashboardshare.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case dashboardshare.EdgeDashboard:
+		if id := m.dashboard; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DashboardShareMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DashboardShareMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DashboardShareMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, dashboardshare.EdgeOrganization)
+	}
+	if m.cleareddashboard {
+		edges = append(edges, dashboardshare.EdgeDashboard)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DashboardShareMutation) EdgeCleared(name string) bool {
+	switch name {
+	case dashboardshare.EdgeOrganization:
+		return m.clearedorganization
+	case dashboardshare.EdgeDashboard:
+		return m.cleareddashboard
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DashboardShareMutation) ClearEdge(name string) error {
+	switch name {
+	case dashboardshare.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case dashboardshare.EdgeDashboard:
+		m.ClearDashboard()
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardShare unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DashboardShareMutation) ResetEdge(name string) error {
+	switch name {
+	case dashboardshare.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case dashboardshare.EdgeDashboard:
+		m.ResetDashboard()
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardShare edge %s", name)
+}
+
+// DashboardVersionMutation represents an operation that mutates the DashboardVersion nodes in the graph.
+type DashboardVersionMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	version_number      *int
+	addversion_number   *int
+	snapshot            *json.RawMessage
+	appendsnapshot      json.RawMessage
+	name                *string
+	change_kind         *string
+	change_summary      *string
+	source_version_id   *uuid.UUID
+	created_at          *time.Time
+	created_by          *string
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	dashboard           *uuid.UUID
+	cleareddashboard    bool
+	done                bool
+	oldValue            func(context.Context) (*DashboardVersion, error)
+	predicates          []predicate.DashboardVersion
+}
+
+var _ ent.Mutation = (*DashboardVersionMutation)(nil)
+
+// dashboardversionOption allows management of the mutation configuration using functional options.
+type dashboardversionOption func(*DashboardVersionMutation)
+
+// newDashboardVersionMutation creates new mutation for the DashboardVersion entity.
+func newDashboardVersionMutation(c config, op Op, opts ...dashboardversionOption) *DashboardVersionMutation {
+	m := &DashboardVersionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDashboardVersion,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDashboardVersionID sets the ID field of the mutation.
+func withDashboardVersionID(id uuid.UUID) dashboardversionOption {
+	return func(m *DashboardVersionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *DashboardVersion
+		)
+		m.oldValue = func(ctx context.Context) (*DashboardVersion, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().DashboardVersion.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDashboardVersion sets the old DashboardVersion of the mutation.
+func withDashboardVersion(node *DashboardVersion) dashboardversionOption {
+	return func(m *DashboardVersionMutation) {
+		m.oldValue = func(context.Context) (*DashboardVersion, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DashboardVersionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DashboardVersionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of DashboardVersion entities.
+func (m *DashboardVersionMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DashboardVersionMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DashboardVersionMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().DashboardVersion.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *DashboardVersionMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *DashboardVersionMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *DashboardVersionMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetDashboardID sets the "dashboard_id" field.
+func (m *DashboardVersionMutation) SetDashboardID(u uuid.UUID) {
+	m.dashboard = &u
+}
+
+// DashboardID returns the value of the "dashboard_id" field in the mutation.
+func (m *DashboardVersionMutation) DashboardID() (r uuid.UUID, exists bool) {
+	v := m.dashboard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDashboardID returns the old "dashboard_id" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldDashboardID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDashboardID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDashboardID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDashboardID: %w", err)
+	}
+	return oldValue.DashboardID, nil
+}
+
+// ResetDashboardID resets all changes to the "dashboard_id" field.
+func (m *DashboardVersionMutation) ResetDashboardID() {
+	m.dashboard = nil
+}
+
+// SetVersionNumber sets the "version_number" field.
+func (m *DashboardVersionMutation) SetVersionNumber(i int) {
+	m.version_number = &i
+	m.addversion_number = nil
+}
+
+// VersionNumber returns the value of the "version_number" field in the mutation.
+func (m *DashboardVersionMutation) VersionNumber() (r int, exists bool) {
+	v := m.version_number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVersionNumber returns the old "version_number" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldVersionNumber(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVersionNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVersionNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVersionNumber: %w", err)
+	}
+	return oldValue.VersionNumber, nil
+}
+
+// AddVersionNumber adds i to the "version_number" field.
+func (m *DashboardVersionMutation) AddVersionNumber(i int) {
+	if m.addversion_number != nil {
+		*m.addversion_number += i
+	} else {
+		m.addversion_number = &i
+	}
+}
+
+// AddedVersionNumber returns the value that was added to the "version_number" field in this mutation.
+func (m *DashboardVersionMutation) AddedVersionNumber() (r int, exists bool) {
+	v := m.addversion_number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVersionNumber resets all changes to the "version_number" field.
+func (m *DashboardVersionMutation) ResetVersionNumber() {
+	m.version_number = nil
+	m.addversion_number = nil
+}
+
+// SetSnapshot sets the "snapshot" field.
+func (m *DashboardVersionMutation) SetSnapshot(jm json.RawMessage) {
+	m.snapshot = &jm
+	m.appendsnapshot = nil
+}
+
+// Snapshot returns the value of the "snapshot" field in the mutation.
+func (m *DashboardVersionMutation) Snapshot() (r json.RawMessage, exists bool) {
+	v := m.snapshot
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSnapshot returns the old "snapshot" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldSnapshot(ctx context.Context) (v json.RawMessage, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSnapshot is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSnapshot requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSnapshot: %w", err)
+	}
+	return oldValue.Snapshot, nil
+}
+
+// AppendSnapshot adds jm to the "snapshot" field.
+func (m *DashboardVersionMutation) AppendSnapshot(jm json.RawMessage) {
+	m.appendsnapshot = append(m.appendsnapshot, jm...)
+}
+
+// AppendedSnapshot returns the list of values that were appended to the "snapshot" field in this mutation.
+func (m *DashboardVersionMutation) AppendedSnapshot() (json.RawMessage, bool) {
+	if len(m.appendsnapshot) == 0 {
+		return nil, false
+	}
+	return m.appendsnapshot, true
+}
+
+// ResetSnapshot resets all changes to the "snapshot" field.
+func (m *DashboardVersionMutation) ResetSnapshot() {
+	m.snapshot = nil
+	m.appendsnapshot = nil
+}
+
+// SetName sets the "name" field.
+func (m *DashboardVersionMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *DashboardVersionMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *DashboardVersionMutation) ResetName() {
+	m.name = nil
+}
+
+// SetChangeKind sets the "change_kind" field.
+func (m *DashboardVersionMutation) SetChangeKind(s string) {
+	m.change_kind = &s
+}
+
+// ChangeKind returns the value of the "change_kind" field in the mutation.
+func (m *DashboardVersionMutation) ChangeKind() (r string, exists bool) {
+	v := m.change_kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChangeKind returns the old "change_kind" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldChangeKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChangeKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChangeKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChangeKind: %w", err)
+	}
+	return oldValue.ChangeKind, nil
+}
+
+// ResetChangeKind resets all changes to the "change_kind" field.
+func (m *DashboardVersionMutation) ResetChangeKind() {
+	m.change_kind = nil
+}
+
+// SetChangeSummary sets the "change_summary" field.
+func (m *DashboardVersionMutation) SetChangeSummary(s string) {
+	m.change_summary = &s
+}
+
+// ChangeSummary returns the value of the "change_summary" field in the mutation.
+func (m *DashboardVersionMutation) ChangeSummary() (r string, exists bool) {
+	v := m.change_summary
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChangeSummary returns the old "change_summary" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldChangeSummary(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChangeSummary is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChangeSummary requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChangeSummary: %w", err)
+	}
+	return oldValue.ChangeSummary, nil
+}
+
+// ClearChangeSummary clears the value of the "change_summary" field.
+func (m *DashboardVersionMutation) ClearChangeSummary() {
+	m.change_summary = nil
+	m.clearedFields[dashboardversion.FieldChangeSummary] = struct{}{}
+}
+
+// ChangeSummaryCleared returns if the "change_summary" field was cleared in this mutation.
+func (m *DashboardVersionMutation) ChangeSummaryCleared() bool {
+	_, ok := m.clearedFields[dashboardversion.FieldChangeSummary]
+	return ok
+}
+
+// ResetChangeSummary resets all changes to the "change_summary" field.
+func (m *DashboardVersionMutation) ResetChangeSummary() {
+	m.change_summary = nil
+	delete(m.clearedFields, dashboardversion.FieldChangeSummary)
+}
+
+// SetSourceVersionID sets the "source_version_id" field.
+func (m *DashboardVersionMutation) SetSourceVersionID(u uuid.UUID) {
+	m.source_version_id = &u
+}
+
+// SourceVersionID returns the value of the "source_version_id" field in the mutation.
+func (m *DashboardVersionMutation) SourceVersionID() (r uuid.UUID, exists bool) {
+	v := m.source_version_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSourceVersionID returns the old "source_version_id" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldSourceVersionID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSourceVersionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSourceVersionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSourceVersionID: %w", err)
+	}
+	return oldValue.SourceVersionID, nil
+}
+
+// ClearSourceVersionID clears the value of the "source_version_id" field.
+func (m *DashboardVersionMutation) ClearSourceVersionID() {
+	m.source_version_id = nil
+	m.clearedFields[dashboardversion.FieldSourceVersionID] = struct{}{}
+}
+
+// SourceVersionIDCleared returns if the "source_version_id" field was cleared in this mutation.
+func (m *DashboardVersionMutation) SourceVersionIDCleared() bool {
+	_, ok := m.clearedFields[dashboardversion.FieldSourceVersionID]
+	return ok
+}
+
+// ResetSourceVersionID resets all changes to the "source_version_id" field.
+func (m *DashboardVersionMutation) ResetSourceVersionID() {
+	m.source_version_id = nil
+	delete(m.clearedFields, dashboardversion.FieldSourceVersionID)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *DashboardVersionMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *DashboardVersionMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *DashboardVersionMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *DashboardVersionMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *DashboardVersionMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the DashboardVersion entity.
+// If the DashboardVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DashboardVersionMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *DashboardVersionMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *DashboardVersionMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *DashboardVersionMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[dashboardversion.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *DashboardVersionMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *DashboardVersionMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *DashboardVersionMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *DashboardVersionMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearDashboard clears the "dashboard" edge to the Dashboard entity.
+func (m *DashboardVersionMutation) ClearDashboard() {
+	m.cleareddashboard = true
+	m.clearedFields[dashboardversion.FieldDashboardID] = struct{}{}
+}
+
+// DashboardCleared reports if the "dashboard" edge to the Dashboard entity was cleared.
+func (m *DashboardVersionMutation) DashboardCleared() bool {
+	return m.cleareddashboard
+}
+
+// DashboardIDs returns the "dashboard" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// DashboardID instead. It exists only for internal usage by the builders.
+func (m *DashboardVersionMutation) DashboardIDs() (ids []uuid.UUID) {
+	if id := m.dashboard; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetDashboard resets all changes to the "dashboard" edge.
+func (m *DashboardVersionMutation) ResetDashboard() {
+	m.dashboard = nil
+	m.cleareddashboard = false
+}
+
+// Where appends a list predicates to the DashboardVersionMutation builder.
+func (m *DashboardVersionMutation) Where(ps ...predicate.DashboardVersion) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DashboardVersionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DashboardVersionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.DashboardVersion, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DashboardVersionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DashboardVersionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (DashboardVersion).
+func (m *DashboardVersionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DashboardVersionMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.organization != nil {
+		fields = append(fields, dashboardversion.FieldOrgID)
+	}
+	if m.dashboard != nil {
+		fields = append(fields, dashboardversion.FieldDashboardID)
+	}
+	if m.version_number != nil {
+		fields = append(fields, dashboardversion.FieldVersionNumber)
+	}
+	if m.snapshot != nil {
+		fields = append(fields, dashboardversion.FieldSnapshot)
+	}
+	if m.name != nil {
+		fields = append(fields, dashboardversion.FieldName)
+	}
+	if m.change_kind != nil {
+		fields = append(fields, dashboardversion.FieldChangeKind)
+	}
+	if m.change_summary != nil {
+		fields = append(fields, dashboardversion.FieldChangeSummary)
+	}
+	if m.source_version_id != nil {
+		fields = append(fields, dashboardversion.FieldSourceVersionID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, dashboardversion.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, dashboardversion.FieldCreatedBy)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DashboardVersionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case dashboardversion.FieldOrgID:
+		return m.OrgID()
+	case dashboardversion.FieldDashboardID:
+		return m.DashboardID()
+	case dashboardversion.FieldVersionNumber:
+		return m.VersionNumber()
+	case dashboardversion.FieldSnapshot:
+		return m.Snapshot()
+	case dashboardversion.FieldName:
+		return m.Name()
+	case dashboardversion.FieldChangeKind:
+		return m.ChangeKind()
+	case dashboardversion.FieldChangeSummary:
+		return m.ChangeSummary()
+	case dashboardversion.FieldSourceVersionID:
+		return m.SourceVersionID()
+	case dashboardversion.FieldCreatedAt:
+		return m.CreatedAt()
+	case dashboardversion.FieldCreatedBy:
+		return m.CreatedBy()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DashboardVersionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case dashboardversion.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case dashboardversion.FieldDashboardID:
+		return m.OldDashboardID(ctx)
+	case dashboardversion.FieldVersionNumber:
+		return m.OldVersionNumber(ctx)
+	case dashboardversion.FieldSnapshot:
+		return m.OldSnapshot(ctx)
+	case dashboardversion.FieldName:
+		return m.OldName(ctx)
+	case dashboardversion.FieldChangeKind:
+		return m.OldChangeKind(ctx)
+	case dashboardversion.FieldChangeSummary:
+		return m.OldChangeSummary(ctx)
+	case dashboardversion.FieldSourceVersionID:
+		return m.OldSourceVersionID(ctx)
+	case dashboardversion.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case dashboardversion.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	}
+	return nil, fmt.Errorf("unknown DashboardVersion field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DashboardVersionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case dashboardversion.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case dashboardversion.FieldDashboardID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDashboardID(v)
+		return nil
+	case dashboardversion.FieldVersionNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVersionNumber(v)
+		return nil
+	case dashboardversion.FieldSnapshot:
+		v, ok := value.(json.RawMessage)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSnapshot(v)
+		return nil
+	case dashboardversion.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case dashboardversion.FieldChangeKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChangeKind(v)
+		return nil
+	case dashboardversion.FieldChangeSummary:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChangeSummary(v)
+		return nil
+	case dashboardversion.FieldSourceVersionID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSourceVersionID(v)
+		return nil
+	case dashboardversion.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case dashboardversion.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardVersion field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DashboardVersionMutation) AddedFields() []string {
+	var fields []string
+	if m.addversion_number != nil {
+		fields = append(fields, dashboardversion.FieldVersionNumber)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DashboardVersionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case dashboardversion.FieldVersionNumber:
+		return m.AddedVersionNumber()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DashboardVersionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case dashboardversion.FieldVersionNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVersionNumber(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardVersion numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DashboardVersionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(dashboardversion.FieldChangeSummary) {
+		fields = append(fields, dashboardversion.FieldChangeSummary)
+	}
+	if m.FieldCleared(dashboardversion.FieldSourceVersionID) {
+		fields = append(fields, dashboardversion.FieldSourceVersionID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DashboardVersionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DashboardVersionMutation) ClearField(name string) error {
+	switch name {
+	case dashboardversion.FieldChangeSummary:
+		m.ClearChangeSummary()
+		return nil
+	case dashboardversion.FieldSourceVersionID:
+		m.ClearSourceVersionID()
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardVersion nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DashboardVersionMutation) ResetField(name string) error {
+	switch name {
+	case dashboardversion.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case dashboardversion.FieldDashboardID:
+		m.ResetDashboardID()
+		return nil
+	case dashboardversion.FieldVersionNumber:
+		m.ResetVersionNumber()
+		return nil
+	case dashboardversion.FieldSnapshot:
+		m.ResetSnapshot()
+		return nil
+	case dashboardversion.FieldName:
+		m.ResetName()
+		return nil
+	case dashboardversion.FieldChangeKind:
+		m.ResetChangeKind()
+		return nil
+	case dashboardversion.FieldChangeSummary:
+		m.ResetChangeSummary()
+		return nil
+	case dashboardversion.FieldSourceVersionID:
+		m.ResetSourceVersionID()
+		return nil
+	case dashboardversion.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case dashboardversion.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardVersion field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DashboardVersionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, dashboardversion.EdgeOrganization)
+	}
+	if m.dashboard != nil {
+		edges = append(edges, dashboardversion.EdgeDashboard)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DashboardVersionMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case dashboardversion.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case dashboardversion.EdgeDashboard:
+		if id := m.dashboard; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DashboardVersionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DashboardVersionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DashboardVersionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, dashboardversion.EdgeOrganization)
+	}
+	if m.cleareddashboard {
+		edges = append(edges, dashboardversion.EdgeDashboard)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DashboardVersionMutation) EdgeCleared(name string) bool {
+	switch name {
+	case dashboardversion.EdgeOrganization:
+		return m.clearedorganization
+	case dashboardversion.EdgeDashboard:
+		return m.cleareddashboard
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DashboardVersionMutation) ClearEdge(name string) error {
+	switch name {
+	case dashboardversion.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case dashboardversion.EdgeDashboard:
+		m.ClearDashboard()
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardVersion unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DashboardVersionMutation) ResetEdge(name string) error {
+	switch name {
+	case dashboardversion.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case dashboardversion.EdgeDashboard:
+		m.ResetDashboard()
+		return nil
+	}
+	return fmt.Errorf("unknown DashboardVersion edge %s", name)
+}
+
+// DeviceLoginMutation represents an operation that mutates the DeviceLogin nodes in the graph.
+type DeviceLoginMutation struct {
+	config
+	op               Op
+	typ              string
+	id               *uuid.UUID
+	device_code_hash *string
+	user_code_hash   *string
+	client_name      *string
+	client_address   *string
+	status           *devicelogin.Status
+	org_id           *string
+	user_id          *string
+	created_at       *time.Time
+	expires_at       *time.Time
+	polled_at        *time.Time
+	clearedFields    map[string]struct{}
+	done             bool
+	oldValue         func(context.Context) (*DeviceLogin, error)
+	predicates       []predicate.DeviceLogin
+}
+
+var _ ent.Mutation = (*DeviceLoginMutation)(nil)
+
+// deviceloginOption allows management of the mutation configuration using functional options.
+type deviceloginOption func(*DeviceLoginMutation)
+
+// newDeviceLoginMutation creates new mutation for the DeviceLogin entity.
+func newDeviceLoginMutation(c config, op Op, opts ...deviceloginOption) *DeviceLoginMutation {
+	m := &DeviceLoginMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDeviceLogin,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDeviceLoginID sets the ID field of the mutation.
+func withDeviceLoginID(id uuid.UUID) deviceloginOption {
+	return func(m *DeviceLoginMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *DeviceLogin
+		)
+		m.oldValue = func(ctx context.Context) (*DeviceLogin, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().DeviceLogin.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDeviceLogin sets the old DeviceLogin of the mutation.
+func withDeviceLogin(node *DeviceLogin) deviceloginOption {
+	return func(m *DeviceLoginMutation) {
+		m.oldValue = func(context.Context) (*DeviceLogin, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DeviceLoginMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DeviceLoginMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of DeviceLogin entities.
+func (m *DeviceLoginMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DeviceLoginMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DeviceLoginMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().DeviceLogin.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetDeviceCodeHash sets the "device_code_hash" field.
+func (m *DeviceLoginMutation) SetDeviceCodeHash(s string) {
+	m.device_code_hash = &s
+}
+
+// DeviceCodeHash returns the value of the "device_code_hash" field in the mutation.
+func (m *DeviceLoginMutation) DeviceCodeHash() (r string, exists bool) {
+	v := m.device_code_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeviceCodeHash returns the old "device_code_hash" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldDeviceCodeHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeviceCodeHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeviceCodeHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeviceCodeHash: %w", err)
+	}
+	return oldValue.DeviceCodeHash, nil
+}
+
+// ResetDeviceCodeHash resets all changes to the "device_code_hash" field.
+func (m *DeviceLoginMutation) ResetDeviceCodeHash() {
+	m.device_code_hash = nil
+}
+
+// SetUserCodeHash sets the "user_code_hash" field.
+func (m *DeviceLoginMutation) SetUserCodeHash(s string) {
+	m.user_code_hash = &s
+}
+
+// UserCodeHash returns the value of the "user_code_hash" field in the mutation.
+func (m *DeviceLoginMutation) UserCodeHash() (r string, exists bool) {
+	v := m.user_code_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserCodeHash returns the old "user_code_hash" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldUserCodeHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserCodeHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserCodeHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserCodeHash: %w", err)
+	}
+	return oldValue.UserCodeHash, nil
+}
+
+// ResetUserCodeHash resets all changes to the "user_code_hash" field.
+func (m *DeviceLoginMutation) ResetUserCodeHash() {
+	m.user_code_hash = nil
+}
+
+// SetClientName sets the "client_name" field.
+func (m *DeviceLoginMutation) SetClientName(s string) {
+	m.client_name = &s
+}
+
+// ClientName returns the value of the "client_name" field in the mutation.
+func (m *DeviceLoginMutation) ClientName() (r string, exists bool) {
+	v := m.client_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClientName returns the old "client_name" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldClientName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClientName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClientName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClientName: %w", err)
+	}
+	return oldValue.ClientName, nil
+}
+
+// ResetClientName resets all changes to the "client_name" field.
+func (m *DeviceLoginMutation) ResetClientName() {
+	m.client_name = nil
+}
+
+// SetClientAddress sets the "client_address" field.
+func (m *DeviceLoginMutation) SetClientAddress(s string) {
+	m.client_address = &s
+}
+
+// ClientAddress returns the value of the "client_address" field in the mutation.
+func (m *DeviceLoginMutation) ClientAddress() (r string, exists bool) {
+	v := m.client_address
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClientAddress returns the old "client_address" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldClientAddress(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClientAddress is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClientAddress requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClientAddress: %w", err)
+	}
+	return oldValue.ClientAddress, nil
+}
+
+// ResetClientAddress resets all changes to the "client_address" field.
+func (m *DeviceLoginMutation) ResetClientAddress() {
+	m.client_address = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *DeviceLoginMutation) SetStatus(d devicelogin.Status) {
+	m.status = &d
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *DeviceLoginMutation) Status() (r devicelogin.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldStatus(ctx context.Context) (v devicelogin.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *DeviceLoginMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *DeviceLoginMutation) SetOrgID(s string) {
+	m.org_id = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *DeviceLoginMutation) OrgID() (r string, exists bool) {
+	v := m.org_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldOrgID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ClearOrgID clears the value of the "org_id" field.
+func (m *DeviceLoginMutation) ClearOrgID() {
+	m.org_id = nil
+	m.clearedFields[devicelogin.FieldOrgID] = struct{}{}
+}
+
+// OrgIDCleared returns if the "org_id" field was cleared in this mutation.
+func (m *DeviceLoginMutation) OrgIDCleared() bool {
+	_, ok := m.clearedFields[devicelogin.FieldOrgID]
+	return ok
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *DeviceLoginMutation) ResetOrgID() {
+	m.org_id = nil
+	delete(m.clearedFields, devicelogin.FieldOrgID)
+}
+
+// SetUserID sets the "user_id" field.
+func (m *DeviceLoginMutation) SetUserID(s string) {
+	m.user_id = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *DeviceLoginMutation) UserID() (r string, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldUserID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *DeviceLoginMutation) ClearUserID() {
+	m.user_id = nil
+	m.clearedFields[devicelogin.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *DeviceLoginMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[devicelogin.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *DeviceLoginMutation) ResetUserID() {
+	m.user_id = nil
+	delete(m.clearedFields, devicelogin.FieldUserID)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *DeviceLoginMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *DeviceLoginMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *DeviceLoginMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *DeviceLoginMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *DeviceLoginMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *DeviceLoginMutation) ResetExpiresAt() {
+	m.expires_at = nil
+}
+
+// SetPolledAt sets the "polled_at" field.
+func (m *DeviceLoginMutation) SetPolledAt(t time.Time) {
+	m.polled_at = &t
+}
+
+// PolledAt returns the value of the "polled_at" field in the mutation.
+func (m *DeviceLoginMutation) PolledAt() (r time.Time, exists bool) {
+	v := m.polled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPolledAt returns the old "polled_at" field's value of the DeviceLogin entity.
+// If the DeviceLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeviceLoginMutation) OldPolledAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPolledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPolledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPolledAt: %w", err)
+	}
+	return oldValue.PolledAt, nil
+}
+
+// ClearPolledAt clears the value of the "polled_at" field.
+func (m *DeviceLoginMutation) ClearPolledAt() {
+	m.polled_at = nil
+	m.clearedFields[devicelogin.FieldPolledAt] = struct{}{}
+}
+
+// PolledAtCleared returns if the "polled_at" field was cleared in this mutation.
+func (m *DeviceLoginMutation) PolledAtCleared() bool {
+	_, ok := m.clearedFields[devicelogin.FieldPolledAt]
+	return ok
+}
+
+// ResetPolledAt resets all changes to the "polled_at" field.
+func (m *DeviceLoginMutation) ResetPolledAt() {
+	m.polled_at = nil
+	delete(m.clearedFields, devicelogin.FieldPolledAt)
+}
+
+// Where appends a list predicates to the DeviceLoginMutation builder.
+func (m *DeviceLoginMutation) Where(ps ...predicate.DeviceLogin) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DeviceLoginMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DeviceLoginMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.DeviceLogin, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DeviceLoginMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DeviceLoginMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (DeviceLogin).
+func (m *DeviceLoginMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DeviceLoginMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.device_code_hash != nil {
+		fields = append(fields, devicelogin.FieldDeviceCodeHash)
+	}
+	if m.user_code_hash != nil {
+		fields = append(fields, devicelogin.FieldUserCodeHash)
+	}
+	if m.client_name != nil {
+		fields = append(fields, devicelogin.FieldClientName)
+	}
+	if m.client_address != nil {
+		fields = append(fields, devicelogin.FieldClientAddress)
+	}
+	if m.status != nil {
+		fields = append(fields, devicelogin.FieldStatus)
+	}
+	if m.org_id != nil {
+		fields = append(fields, devicelogin.FieldOrgID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, devicelogin.FieldUserID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, devicelogin.FieldCreatedAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, devicelogin.FieldExpiresAt)
+	}
+	if m.polled_at != nil {
+		fields = append(fields, devicelogin.FieldPolledAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DeviceLoginMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case devicelogin.FieldDeviceCodeHash:
+		return m.DeviceCodeHash()
+	case devicelogin.FieldUserCodeHash:
+		return m.UserCodeHash()
+	case devicelogin.FieldClientName:
+		return m.ClientName()
+	case devicelogin.FieldClientAddress:
+		return m.ClientAddress()
+	case devicelogin.FieldStatus:
+		return m.Status()
+	case devicelogin.FieldOrgID:
+		return m.OrgID()
+	case devicelogin.FieldUserID:
+		return m.UserID()
+	case devicelogin.FieldCreatedAt:
+		return m.CreatedAt()
+	case devicelogin.FieldExpiresAt:
+		return m.ExpiresAt()
+	case devicelogin.FieldPolledAt:
+		return m.PolledAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DeviceLoginMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case devicelogin.FieldDeviceCodeHash:
+		return m.OldDeviceCodeHash(ctx)
+	case devicelogin.FieldUserCodeHash:
+		return m.OldUserCodeHash(ctx)
+	case devicelogin.FieldClientName:
+		return m.OldClientName(ctx)
+	case devicelogin.FieldClientAddress:
+		return m.OldClientAddress(ctx)
+	case devicelogin.FieldStatus:
+		return m.OldStatus(ctx)
+	case devicelogin.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case devicelogin.FieldUserID:
+		return m.OldUserID(ctx)
+	case devicelogin.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case devicelogin.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case devicelogin.FieldPolledAt:
+		return m.OldPolledAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown DeviceLogin field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeviceLoginMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case devicelogin.FieldDeviceCodeHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeviceCodeHash(v)
+		return nil
+	case devicelogin.FieldUserCodeHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserCodeHash(v)
+		return nil
+	case devicelogin.FieldClientName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClientName(v)
+		return nil
+	case devicelogin.FieldClientAddress:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClientAddress(v)
+		return nil
+	case devicelogin.FieldStatus:
+		v, ok := value.(devicelogin.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case devicelogin.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case devicelogin.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case devicelogin.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case devicelogin.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case devicelogin.FieldPolledAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPolledAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DeviceLogin field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DeviceLoginMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DeviceLoginMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeviceLoginMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown DeviceLogin numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DeviceLoginMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(devicelogin.FieldOrgID) {
+		fields = append(fields, devicelogin.FieldOrgID)
+	}
+	if m.FieldCleared(devicelogin.FieldUserID) {
+		fields = append(fields, devicelogin.FieldUserID)
+	}
+	if m.FieldCleared(devicelogin.FieldPolledAt) {
+		fields = append(fields, devicelogin.FieldPolledAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DeviceLoginMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DeviceLoginMutation) ClearField(name string) error {
+	switch name {
+	case devicelogin.FieldOrgID:
+		m.ClearOrgID()
+		return nil
+	case devicelogin.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case devicelogin.FieldPolledAt:
+		m.ClearPolledAt()
+		return nil
+	}
+	return fmt.Errorf("unknown DeviceLogin nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DeviceLoginMutation) ResetField(name string) error {
+	switch name {
+	case devicelogin.FieldDeviceCodeHash:
+		m.ResetDeviceCodeHash()
+		return nil
+	case devicelogin.FieldUserCodeHash:
+		m.ResetUserCodeHash()
+		return nil
+	case devicelogin.FieldClientName:
+		m.ResetClientName()
+		return nil
+	case devicelogin.FieldClientAddress:
+		m.ResetClientAddress()
+		return nil
+	case devicelogin.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case devicelogin.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case devicelogin.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case devicelogin.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case devicelogin.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case devicelogin.FieldPolledAt:
+		m.ResetPolledAt()
+		return nil
+	}
+	return fmt.Errorf("unknown DeviceLogin field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DeviceLoginMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DeviceLoginMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DeviceLoginMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DeviceLoginMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DeviceLoginMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DeviceLoginMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DeviceLoginMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown DeviceLogin unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DeviceLoginMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown DeviceLogin edge %s", name)
+}
+
+// IdempotencyKeyMutation represents an operation that mutates the IdempotencyKey nodes in the graph.
+type IdempotencyKeyMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	caller              *string
+	key_hash            *string
+	request_hash        *string
+	status              *int
+	addstatus           *int
+	response            *[]byte
+	created_at          *time.Time
+	expires_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*IdempotencyKey, error)
+	predicates          []predicate.IdempotencyKey
+}
+
+var _ ent.Mutation = (*IdempotencyKeyMutation)(nil)
+
+// idempotencykeyOption allows management of the mutation configuration using functional options.
+type idempotencykeyOption func(*IdempotencyKeyMutation)
+
+// newIdempotencyKeyMutation creates new mutation for the IdempotencyKey entity.
+func newIdempotencyKeyMutation(c config, op Op, opts ...idempotencykeyOption) *IdempotencyKeyMutation {
+	m := &IdempotencyKeyMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeIdempotencyKey,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withIdempotencyKeyID sets the ID field of the mutation.
+func withIdempotencyKeyID(id uuid.UUID) idempotencykeyOption {
+	return func(m *IdempotencyKeyMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *IdempotencyKey
+		)
+		m.oldValue = func(ctx context.Context) (*IdempotencyKey, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().IdempotencyKey.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withIdempotencyKey sets the old IdempotencyKey of the mutation.
+func withIdempotencyKey(node *IdempotencyKey) idempotencykeyOption {
+	return func(m *IdempotencyKeyMutation) {
+		m.oldValue = func(context.Context) (*IdempotencyKey, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m IdempotencyKeyMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m IdempotencyKeyMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of IdempotencyKey entities.
+func (m *IdempotencyKeyMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *IdempotencyKeyMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *IdempotencyKeyMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().IdempotencyKey.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *IdempotencyKeyMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *IdempotencyKeyMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the IdempotencyKey entity.
+// If the IdempotencyKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IdempotencyKeyMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *IdempotencyKeyMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetCaller sets the "caller" field.
+func (m *IdempotencyKeyMutation) SetCaller(s string) {
+	m.caller = &s
+}
+
+// Caller returns the value of the "caller" field in the mutation.
+func (m *IdempotencyKeyMutation) Caller() (r string, exists bool) {
+	v := m.caller
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCaller returns the old "caller" field's value of the IdempotencyKey entity.
+// If the IdempotencyKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IdempotencyKeyMutation) OldCaller(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCaller is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCaller requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCaller: %w", err)
+	}
+	return oldValue.Caller, nil
+}
+
+// ResetCaller resets all changes to the "caller" field.
+func (m *IdempotencyKeyMutation) ResetCaller() {
+	m.caller = nil
+}
+
+// SetKeyHash sets the "key_hash" field.
+func (m *IdempotencyKeyMutation) SetKeyHash(s string) {
+	m.key_hash = &s
+}
+
+// KeyHash returns the value of the "key_hash" field in the mutation.
+func (m *IdempotencyKeyMutation) KeyHash() (r string, exists bool) {
+	v := m.key_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKeyHash returns the old "key_hash" field's value of the IdempotencyKey entity.
+// If the IdempotencyKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IdempotencyKeyMutation) OldKeyHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKeyHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKeyHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKeyHash: %w", err)
+	}
+	return oldValue.KeyHash, nil
+}
+
+// ResetKeyHash resets all changes to the "key_hash" field.
+func (m *IdempotencyKeyMutation) ResetKeyHash() {
+	m.key_hash = nil
+}
+
+// SetRequestHash sets the "request_hash" field.
+func (m *IdempotencyKeyMutation) SetRequestHash(s string) {
+	m.request_hash = &s
+}
+
+// RequestHash returns the value of the "request_hash" field in the mutation.
+func (m *IdempotencyKeyMutation) RequestHash() (r string, exists bool) {
+	v := m.request_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRequestHash returns the old "request_hash" field's value of the IdempotencyKey entity.
+// If the IdempotencyKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IdempotencyKeyMutation) OldRequestHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRequestHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRequestHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRequestHash: %w", err)
+	}
+	return oldValue.RequestHash, nil
+}
+
+// ResetRequestHash resets all changes to the "request_hash" field.
+func (m *IdempotencyKeyMutation) ResetRequestHash() {
+	m.request_hash = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *IdempotencyKeyMutation) SetStatus(i int) {
+	m.status = &i
+	m.addstatus = nil
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *IdempotencyKeyMutation) Status() (r int, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the IdempotencyKey entity.
+// If the IdempotencyKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IdempotencyKeyMutation) OldStatus(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// AddStatus adds i to the "status" field.
+func (m *IdempotencyKeyMutation) AddStatus(i int) {
+	if m.addstatus != nil {
+		*m.addstatus += i
+	} else {
+		m.addstatus = &i
+	}
+}
+
+// AddedStatus returns the value that was added to the "status" field in this mutation.
+func (m *IdempotencyKeyMutation) AddedStatus() (r int, exists bool) {
+	v := m.addstatus
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *IdempotencyKeyMutation) ResetStatus() {
+	m.status = nil
+	m.addstatus = nil
+}
+
+// SetResponse sets the "response" field.
+func (m *IdempotencyKeyMutation) SetResponse(b []byte) {
+	m.response = &b
+}
+
+// Response returns the value of the "response" field in the mutation.
+func (m *IdempotencyKeyMutation) Response() (r []byte, exists bool) {
+	v := m.response
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResponse returns the old "response" field's value of the IdempotencyKey entity.
+// If the IdempotencyKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IdempotencyKeyMutation) OldResponse(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResponse is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResponse requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResponse: %w", err)
+	}
+	return oldValue.Response, nil
+}
+
+// ClearResponse clears the value of the "response" field.
+func (m *IdempotencyKeyMutation) ClearResponse() {
+	m.response = nil
+	m.clearedFields[idempotencykey.FieldResponse] = struct{}{}
+}
+
+// ResponseCleared returns if the "response" field was cleared in this mutation.
+func (m *IdempotencyKeyMutation) ResponseCleared() bool {
+	_, ok := m.clearedFields[idempotencykey.FieldResponse]
+	return ok
+}
+
+// ResetResponse resets all changes to the "response" field.
+func (m *IdempotencyKeyMutation) ResetResponse() {
+	m.response = nil
+	delete(m.clearedFields, idempotencykey.FieldResponse)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *IdempotencyKeyMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *IdempotencyKeyMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the IdempotencyKey entity.
+// If the IdempotencyKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IdempotencyKeyMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *IdempotencyKeyMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *IdempotencyKeyMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *IdempotencyKeyMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the IdempotencyKey entity.
+// If the IdempotencyKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IdempotencyKeyMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *IdempotencyKeyMutation) ResetExpiresAt() {
+	m.expires_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *IdempotencyKeyMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *IdempotencyKeyMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[idempotencykey.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *IdempotencyKeyMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *IdempotencyKeyMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *IdempotencyKeyMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *IdempotencyKeyMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the IdempotencyKeyMutation builder.
+func (m *IdempotencyKeyMutation) Where(ps ...predicate.IdempotencyKey) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the IdempotencyKeyMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *IdempotencyKeyMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.IdempotencyKey, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *IdempotencyKeyMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *IdempotencyKeyMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (IdempotencyKey).
+func (m *IdempotencyKeyMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *IdempotencyKeyMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.organization != nil {
+		fields = append(fields, idempotencykey.FieldOrgID)
+	}
+	if m.caller != nil {
+		fields = append(fields, idempotencykey.FieldCaller)
+	}
+	if m.key_hash != nil {
+		fields = append(fields, idempotencykey.FieldKeyHash)
+	}
+	if m.request_hash != nil {
+		fields = append(fields, idempotencykey.FieldRequestHash)
+	}
+	if m.status != nil {
+		fields = append(fields, idempotencykey.FieldStatus)
+	}
+	if m.response != nil {
+		fields = append(fields, idempotencykey.FieldResponse)
+	}
+	if m.created_at != nil {
+		fields = append(fields, idempotencykey.FieldCreatedAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, idempotencykey.FieldExpiresAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *IdempotencyKeyMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case idempotencykey.FieldOrgID:
+		return m.OrgID()
+	case idempotencykey.FieldCaller:
+		return m.Caller()
+	case idempotencykey.FieldKeyHash:
+		return m.KeyHash()
+	case idempotencykey.FieldRequestHash:
+		return m.RequestHash()
+	case idempotencykey.FieldStatus:
+		return m.Status()
+	case idempotencykey.FieldResponse:
+		return m.Response()
+	case idempotencykey.FieldCreatedAt:
+		return m.CreatedAt()
+	case idempotencykey.FieldExpiresAt:
+		return m.ExpiresAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *IdempotencyKeyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case idempotencykey.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case idempotencykey.FieldCaller:
+		return m.OldCaller(ctx)
+	case idempotencykey.FieldKeyHash:
+		return m.OldKeyHash(ctx)
+	case idempotencykey.FieldRequestHash:
+		return m.OldRequestHash(ctx)
+	case idempotencykey.FieldStatus:
+		return m.OldStatus(ctx)
+	case idempotencykey.FieldResponse:
+		return m.OldResponse(ctx)
+	case idempotencykey.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case idempotencykey.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown IdempotencyKey field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IdempotencyKeyMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case idempotencykey.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case idempotencykey.FieldCaller:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCaller(v)
+		return nil
+	case idempotencykey.FieldKeyHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKeyHash(v)
+		return nil
+	case idempotencykey.FieldRequestHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRequestHash(v)
+		return nil
+	case idempotencykey.FieldStatus:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case idempotencykey.FieldResponse:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResponse(v)
+		return nil
+	case idempotencykey.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case idempotencykey.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IdempotencyKey field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *IdempotencyKeyMutation) AddedFields() []string {
+	var fields []string
+	if m.addstatus != nil {
+		fields = append(fields, idempotencykey.FieldStatus)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *IdempotencyKeyMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case idempotencykey.FieldStatus:
+		return m.AddedStatus()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IdempotencyKeyMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case idempotencykey.FieldStatus:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStatus(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IdempotencyKey numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *IdempotencyKeyMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(idempotencykey.FieldResponse) {
+		fields = append(fields, idempotencykey.FieldResponse)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *IdempotencyKeyMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *IdempotencyKeyMutation) ClearField(name string) error {
+	switch name {
+	case idempotencykey.FieldResponse:
+		m.ClearResponse()
+		return nil
+	}
+	return fmt.Errorf("unknown IdempotencyKey nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *IdempotencyKeyMutation) ResetField(name string) error {
+	switch name {
+	case idempotencykey.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case idempotencykey.FieldCaller:
+		m.ResetCaller()
+		return nil
+	case idempotencykey.FieldKeyHash:
+		m.ResetKeyHash()
+		return nil
+	case idempotencykey.FieldRequestHash:
+		m.ResetRequestHash()
+		return nil
+	case idempotencykey.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case idempotencykey.FieldResponse:
+		m.ResetResponse()
+		return nil
+	case idempotencykey.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case idempotencykey.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	}
+	return fmt.Errorf("unknown IdempotencyKey field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *IdempotencyKeyMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, idempotencykey.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *IdempotencyKeyMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case idempotencykey.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *IdempotencyKeyMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *IdempotencyKeyMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *IdempotencyKeyMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, idempotencykey.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *IdempotencyKeyMutation) EdgeCleared(name string) bool {
+	switch name {
+	case idempotencykey.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *IdempotencyKeyMutation) ClearEdge(name string) error {
+	switch name {
+	case idempotencykey.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IdempotencyKey unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *IdempotencyKeyMutation) ResetEdge(name string) error {
+	switch name {
+	case idempotencykey.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown IdempotencyKey edge %s", name)
 }
 
 // IngestKeyMutation represents an operation that mutates the IngestKey nodes in the graph.
@@ -5343,6 +12628,970 @@ func (m *IngestUsageMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown IngestUsage edge %s", name)
 }
 
+// InvitationMutation represents an operation that mutates the Invitation nodes in the graph.
+type InvitationMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	email               *string
+	role                *invitation.Role
+	token_hash          *string
+	created_at          *time.Time
+	created_by          *string
+	expires_at          *time.Time
+	accepted_at         *time.Time
+	accepted_by         *string
+	revoked_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*Invitation, error)
+	predicates          []predicate.Invitation
+}
+
+var _ ent.Mutation = (*InvitationMutation)(nil)
+
+// invitationOption allows management of the mutation configuration using functional options.
+type invitationOption func(*InvitationMutation)
+
+// newInvitationMutation creates new mutation for the Invitation entity.
+func newInvitationMutation(c config, op Op, opts ...invitationOption) *InvitationMutation {
+	m := &InvitationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeInvitation,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withInvitationID sets the ID field of the mutation.
+func withInvitationID(id uuid.UUID) invitationOption {
+	return func(m *InvitationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Invitation
+		)
+		m.oldValue = func(ctx context.Context) (*Invitation, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Invitation.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withInvitation sets the old Invitation of the mutation.
+func withInvitation(node *Invitation) invitationOption {
+	return func(m *InvitationMutation) {
+		m.oldValue = func(context.Context) (*Invitation, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m InvitationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m InvitationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Invitation entities.
+func (m *InvitationMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *InvitationMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *InvitationMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Invitation.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *InvitationMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *InvitationMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *InvitationMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetEmail sets the "email" field.
+func (m *InvitationMutation) SetEmail(s string) {
+	m.email = &s
+}
+
+// Email returns the value of the "email" field in the mutation.
+func (m *InvitationMutation) Email() (r string, exists bool) {
+	v := m.email
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmail returns the old "email" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldEmail(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmail is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmail requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmail: %w", err)
+	}
+	return oldValue.Email, nil
+}
+
+// ClearEmail clears the value of the "email" field.
+func (m *InvitationMutation) ClearEmail() {
+	m.email = nil
+	m.clearedFields[invitation.FieldEmail] = struct{}{}
+}
+
+// EmailCleared returns if the "email" field was cleared in this mutation.
+func (m *InvitationMutation) EmailCleared() bool {
+	_, ok := m.clearedFields[invitation.FieldEmail]
+	return ok
+}
+
+// ResetEmail resets all changes to the "email" field.
+func (m *InvitationMutation) ResetEmail() {
+	m.email = nil
+	delete(m.clearedFields, invitation.FieldEmail)
+}
+
+// SetRole sets the "role" field.
+func (m *InvitationMutation) SetRole(i invitation.Role) {
+	m.role = &i
+}
+
+// Role returns the value of the "role" field in the mutation.
+func (m *InvitationMutation) Role() (r invitation.Role, exists bool) {
+	v := m.role
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRole returns the old "role" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldRole(ctx context.Context) (v invitation.Role, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRole is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRole requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRole: %w", err)
+	}
+	return oldValue.Role, nil
+}
+
+// ResetRole resets all changes to the "role" field.
+func (m *InvitationMutation) ResetRole() {
+	m.role = nil
+}
+
+// SetTokenHash sets the "token_hash" field.
+func (m *InvitationMutation) SetTokenHash(s string) {
+	m.token_hash = &s
+}
+
+// TokenHash returns the value of the "token_hash" field in the mutation.
+func (m *InvitationMutation) TokenHash() (r string, exists bool) {
+	v := m.token_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTokenHash returns the old "token_hash" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldTokenHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTokenHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTokenHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTokenHash: %w", err)
+	}
+	return oldValue.TokenHash, nil
+}
+
+// ResetTokenHash resets all changes to the "token_hash" field.
+func (m *InvitationMutation) ResetTokenHash() {
+	m.token_hash = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *InvitationMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *InvitationMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *InvitationMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *InvitationMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *InvitationMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldCreatedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *InvitationMutation) ResetCreatedBy() {
+	m.created_by = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *InvitationMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *InvitationMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *InvitationMutation) ResetExpiresAt() {
+	m.expires_at = nil
+}
+
+// SetAcceptedAt sets the "accepted_at" field.
+func (m *InvitationMutation) SetAcceptedAt(t time.Time) {
+	m.accepted_at = &t
+}
+
+// AcceptedAt returns the value of the "accepted_at" field in the mutation.
+func (m *InvitationMutation) AcceptedAt() (r time.Time, exists bool) {
+	v := m.accepted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAcceptedAt returns the old "accepted_at" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldAcceptedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAcceptedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAcceptedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAcceptedAt: %w", err)
+	}
+	return oldValue.AcceptedAt, nil
+}
+
+// ClearAcceptedAt clears the value of the "accepted_at" field.
+func (m *InvitationMutation) ClearAcceptedAt() {
+	m.accepted_at = nil
+	m.clearedFields[invitation.FieldAcceptedAt] = struct{}{}
+}
+
+// AcceptedAtCleared returns if the "accepted_at" field was cleared in this mutation.
+func (m *InvitationMutation) AcceptedAtCleared() bool {
+	_, ok := m.clearedFields[invitation.FieldAcceptedAt]
+	return ok
+}
+
+// ResetAcceptedAt resets all changes to the "accepted_at" field.
+func (m *InvitationMutation) ResetAcceptedAt() {
+	m.accepted_at = nil
+	delete(m.clearedFields, invitation.FieldAcceptedAt)
+}
+
+// SetAcceptedBy sets the "accepted_by" field.
+func (m *InvitationMutation) SetAcceptedBy(s string) {
+	m.accepted_by = &s
+}
+
+// AcceptedBy returns the value of the "accepted_by" field in the mutation.
+func (m *InvitationMutation) AcceptedBy() (r string, exists bool) {
+	v := m.accepted_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAcceptedBy returns the old "accepted_by" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldAcceptedBy(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAcceptedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAcceptedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAcceptedBy: %w", err)
+	}
+	return oldValue.AcceptedBy, nil
+}
+
+// ClearAcceptedBy clears the value of the "accepted_by" field.
+func (m *InvitationMutation) ClearAcceptedBy() {
+	m.accepted_by = nil
+	m.clearedFields[invitation.FieldAcceptedBy] = struct{}{}
+}
+
+// AcceptedByCleared returns if the "accepted_by" field was cleared in this mutation.
+func (m *InvitationMutation) AcceptedByCleared() bool {
+	_, ok := m.clearedFields[invitation.FieldAcceptedBy]
+	return ok
+}
+
+// ResetAcceptedBy resets all changes to the "accepted_by" field.
+func (m *InvitationMutation) ResetAcceptedBy() {
+	m.accepted_by = nil
+	delete(m.clearedFields, invitation.FieldAcceptedBy)
+}
+
+// SetRevokedAt sets the "revoked_at" field.
+func (m *InvitationMutation) SetRevokedAt(t time.Time) {
+	m.revoked_at = &t
+}
+
+// RevokedAt returns the value of the "revoked_at" field in the mutation.
+func (m *InvitationMutation) RevokedAt() (r time.Time, exists bool) {
+	v := m.revoked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRevokedAt returns the old "revoked_at" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldRevokedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRevokedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRevokedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRevokedAt: %w", err)
+	}
+	return oldValue.RevokedAt, nil
+}
+
+// ClearRevokedAt clears the value of the "revoked_at" field.
+func (m *InvitationMutation) ClearRevokedAt() {
+	m.revoked_at = nil
+	m.clearedFields[invitation.FieldRevokedAt] = struct{}{}
+}
+
+// RevokedAtCleared returns if the "revoked_at" field was cleared in this mutation.
+func (m *InvitationMutation) RevokedAtCleared() bool {
+	_, ok := m.clearedFields[invitation.FieldRevokedAt]
+	return ok
+}
+
+// ResetRevokedAt resets all changes to the "revoked_at" field.
+func (m *InvitationMutation) ResetRevokedAt() {
+	m.revoked_at = nil
+	delete(m.clearedFields, invitation.FieldRevokedAt)
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *InvitationMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *InvitationMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[invitation.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *InvitationMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *InvitationMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *InvitationMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *InvitationMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the InvitationMutation builder.
+func (m *InvitationMutation) Where(ps ...predicate.Invitation) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the InvitationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *InvitationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Invitation, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *InvitationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *InvitationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Invitation).
+func (m *InvitationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *InvitationMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.organization != nil {
+		fields = append(fields, invitation.FieldOrgID)
+	}
+	if m.email != nil {
+		fields = append(fields, invitation.FieldEmail)
+	}
+	if m.role != nil {
+		fields = append(fields, invitation.FieldRole)
+	}
+	if m.token_hash != nil {
+		fields = append(fields, invitation.FieldTokenHash)
+	}
+	if m.created_at != nil {
+		fields = append(fields, invitation.FieldCreatedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, invitation.FieldCreatedBy)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, invitation.FieldExpiresAt)
+	}
+	if m.accepted_at != nil {
+		fields = append(fields, invitation.FieldAcceptedAt)
+	}
+	if m.accepted_by != nil {
+		fields = append(fields, invitation.FieldAcceptedBy)
+	}
+	if m.revoked_at != nil {
+		fields = append(fields, invitation.FieldRevokedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *InvitationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case invitation.FieldOrgID:
+		return m.OrgID()
+	case invitation.FieldEmail:
+		return m.Email()
+	case invitation.FieldRole:
+		return m.Role()
+	case invitation.FieldTokenHash:
+		return m.TokenHash()
+	case invitation.FieldCreatedAt:
+		return m.CreatedAt()
+	case invitation.FieldCreatedBy:
+		return m.CreatedBy()
+	case invitation.FieldExpiresAt:
+		return m.ExpiresAt()
+	case invitation.FieldAcceptedAt:
+		return m.AcceptedAt()
+	case invitation.FieldAcceptedBy:
+		return m.AcceptedBy()
+	case invitation.FieldRevokedAt:
+		return m.RevokedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *InvitationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case invitation.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case invitation.FieldEmail:
+		return m.OldEmail(ctx)
+	case invitation.FieldRole:
+		return m.OldRole(ctx)
+	case invitation.FieldTokenHash:
+		return m.OldTokenHash(ctx)
+	case invitation.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case invitation.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
+	case invitation.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case invitation.FieldAcceptedAt:
+		return m.OldAcceptedAt(ctx)
+	case invitation.FieldAcceptedBy:
+		return m.OldAcceptedBy(ctx)
+	case invitation.FieldRevokedAt:
+		return m.OldRevokedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Invitation field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *InvitationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case invitation.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case invitation.FieldEmail:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmail(v)
+		return nil
+	case invitation.FieldRole:
+		v, ok := value.(invitation.Role)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRole(v)
+		return nil
+	case invitation.FieldTokenHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTokenHash(v)
+		return nil
+	case invitation.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case invitation.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
+	case invitation.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case invitation.FieldAcceptedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAcceptedAt(v)
+		return nil
+	case invitation.FieldAcceptedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAcceptedBy(v)
+		return nil
+	case invitation.FieldRevokedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRevokedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Invitation field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *InvitationMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *InvitationMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *InvitationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Invitation numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *InvitationMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(invitation.FieldEmail) {
+		fields = append(fields, invitation.FieldEmail)
+	}
+	if m.FieldCleared(invitation.FieldAcceptedAt) {
+		fields = append(fields, invitation.FieldAcceptedAt)
+	}
+	if m.FieldCleared(invitation.FieldAcceptedBy) {
+		fields = append(fields, invitation.FieldAcceptedBy)
+	}
+	if m.FieldCleared(invitation.FieldRevokedAt) {
+		fields = append(fields, invitation.FieldRevokedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *InvitationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *InvitationMutation) ClearField(name string) error {
+	switch name {
+	case invitation.FieldEmail:
+		m.ClearEmail()
+		return nil
+	case invitation.FieldAcceptedAt:
+		m.ClearAcceptedAt()
+		return nil
+	case invitation.FieldAcceptedBy:
+		m.ClearAcceptedBy()
+		return nil
+	case invitation.FieldRevokedAt:
+		m.ClearRevokedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Invitation nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *InvitationMutation) ResetField(name string) error {
+	switch name {
+	case invitation.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case invitation.FieldEmail:
+		m.ResetEmail()
+		return nil
+	case invitation.FieldRole:
+		m.ResetRole()
+		return nil
+	case invitation.FieldTokenHash:
+		m.ResetTokenHash()
+		return nil
+	case invitation.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case invitation.FieldCreatedBy:
+		m.ResetCreatedBy()
+		return nil
+	case invitation.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case invitation.FieldAcceptedAt:
+		m.ResetAcceptedAt()
+		return nil
+	case invitation.FieldAcceptedBy:
+		m.ResetAcceptedBy()
+		return nil
+	case invitation.FieldRevokedAt:
+		m.ResetRevokedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Invitation field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *InvitationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, invitation.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *InvitationMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case invitation.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *InvitationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *InvitationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *InvitationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, invitation.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *InvitationMutation) EdgeCleared(name string) bool {
+	switch name {
+	case invitation.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *InvitationMutation) ClearEdge(name string) error {
+	switch name {
+	case invitation.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Invitation unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *InvitationMutation) ResetEdge(name string) error {
+	switch name {
+	case invitation.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Invitation edge %s", name)
+}
+
 // LogpushConnectorMutation represents an operation that mutates the LogpushConnector nodes in the graph.
 type LogpushConnectorMutation struct {
 	config
@@ -7168,6 +15417,27 @@ type OrganizationMutation struct {
 	logpush_connectors        map[uuid.UUID]struct{}
 	removedlogpush_connectors map[uuid.UUID]struct{}
 	clearedlogpush_connectors bool
+	audit_log_entries         map[uuid.UUID]struct{}
+	removedaudit_log_entries  map[uuid.UUID]struct{}
+	clearedaudit_log_entries  bool
+	invitations               map[uuid.UUID]struct{}
+	removedinvitations        map[uuid.UUID]struct{}
+	clearedinvitations        bool
+	dashboards                map[uuid.UUID]struct{}
+	removeddashboards         map[uuid.UUID]struct{}
+	cleareddashboards         bool
+	dashboard_versions        map[uuid.UUID]struct{}
+	removeddashboard_versions map[uuid.UUID]struct{}
+	cleareddashboard_versions bool
+	dashboard_shares          map[uuid.UUID]struct{}
+	removeddashboard_shares   map[uuid.UUID]struct{}
+	cleareddashboard_shares   bool
+	idempotency_keys          map[uuid.UUID]struct{}
+	removedidempotency_keys   map[uuid.UUID]struct{}
+	clearedidempotency_keys   bool
+	agent_feedback            map[uuid.UUID]struct{}
+	removedagent_feedback     map[uuid.UUID]struct{}
+	clearedagent_feedback     bool
 	done                      bool
 	oldValue                  func(context.Context) (*Organization, error)
 	predicates                []predicate.Organization
@@ -7895,6 +16165,384 @@ func (m *OrganizationMutation) ResetLogpushConnectors() {
 	m.removedlogpush_connectors = nil
 }
 
+// AddAuditLogEntryIDs adds the "audit_log_entries" edge to the AuditLogEntry entity by ids.
+func (m *OrganizationMutation) AddAuditLogEntryIDs(ids ...uuid.UUID) {
+	if m.audit_log_entries == nil {
+		m.audit_log_entries = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.audit_log_entries[ids[i]] = struct{}{}
+	}
+}
+
+// ClearAuditLogEntries clears the "audit_log_entries" edge to the AuditLogEntry entity.
+func (m *OrganizationMutation) ClearAuditLogEntries() {
+	m.clearedaudit_log_entries = true
+}
+
+// AuditLogEntriesCleared reports if the "audit_log_entries" edge to the AuditLogEntry entity was cleared.
+func (m *OrganizationMutation) AuditLogEntriesCleared() bool {
+	return m.clearedaudit_log_entries
+}
+
+// RemoveAuditLogEntryIDs removes the "audit_log_entries" edge to the AuditLogEntry entity by IDs.
+func (m *OrganizationMutation) RemoveAuditLogEntryIDs(ids ...uuid.UUID) {
+	if m.removedaudit_log_entries == nil {
+		m.removedaudit_log_entries = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.audit_log_entries, ids[i])
+		m.removedaudit_log_entries[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedAuditLogEntries returns the removed IDs of the "audit_log_entries" edge to the AuditLogEntry entity.
+func (m *OrganizationMutation) RemovedAuditLogEntriesIDs() (ids []uuid.UUID) {
+	for id := range m.removedaudit_log_entries {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// AuditLogEntriesIDs returns the "audit_log_entries" edge IDs in the mutation.
+func (m *OrganizationMutation) AuditLogEntriesIDs() (ids []uuid.UUID) {
+	for id := range m.audit_log_entries {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetAuditLogEntries resets all changes to the "audit_log_entries" edge.
+func (m *OrganizationMutation) ResetAuditLogEntries() {
+	m.audit_log_entries = nil
+	m.clearedaudit_log_entries = false
+	m.removedaudit_log_entries = nil
+}
+
+// AddInvitationIDs adds the "invitations" edge to the Invitation entity by ids.
+func (m *OrganizationMutation) AddInvitationIDs(ids ...uuid.UUID) {
+	if m.invitations == nil {
+		m.invitations = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.invitations[ids[i]] = struct{}{}
+	}
+}
+
+// ClearInvitations clears the "invitations" edge to the Invitation entity.
+func (m *OrganizationMutation) ClearInvitations() {
+	m.clearedinvitations = true
+}
+
+// InvitationsCleared reports if the "invitations" edge to the Invitation entity was cleared.
+func (m *OrganizationMutation) InvitationsCleared() bool {
+	return m.clearedinvitations
+}
+
+// RemoveInvitationIDs removes the "invitations" edge to the Invitation entity by IDs.
+func (m *OrganizationMutation) RemoveInvitationIDs(ids ...uuid.UUID) {
+	if m.removedinvitations == nil {
+		m.removedinvitations = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.invitations, ids[i])
+		m.removedinvitations[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedInvitations returns the removed IDs of the "invitations" edge to the Invitation entity.
+func (m *OrganizationMutation) RemovedInvitationsIDs() (ids []uuid.UUID) {
+	for id := range m.removedinvitations {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// InvitationsIDs returns the "invitations" edge IDs in the mutation.
+func (m *OrganizationMutation) InvitationsIDs() (ids []uuid.UUID) {
+	for id := range m.invitations {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetInvitations resets all changes to the "invitations" edge.
+func (m *OrganizationMutation) ResetInvitations() {
+	m.invitations = nil
+	m.clearedinvitations = false
+	m.removedinvitations = nil
+}
+
+// AddDashboardIDs adds the "dashboards" edge to the Dashboard entity by ids.
+func (m *OrganizationMutation) AddDashboardIDs(ids ...uuid.UUID) {
+	if m.dashboards == nil {
+		m.dashboards = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.dashboards[ids[i]] = struct{}{}
+	}
+}
+
+// ClearDashboards clears the "dashboards" edge to the Dashboard entity.
+func (m *OrganizationMutation) ClearDashboards() {
+	m.cleareddashboards = true
+}
+
+// DashboardsCleared reports if the "dashboards" edge to the Dashboard entity was cleared.
+func (m *OrganizationMutation) DashboardsCleared() bool {
+	return m.cleareddashboards
+}
+
+// RemoveDashboardIDs removes the "dashboards" edge to the Dashboard entity by IDs.
+func (m *OrganizationMutation) RemoveDashboardIDs(ids ...uuid.UUID) {
+	if m.removeddashboards == nil {
+		m.removeddashboards = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.dashboards, ids[i])
+		m.removeddashboards[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedDashboards returns the removed IDs of the "dashboards" edge to the Dashboard entity.
+func (m *OrganizationMutation) RemovedDashboardsIDs() (ids []uuid.UUID) {
+	for id := range m.removeddashboards {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// DashboardsIDs returns the "dashboards" edge IDs in the mutation.
+func (m *OrganizationMutation) DashboardsIDs() (ids []uuid.UUID) {
+	for id := range m.dashboards {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetDashboards resets all changes to the "dashboards" edge.
+func (m *OrganizationMutation) ResetDashboards() {
+	m.dashboards = nil
+	m.cleareddashboards = false
+	m.removeddashboards = nil
+}
+
+// AddDashboardVersionIDs adds the "dashboard_versions" edge to the DashboardVersion entity by ids.
+func (m *OrganizationMutation) AddDashboardVersionIDs(ids ...uuid.UUID) {
+	if m.dashboard_versions == nil {
+		m.dashboard_versions = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.dashboard_versions[ids[i]] = struct{}{}
+	}
+}
+
+// ClearDashboardVersions clears the "dashboard_versions" edge to the DashboardVersion entity.
+func (m *OrganizationMutation) ClearDashboardVersions() {
+	m.cleareddashboard_versions = true
+}
+
+// DashboardVersionsCleared reports if the "dashboard_versions" edge to the DashboardVersion entity was cleared.
+func (m *OrganizationMutation) DashboardVersionsCleared() bool {
+	return m.cleareddashboard_versions
+}
+
+// RemoveDashboardVersionIDs removes the "dashboard_versions" edge to the DashboardVersion entity by IDs.
+func (m *OrganizationMutation) RemoveDashboardVersionIDs(ids ...uuid.UUID) {
+	if m.removeddashboard_versions == nil {
+		m.removeddashboard_versions = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.dashboard_versions, ids[i])
+		m.removeddashboard_versions[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedDashboardVersions returns the removed IDs of the "dashboard_versions" edge to the DashboardVersion entity.
+func (m *OrganizationMutation) RemovedDashboardVersionsIDs() (ids []uuid.UUID) {
+	for id := range m.removeddashboard_versions {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// DashboardVersionsIDs returns the "dashboard_versions" edge IDs in the mutation.
+func (m *OrganizationMutation) DashboardVersionsIDs() (ids []uuid.UUID) {
+	for id := range m.dashboard_versions {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetDashboardVersions resets all changes to the "dashboard_versions" edge.
+func (m *OrganizationMutation) ResetDashboardVersions() {
+	m.dashboard_versions = nil
+	m.cleareddashboard_versions = false
+	m.removeddashboard_versions = nil
+}
+
+// AddDashboardShareIDs adds the "dashboard_shares" edge to the DashboardShare entity by ids.
+func (m *OrganizationMutation) AddDashboardShareIDs(ids ...uuid.UUID) {
+	if m.dashboard_shares == nil {
+		m.dashboard_shares = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.dashboard_shares[ids[i]] = struct{}{}
+	}
+}
+
+// ClearDashboardShares clears the "dashboard_shares" edge to the DashboardShare entity.
+func (m *OrganizationMutation) ClearDashboardShares() {
+	m.cleareddashboard_shares = true
+}
+
+// DashboardSharesCleared reports if the "dashboard_shares" edge to the DashboardShare entity was cleared.
+func (m *OrganizationMutation) DashboardSharesCleared() bool {
+	return m.cleareddashboard_shares
+}
+
+// RemoveDashboardShareIDs removes the "dashboard_shares" edge to the DashboardShare entity by IDs.
+func (m *OrganizationMutation) RemoveDashboardShareIDs(ids ...uuid.UUID) {
+	if m.removeddashboard_shares == nil {
+		m.removeddashboard_shares = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.dashboard_shares, ids[i])
+		m.removeddashboard_shares[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedDashboardShares returns the removed IDs of the "dashboard_shares" edge to the DashboardShare entity.
+func (m *OrganizationMutation) RemovedDashboardSharesIDs() (ids []uuid.UUID) {
+	for id := range m.removeddashboard_shares {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// DashboardSharesIDs returns the "dashboard_shares" edge IDs in the mutation.
+func (m *OrganizationMutation) DashboardSharesIDs() (ids []uuid.UUID) {
+	for id := range m.dashboard_shares {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetDashboardShares resets all changes to the "dashboard_shares" edge.
+func (m *OrganizationMutation) ResetDashboardShares() {
+	m.dashboard_shares = nil
+	m.cleareddashboard_shares = false
+	m.removeddashboard_shares = nil
+}
+
+// AddIdempotencyKeyIDs adds the "idempotency_keys" edge to the IdempotencyKey entity by ids.
+func (m *OrganizationMutation) AddIdempotencyKeyIDs(ids ...uuid.UUID) {
+	if m.idempotency_keys == nil {
+		m.idempotency_keys = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.idempotency_keys[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIdempotencyKeys clears the "idempotency_keys" edge to the IdempotencyKey entity.
+func (m *OrganizationMutation) ClearIdempotencyKeys() {
+	m.clearedidempotency_keys = true
+}
+
+// IdempotencyKeysCleared reports if the "idempotency_keys" edge to the IdempotencyKey entity was cleared.
+func (m *OrganizationMutation) IdempotencyKeysCleared() bool {
+	return m.clearedidempotency_keys
+}
+
+// RemoveIdempotencyKeyIDs removes the "idempotency_keys" edge to the IdempotencyKey entity by IDs.
+func (m *OrganizationMutation) RemoveIdempotencyKeyIDs(ids ...uuid.UUID) {
+	if m.removedidempotency_keys == nil {
+		m.removedidempotency_keys = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.idempotency_keys, ids[i])
+		m.removedidempotency_keys[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIdempotencyKeys returns the removed IDs of the "idempotency_keys" edge to the IdempotencyKey entity.
+func (m *OrganizationMutation) RemovedIdempotencyKeysIDs() (ids []uuid.UUID) {
+	for id := range m.removedidempotency_keys {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IdempotencyKeysIDs returns the "idempotency_keys" edge IDs in the mutation.
+func (m *OrganizationMutation) IdempotencyKeysIDs() (ids []uuid.UUID) {
+	for id := range m.idempotency_keys {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIdempotencyKeys resets all changes to the "idempotency_keys" edge.
+func (m *OrganizationMutation) ResetIdempotencyKeys() {
+	m.idempotency_keys = nil
+	m.clearedidempotency_keys = false
+	m.removedidempotency_keys = nil
+}
+
+// AddAgentFeedbackIDs adds the "agent_feedback" edge to the AgentFeedback entity by ids.
+func (m *OrganizationMutation) AddAgentFeedbackIDs(ids ...uuid.UUID) {
+	if m.agent_feedback == nil {
+		m.agent_feedback = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.agent_feedback[ids[i]] = struct{}{}
+	}
+}
+
+// ClearAgentFeedback clears the "agent_feedback" edge to the AgentFeedback entity.
+func (m *OrganizationMutation) ClearAgentFeedback() {
+	m.clearedagent_feedback = true
+}
+
+// AgentFeedbackCleared reports if the "agent_feedback" edge to the AgentFeedback entity was cleared.
+func (m *OrganizationMutation) AgentFeedbackCleared() bool {
+	return m.clearedagent_feedback
+}
+
+// RemoveAgentFeedbackIDs removes the "agent_feedback" edge to the AgentFeedback entity by IDs.
+func (m *OrganizationMutation) RemoveAgentFeedbackIDs(ids ...uuid.UUID) {
+	if m.removedagent_feedback == nil {
+		m.removedagent_feedback = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.agent_feedback, ids[i])
+		m.removedagent_feedback[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedAgentFeedback returns the removed IDs of the "agent_feedback" edge to the AgentFeedback entity.
+func (m *OrganizationMutation) RemovedAgentFeedbackIDs() (ids []uuid.UUID) {
+	for id := range m.removedagent_feedback {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// AgentFeedbackIDs returns the "agent_feedback" edge IDs in the mutation.
+func (m *OrganizationMutation) AgentFeedbackIDs() (ids []uuid.UUID) {
+	for id := range m.agent_feedback {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetAgentFeedback resets all changes to the "agent_feedback" edge.
+func (m *OrganizationMutation) ResetAgentFeedback() {
+	m.agent_feedback = nil
+	m.clearedagent_feedback = false
+	m.removedagent_feedback = nil
+}
+
 // Where appends a list predicates to the OrganizationMutation builder.
 func (m *OrganizationMutation) Where(ps ...predicate.Organization) {
 	m.predicates = append(m.predicates, ps...)
@@ -8062,7 +16710,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 10)
+	edges := make([]string, 0, 17)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -8092,6 +16740,27 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.logpush_connectors != nil {
 		edges = append(edges, organization.EdgeLogpushConnectors)
+	}
+	if m.audit_log_entries != nil {
+		edges = append(edges, organization.EdgeAuditLogEntries)
+	}
+	if m.invitations != nil {
+		edges = append(edges, organization.EdgeInvitations)
+	}
+	if m.dashboards != nil {
+		edges = append(edges, organization.EdgeDashboards)
+	}
+	if m.dashboard_versions != nil {
+		edges = append(edges, organization.EdgeDashboardVersions)
+	}
+	if m.dashboard_shares != nil {
+		edges = append(edges, organization.EdgeDashboardShares)
+	}
+	if m.idempotency_keys != nil {
+		edges = append(edges, organization.EdgeIdempotencyKeys)
+	}
+	if m.agent_feedback != nil {
+		edges = append(edges, organization.EdgeAgentFeedback)
 	}
 	return edges
 }
@@ -8156,13 +16825,55 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeAuditLogEntries:
+		ids := make([]ent.Value, 0, len(m.audit_log_entries))
+		for id := range m.audit_log_entries {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeInvitations:
+		ids := make([]ent.Value, 0, len(m.invitations))
+		for id := range m.invitations {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeDashboards:
+		ids := make([]ent.Value, 0, len(m.dashboards))
+		for id := range m.dashboards {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeDashboardVersions:
+		ids := make([]ent.Value, 0, len(m.dashboard_versions))
+		for id := range m.dashboard_versions {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeDashboardShares:
+		ids := make([]ent.Value, 0, len(m.dashboard_shares))
+		for id := range m.dashboard_shares {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeIdempotencyKeys:
+		ids := make([]ent.Value, 0, len(m.idempotency_keys))
+		for id := range m.idempotency_keys {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeAgentFeedback:
+		ids := make([]ent.Value, 0, len(m.agent_feedback))
+		for id := range m.agent_feedback {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 10)
+	edges := make([]string, 0, 17)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -8186,6 +16897,27 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removedlogpush_connectors != nil {
 		edges = append(edges, organization.EdgeLogpushConnectors)
+	}
+	if m.removedaudit_log_entries != nil {
+		edges = append(edges, organization.EdgeAuditLogEntries)
+	}
+	if m.removedinvitations != nil {
+		edges = append(edges, organization.EdgeInvitations)
+	}
+	if m.removeddashboards != nil {
+		edges = append(edges, organization.EdgeDashboards)
+	}
+	if m.removeddashboard_versions != nil {
+		edges = append(edges, organization.EdgeDashboardVersions)
+	}
+	if m.removeddashboard_shares != nil {
+		edges = append(edges, organization.EdgeDashboardShares)
+	}
+	if m.removedidempotency_keys != nil {
+		edges = append(edges, organization.EdgeIdempotencyKeys)
+	}
+	if m.removedagent_feedback != nil {
+		edges = append(edges, organization.EdgeAgentFeedback)
 	}
 	return edges
 }
@@ -8242,13 +16974,55 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeAuditLogEntries:
+		ids := make([]ent.Value, 0, len(m.removedaudit_log_entries))
+		for id := range m.removedaudit_log_entries {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeInvitations:
+		ids := make([]ent.Value, 0, len(m.removedinvitations))
+		for id := range m.removedinvitations {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeDashboards:
+		ids := make([]ent.Value, 0, len(m.removeddashboards))
+		for id := range m.removeddashboards {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeDashboardVersions:
+		ids := make([]ent.Value, 0, len(m.removeddashboard_versions))
+		for id := range m.removeddashboard_versions {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeDashboardShares:
+		ids := make([]ent.Value, 0, len(m.removeddashboard_shares))
+		for id := range m.removeddashboard_shares {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeIdempotencyKeys:
+		ids := make([]ent.Value, 0, len(m.removedidempotency_keys))
+		for id := range m.removedidempotency_keys {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeAgentFeedback:
+		ids := make([]ent.Value, 0, len(m.removedagent_feedback))
+		for id := range m.removedagent_feedback {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 10)
+	edges := make([]string, 0, 17)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -8279,6 +17053,27 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	if m.clearedlogpush_connectors {
 		edges = append(edges, organization.EdgeLogpushConnectors)
 	}
+	if m.clearedaudit_log_entries {
+		edges = append(edges, organization.EdgeAuditLogEntries)
+	}
+	if m.clearedinvitations {
+		edges = append(edges, organization.EdgeInvitations)
+	}
+	if m.cleareddashboards {
+		edges = append(edges, organization.EdgeDashboards)
+	}
+	if m.cleareddashboard_versions {
+		edges = append(edges, organization.EdgeDashboardVersions)
+	}
+	if m.cleareddashboard_shares {
+		edges = append(edges, organization.EdgeDashboardShares)
+	}
+	if m.clearedidempotency_keys {
+		edges = append(edges, organization.EdgeIdempotencyKeys)
+	}
+	if m.clearedagent_feedback {
+		edges = append(edges, organization.EdgeAgentFeedback)
+	}
 	return edges
 }
 
@@ -8306,6 +17101,20 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearedingest_outcomes
 	case organization.EdgeLogpushConnectors:
 		return m.clearedlogpush_connectors
+	case organization.EdgeAuditLogEntries:
+		return m.clearedaudit_log_entries
+	case organization.EdgeInvitations:
+		return m.clearedinvitations
+	case organization.EdgeDashboards:
+		return m.cleareddashboards
+	case organization.EdgeDashboardVersions:
+		return m.cleareddashboard_versions
+	case organization.EdgeDashboardShares:
+		return m.cleareddashboard_shares
+	case organization.EdgeIdempotencyKeys:
+		return m.clearedidempotency_keys
+	case organization.EdgeAgentFeedback:
+		return m.clearedagent_feedback
 	}
 	return false
 }
@@ -8357,6 +17166,27 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeLogpushConnectors:
 		m.ResetLogpushConnectors()
+		return nil
+	case organization.EdgeAuditLogEntries:
+		m.ResetAuditLogEntries()
+		return nil
+	case organization.EdgeInvitations:
+		m.ResetInvitations()
+		return nil
+	case organization.EdgeDashboards:
+		m.ResetDashboards()
+		return nil
+	case organization.EdgeDashboardVersions:
+		m.ResetDashboardVersions()
+		return nil
+	case organization.EdgeDashboardShares:
+		m.ResetDashboardShares()
+		return nil
+	case organization.EdgeIdempotencyKeys:
+		m.ResetIdempotencyKeys()
+		return nil
+	case organization.EdgeAgentFeedback:
+		m.ResetAgentFeedback()
 		return nil
 	}
 	return fmt.Errorf("unknown Organization edge %s", name)
@@ -10658,6 +19488,9 @@ type UserMutation struct {
 	sessions           map[uuid.UUID]struct{}
 	removedsessions    map[uuid.UUID]struct{}
 	clearedsessions    bool
+	identities         map[uuid.UUID]struct{}
+	removedidentities  map[uuid.UUID]struct{}
+	clearedidentities  bool
 	done               bool
 	oldValue           func(context.Context) (*User, error)
 	predicates         []predicate.User
@@ -11019,6 +19852,60 @@ func (m *UserMutation) ResetSessions() {
 	m.removedsessions = nil
 }
 
+// AddIdentityIDs adds the "identities" edge to the UserIdentity entity by ids.
+func (m *UserMutation) AddIdentityIDs(ids ...uuid.UUID) {
+	if m.identities == nil {
+		m.identities = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.identities[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIdentities clears the "identities" edge to the UserIdentity entity.
+func (m *UserMutation) ClearIdentities() {
+	m.clearedidentities = true
+}
+
+// IdentitiesCleared reports if the "identities" edge to the UserIdentity entity was cleared.
+func (m *UserMutation) IdentitiesCleared() bool {
+	return m.clearedidentities
+}
+
+// RemoveIdentityIDs removes the "identities" edge to the UserIdentity entity by IDs.
+func (m *UserMutation) RemoveIdentityIDs(ids ...uuid.UUID) {
+	if m.removedidentities == nil {
+		m.removedidentities = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.identities, ids[i])
+		m.removedidentities[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIdentities returns the removed IDs of the "identities" edge to the UserIdentity entity.
+func (m *UserMutation) RemovedIdentitiesIDs() (ids []uuid.UUID) {
+	for id := range m.removedidentities {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IdentitiesIDs returns the "identities" edge IDs in the mutation.
+func (m *UserMutation) IdentitiesIDs() (ids []uuid.UUID) {
+	for id := range m.identities {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIdentities resets all changes to the "identities" edge.
+func (m *UserMutation) ResetIdentities() {
+	m.identities = nil
+	m.clearedidentities = false
+	m.removedidentities = nil
+}
+
 // Where appends a list predicates to the UserMutation builder.
 func (m *UserMutation) Where(ps ...predicate.User) {
 	m.predicates = append(m.predicates, ps...)
@@ -11203,12 +20090,15 @@ func (m *UserMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *UserMutation) AddedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 3)
 	if m.memberships != nil {
 		edges = append(edges, user.EdgeMemberships)
 	}
 	if m.sessions != nil {
 		edges = append(edges, user.EdgeSessions)
+	}
+	if m.identities != nil {
+		edges = append(edges, user.EdgeIdentities)
 	}
 	return edges
 }
@@ -11229,18 +20119,27 @@ func (m *UserMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case user.EdgeIdentities:
+		ids := make([]ent.Value, 0, len(m.identities))
+		for id := range m.identities {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *UserMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 3)
 	if m.removedmemberships != nil {
 		edges = append(edges, user.EdgeMemberships)
 	}
 	if m.removedsessions != nil {
 		edges = append(edges, user.EdgeSessions)
+	}
+	if m.removedidentities != nil {
+		edges = append(edges, user.EdgeIdentities)
 	}
 	return edges
 }
@@ -11261,18 +20160,27 @@ func (m *UserMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case user.EdgeIdentities:
+		ids := make([]ent.Value, 0, len(m.removedidentities))
+		for id := range m.removedidentities {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *UserMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 3)
 	if m.clearedmemberships {
 		edges = append(edges, user.EdgeMemberships)
 	}
 	if m.clearedsessions {
 		edges = append(edges, user.EdgeSessions)
+	}
+	if m.clearedidentities {
+		edges = append(edges, user.EdgeIdentities)
 	}
 	return edges
 }
@@ -11285,6 +20193,8 @@ func (m *UserMutation) EdgeCleared(name string) bool {
 		return m.clearedmemberships
 	case user.EdgeSessions:
 		return m.clearedsessions
+	case user.EdgeIdentities:
+		return m.clearedidentities
 	}
 	return false
 }
@@ -11307,6 +20217,557 @@ func (m *UserMutation) ResetEdge(name string) error {
 	case user.EdgeSessions:
 		m.ResetSessions()
 		return nil
+	case user.EdgeIdentities:
+		m.ResetIdentities()
+		return nil
 	}
 	return fmt.Errorf("unknown User edge %s", name)
+}
+
+// UserIdentityMutation represents an operation that mutates the UserIdentity nodes in the graph.
+type UserIdentityMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uuid.UUID
+	issuer        *string
+	subject       *string
+	created_at    *time.Time
+	clearedFields map[string]struct{}
+	user          *string
+	cleareduser   bool
+	done          bool
+	oldValue      func(context.Context) (*UserIdentity, error)
+	predicates    []predicate.UserIdentity
+}
+
+var _ ent.Mutation = (*UserIdentityMutation)(nil)
+
+// useridentityOption allows management of the mutation configuration using functional options.
+type useridentityOption func(*UserIdentityMutation)
+
+// newUserIdentityMutation creates new mutation for the UserIdentity entity.
+func newUserIdentityMutation(c config, op Op, opts ...useridentityOption) *UserIdentityMutation {
+	m := &UserIdentityMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeUserIdentity,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withUserIdentityID sets the ID field of the mutation.
+func withUserIdentityID(id uuid.UUID) useridentityOption {
+	return func(m *UserIdentityMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *UserIdentity
+		)
+		m.oldValue = func(ctx context.Context) (*UserIdentity, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().UserIdentity.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withUserIdentity sets the old UserIdentity of the mutation.
+func withUserIdentity(node *UserIdentity) useridentityOption {
+	return func(m *UserIdentityMutation) {
+		m.oldValue = func(context.Context) (*UserIdentity, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m UserIdentityMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m UserIdentityMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of UserIdentity entities.
+func (m *UserIdentityMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *UserIdentityMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *UserIdentityMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().UserIdentity.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetUserID sets the "user_id" field.
+func (m *UserIdentityMutation) SetUserID(s string) {
+	m.user = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *UserIdentityMutation) UserID() (r string, exists bool) {
+	v := m.user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the UserIdentity entity.
+// If the UserIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserIdentityMutation) OldUserID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *UserIdentityMutation) ResetUserID() {
+	m.user = nil
+}
+
+// SetIssuer sets the "issuer" field.
+func (m *UserIdentityMutation) SetIssuer(s string) {
+	m.issuer = &s
+}
+
+// Issuer returns the value of the "issuer" field in the mutation.
+func (m *UserIdentityMutation) Issuer() (r string, exists bool) {
+	v := m.issuer
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIssuer returns the old "issuer" field's value of the UserIdentity entity.
+// If the UserIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserIdentityMutation) OldIssuer(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIssuer is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIssuer requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIssuer: %w", err)
+	}
+	return oldValue.Issuer, nil
+}
+
+// ResetIssuer resets all changes to the "issuer" field.
+func (m *UserIdentityMutation) ResetIssuer() {
+	m.issuer = nil
+}
+
+// SetSubject sets the "subject" field.
+func (m *UserIdentityMutation) SetSubject(s string) {
+	m.subject = &s
+}
+
+// Subject returns the value of the "subject" field in the mutation.
+func (m *UserIdentityMutation) Subject() (r string, exists bool) {
+	v := m.subject
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubject returns the old "subject" field's value of the UserIdentity entity.
+// If the UserIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserIdentityMutation) OldSubject(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubject requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
+	}
+	return oldValue.Subject, nil
+}
+
+// ResetSubject resets all changes to the "subject" field.
+func (m *UserIdentityMutation) ResetSubject() {
+	m.subject = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *UserIdentityMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *UserIdentityMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the UserIdentity entity.
+// If the UserIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserIdentityMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *UserIdentityMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// ClearUser clears the "user" edge to the User entity.
+func (m *UserIdentityMutation) ClearUser() {
+	m.cleareduser = true
+	m.clearedFields[useridentity.FieldUserID] = struct{}{}
+}
+
+// UserCleared reports if the "user" edge to the User entity was cleared.
+func (m *UserIdentityMutation) UserCleared() bool {
+	return m.cleareduser
+}
+
+// UserIDs returns the "user" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// UserID instead. It exists only for internal usage by the builders.
+func (m *UserIdentityMutation) UserIDs() (ids []string) {
+	if id := m.user; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetUser resets all changes to the "user" edge.
+func (m *UserIdentityMutation) ResetUser() {
+	m.user = nil
+	m.cleareduser = false
+}
+
+// Where appends a list predicates to the UserIdentityMutation builder.
+func (m *UserIdentityMutation) Where(ps ...predicate.UserIdentity) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the UserIdentityMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *UserIdentityMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.UserIdentity, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *UserIdentityMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *UserIdentityMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (UserIdentity).
+func (m *UserIdentityMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *UserIdentityMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.user != nil {
+		fields = append(fields, useridentity.FieldUserID)
+	}
+	if m.issuer != nil {
+		fields = append(fields, useridentity.FieldIssuer)
+	}
+	if m.subject != nil {
+		fields = append(fields, useridentity.FieldSubject)
+	}
+	if m.created_at != nil {
+		fields = append(fields, useridentity.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *UserIdentityMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case useridentity.FieldUserID:
+		return m.UserID()
+	case useridentity.FieldIssuer:
+		return m.Issuer()
+	case useridentity.FieldSubject:
+		return m.Subject()
+	case useridentity.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *UserIdentityMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case useridentity.FieldUserID:
+		return m.OldUserID(ctx)
+	case useridentity.FieldIssuer:
+		return m.OldIssuer(ctx)
+	case useridentity.FieldSubject:
+		return m.OldSubject(ctx)
+	case useridentity.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown UserIdentity field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UserIdentityMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case useridentity.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case useridentity.FieldIssuer:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIssuer(v)
+		return nil
+	case useridentity.FieldSubject:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubject(v)
+		return nil
+	case useridentity.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown UserIdentity field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *UserIdentityMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *UserIdentityMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UserIdentityMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown UserIdentity numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *UserIdentityMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *UserIdentityMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *UserIdentityMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown UserIdentity nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *UserIdentityMutation) ResetField(name string) error {
+	switch name {
+	case useridentity.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case useridentity.FieldIssuer:
+		m.ResetIssuer()
+		return nil
+	case useridentity.FieldSubject:
+		m.ResetSubject()
+		return nil
+	case useridentity.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown UserIdentity field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *UserIdentityMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.user != nil {
+		edges = append(edges, useridentity.EdgeUser)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *UserIdentityMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case useridentity.EdgeUser:
+		if id := m.user; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *UserIdentityMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *UserIdentityMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *UserIdentityMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.cleareduser {
+		edges = append(edges, useridentity.EdgeUser)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *UserIdentityMutation) EdgeCleared(name string) bool {
+	switch name {
+	case useridentity.EdgeUser:
+		return m.cleareduser
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *UserIdentityMutation) ClearEdge(name string) error {
+	switch name {
+	case useridentity.EdgeUser:
+		m.ClearUser()
+		return nil
+	}
+	return fmt.Errorf("unknown UserIdentity unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *UserIdentityMutation) ResetEdge(name string) error {
+	switch name {
+	case useridentity.EdgeUser:
+		m.ResetUser()
+		return nil
+	}
+	return fmt.Errorf("unknown UserIdentity edge %s", name)
 }

@@ -54,9 +54,23 @@ type OrganizationEdges struct {
 	IngestOutcomes []*IngestOutcomes `json:"ingest_outcomes,omitempty"`
 	// LogpushConnectors holds the value of the logpush_connectors edge.
 	LogpushConnectors []*LogpushConnector `json:"logpush_connectors,omitempty"`
+	// AuditLogEntries holds the value of the audit_log_entries edge.
+	AuditLogEntries []*AuditLogEntry `json:"audit_log_entries,omitempty"`
+	// Invitations holds the value of the invitations edge.
+	Invitations []*Invitation `json:"invitations,omitempty"`
+	// Dashboards holds the value of the dashboards edge.
+	Dashboards []*Dashboard `json:"dashboards,omitempty"`
+	// DashboardVersions holds the value of the dashboard_versions edge.
+	DashboardVersions []*DashboardVersion `json:"dashboard_versions,omitempty"`
+	// DashboardShares holds the value of the dashboard_shares edge.
+	DashboardShares []*DashboardShare `json:"dashboard_shares,omitempty"`
+	// IdempotencyKeys holds the value of the idempotency_keys edge.
+	IdempotencyKeys []*IdempotencyKey `json:"idempotency_keys,omitempty"`
+	// AgentFeedback holds the value of the agent_feedback edge.
+	AgentFeedback []*AgentFeedback `json:"agent_feedback,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [10]bool
+	loadedTypes [17]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -151,6 +165,69 @@ func (e OrganizationEdges) LogpushConnectorsOrErr() ([]*LogpushConnector, error)
 		return e.LogpushConnectors, nil
 	}
 	return nil, &NotLoadedError{edge: "logpush_connectors"}
+}
+
+// AuditLogEntriesOrErr returns the AuditLogEntries value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) AuditLogEntriesOrErr() ([]*AuditLogEntry, error) {
+	if e.loadedTypes[10] {
+		return e.AuditLogEntries, nil
+	}
+	return nil, &NotLoadedError{edge: "audit_log_entries"}
+}
+
+// InvitationsOrErr returns the Invitations value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) InvitationsOrErr() ([]*Invitation, error) {
+	if e.loadedTypes[11] {
+		return e.Invitations, nil
+	}
+	return nil, &NotLoadedError{edge: "invitations"}
+}
+
+// DashboardsOrErr returns the Dashboards value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) DashboardsOrErr() ([]*Dashboard, error) {
+	if e.loadedTypes[12] {
+		return e.Dashboards, nil
+	}
+	return nil, &NotLoadedError{edge: "dashboards"}
+}
+
+// DashboardVersionsOrErr returns the DashboardVersions value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) DashboardVersionsOrErr() ([]*DashboardVersion, error) {
+	if e.loadedTypes[13] {
+		return e.DashboardVersions, nil
+	}
+	return nil, &NotLoadedError{edge: "dashboard_versions"}
+}
+
+// DashboardSharesOrErr returns the DashboardShares value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) DashboardSharesOrErr() ([]*DashboardShare, error) {
+	if e.loadedTypes[14] {
+		return e.DashboardShares, nil
+	}
+	return nil, &NotLoadedError{edge: "dashboard_shares"}
+}
+
+// IdempotencyKeysOrErr returns the IdempotencyKeys value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) IdempotencyKeysOrErr() ([]*IdempotencyKey, error) {
+	if e.loadedTypes[15] {
+		return e.IdempotencyKeys, nil
+	}
+	return nil, &NotLoadedError{edge: "idempotency_keys"}
+}
+
+// AgentFeedbackOrErr returns the AgentFeedback value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) AgentFeedbackOrErr() ([]*AgentFeedback, error) {
+	if e.loadedTypes[16] {
+		return e.AgentFeedback, nil
+	}
+	return nil, &NotLoadedError{edge: "agent_feedback"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -262,6 +339,41 @@ func (_m *Organization) QueryIngestOutcomes() *IngestOutcomesQuery {
 // QueryLogpushConnectors queries the "logpush_connectors" edge of the Organization entity.
 func (_m *Organization) QueryLogpushConnectors() *LogpushConnectorQuery {
 	return NewOrganizationClient(_m.config).QueryLogpushConnectors(_m)
+}
+
+// QueryAuditLogEntries queries the "audit_log_entries" edge of the Organization entity.
+func (_m *Organization) QueryAuditLogEntries() *AuditLogEntryQuery {
+	return NewOrganizationClient(_m.config).QueryAuditLogEntries(_m)
+}
+
+// QueryInvitations queries the "invitations" edge of the Organization entity.
+func (_m *Organization) QueryInvitations() *InvitationQuery {
+	return NewOrganizationClient(_m.config).QueryInvitations(_m)
+}
+
+// QueryDashboards queries the "dashboards" edge of the Organization entity.
+func (_m *Organization) QueryDashboards() *DashboardQuery {
+	return NewOrganizationClient(_m.config).QueryDashboards(_m)
+}
+
+// QueryDashboardVersions queries the "dashboard_versions" edge of the Organization entity.
+func (_m *Organization) QueryDashboardVersions() *DashboardVersionQuery {
+	return NewOrganizationClient(_m.config).QueryDashboardVersions(_m)
+}
+
+// QueryDashboardShares queries the "dashboard_shares" edge of the Organization entity.
+func (_m *Organization) QueryDashboardShares() *DashboardShareQuery {
+	return NewOrganizationClient(_m.config).QueryDashboardShares(_m)
+}
+
+// QueryIdempotencyKeys queries the "idempotency_keys" edge of the Organization entity.
+func (_m *Organization) QueryIdempotencyKeys() *IdempotencyKeyQuery {
+	return NewOrganizationClient(_m.config).QueryIdempotencyKeys(_m)
+}
+
+// QueryAgentFeedback queries the "agent_feedback" edge of the Organization entity.
+func (_m *Organization) QueryAgentFeedback() *AgentFeedbackQuery {
+	return NewOrganizationClient(_m.config).QueryAgentFeedback(_m)
 }
 
 // Update returns a builder for updating this Organization.

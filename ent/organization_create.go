@@ -13,11 +13,18 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent/agentfeedback"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
+	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/dashboard"
+	"github.com/svc-observability/svc/ent/dashboardshare"
+	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
@@ -214,6 +221,111 @@ func (_c *OrganizationCreate) AddLogpushConnectors(v ...*LogpushConnector) *Orga
 		ids[i] = v[i].ID
 	}
 	return _c.AddLogpushConnectorIDs(ids...)
+}
+
+// AddAuditLogEntryIDs adds the "audit_log_entries" edge to the AuditLogEntry entity by IDs.
+func (_c *OrganizationCreate) AddAuditLogEntryIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddAuditLogEntryIDs(ids...)
+	return _c
+}
+
+// AddAuditLogEntries adds the "audit_log_entries" edges to the AuditLogEntry entity.
+func (_c *OrganizationCreate) AddAuditLogEntries(v ...*AuditLogEntry) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddAuditLogEntryIDs(ids...)
+}
+
+// AddInvitationIDs adds the "invitations" edge to the Invitation entity by IDs.
+func (_c *OrganizationCreate) AddInvitationIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddInvitationIDs(ids...)
+	return _c
+}
+
+// AddInvitations adds the "invitations" edges to the Invitation entity.
+func (_c *OrganizationCreate) AddInvitations(v ...*Invitation) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddInvitationIDs(ids...)
+}
+
+// AddDashboardIDs adds the "dashboards" edge to the Dashboard entity by IDs.
+func (_c *OrganizationCreate) AddDashboardIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddDashboardIDs(ids...)
+	return _c
+}
+
+// AddDashboards adds the "dashboards" edges to the Dashboard entity.
+func (_c *OrganizationCreate) AddDashboards(v ...*Dashboard) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddDashboardIDs(ids...)
+}
+
+// AddDashboardVersionIDs adds the "dashboard_versions" edge to the DashboardVersion entity by IDs.
+func (_c *OrganizationCreate) AddDashboardVersionIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddDashboardVersionIDs(ids...)
+	return _c
+}
+
+// AddDashboardVersions adds the "dashboard_versions" edges to the DashboardVersion entity.
+func (_c *OrganizationCreate) AddDashboardVersions(v ...*DashboardVersion) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddDashboardVersionIDs(ids...)
+}
+
+// AddDashboardShareIDs adds the "dashboard_shares" edge to the DashboardShare entity by IDs.
+func (_c *OrganizationCreate) AddDashboardShareIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddDashboardShareIDs(ids...)
+	return _c
+}
+
+// AddDashboardShares adds the "dashboard_shares" edges to the DashboardShare entity.
+func (_c *OrganizationCreate) AddDashboardShares(v ...*DashboardShare) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddDashboardShareIDs(ids...)
+}
+
+// AddIdempotencyKeyIDs adds the "idempotency_keys" edge to the IdempotencyKey entity by IDs.
+func (_c *OrganizationCreate) AddIdempotencyKeyIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddIdempotencyKeyIDs(ids...)
+	return _c
+}
+
+// AddIdempotencyKeys adds the "idempotency_keys" edges to the IdempotencyKey entity.
+func (_c *OrganizationCreate) AddIdempotencyKeys(v ...*IdempotencyKey) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddIdempotencyKeyIDs(ids...)
+}
+
+// AddAgentFeedbackIDs adds the "agent_feedback" edge to the AgentFeedback entity by IDs.
+func (_c *OrganizationCreate) AddAgentFeedbackIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddAgentFeedbackIDs(ids...)
+	return _c
+}
+
+// AddAgentFeedback adds the "agent_feedback" edges to the AgentFeedback entity.
+func (_c *OrganizationCreate) AddAgentFeedback(v ...*AgentFeedback) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddAgentFeedbackIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -475,6 +587,118 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(logpushconnector.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.AuditLogEntriesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AuditLogEntriesTable,
+			Columns: []string{organization.AuditLogEntriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(auditlogentry.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.InvitationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvitationsTable,
+			Columns: []string{organization.InvitationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(invitation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.DashboardsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardsTable,
+			Columns: []string{organization.DashboardsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboard.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.DashboardVersionsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardVersionsTable,
+			Columns: []string{organization.DashboardVersionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardversion.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.DashboardSharesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardSharesTable,
+			Columns: []string{organization.DashboardSharesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardshare.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.IdempotencyKeysIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IdempotencyKeysTable,
+			Columns: []string{organization.IdempotencyKeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(idempotencykey.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.AgentFeedbackIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AgentFeedbackTable,
+			Columns: []string{organization.AgentFeedbackColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(agentfeedback.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

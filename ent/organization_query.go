@@ -13,11 +13,18 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+	"github.com/svc-observability/svc/ent/agentfeedback"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
+	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/dashboard"
+	"github.com/svc-observability/svc/ent/dashboardshare"
+	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
@@ -44,6 +51,13 @@ type OrganizationQuery struct {
 	withIngestUsage       *IngestUsageQuery
 	withIngestOutcomes    *IngestOutcomesQuery
 	withLogpushConnectors *LogpushConnectorQuery
+	withAuditLogEntries   *AuditLogEntryQuery
+	withInvitations       *InvitationQuery
+	withDashboards        *DashboardQuery
+	withDashboardVersions *DashboardVersionQuery
+	withDashboardShares   *DashboardShareQuery
+	withIdempotencyKeys   *IdempotencyKeyQuery
+	withAgentFeedback     *AgentFeedbackQuery
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -301,6 +315,160 @@ func (_q *OrganizationQuery) QueryLogpushConnectors() *LogpushConnectorQuery {
 	return query
 }
 
+// QueryAuditLogEntries chains the current query on the "audit_log_entries" edge.
+func (_q *OrganizationQuery) QueryAuditLogEntries() *AuditLogEntryQuery {
+	query := (&AuditLogEntryClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(auditlogentry.Table, auditlogentry.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AuditLogEntriesTable, organization.AuditLogEntriesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryInvitations chains the current query on the "invitations" edge.
+func (_q *OrganizationQuery) QueryInvitations() *InvitationQuery {
+	query := (&InvitationClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(invitation.Table, invitation.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.InvitationsTable, organization.InvitationsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryDashboards chains the current query on the "dashboards" edge.
+func (_q *OrganizationQuery) QueryDashboards() *DashboardQuery {
+	query := (&DashboardClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(dashboard.Table, dashboard.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.DashboardsTable, organization.DashboardsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryDashboardVersions chains the current query on the "dashboard_versions" edge.
+func (_q *OrganizationQuery) QueryDashboardVersions() *DashboardVersionQuery {
+	query := (&DashboardVersionClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(dashboardversion.Table, dashboardversion.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.DashboardVersionsTable, organization.DashboardVersionsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryDashboardShares chains the current query on the "dashboard_shares" edge.
+func (_q *OrganizationQuery) QueryDashboardShares() *DashboardShareQuery {
+	query := (&DashboardShareClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(dashboardshare.Table, dashboardshare.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.DashboardSharesTable, organization.DashboardSharesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryIdempotencyKeys chains the current query on the "idempotency_keys" edge.
+func (_q *OrganizationQuery) QueryIdempotencyKeys() *IdempotencyKeyQuery {
+	query := (&IdempotencyKeyClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(idempotencykey.Table, idempotencykey.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IdempotencyKeysTable, organization.IdempotencyKeysColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryAgentFeedback chains the current query on the "agent_feedback" edge.
+func (_q *OrganizationQuery) QueryAgentFeedback() *AgentFeedbackQuery {
+	query := (&AgentFeedbackClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(agentfeedback.Table, agentfeedback.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.AgentFeedbackTable, organization.AgentFeedbackColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // First returns the first Organization entity from the query.
 // Returns a *NotFoundError when no Organization was found.
 func (_q *OrganizationQuery) First(ctx context.Context) (*Organization, error) {
@@ -503,6 +671,13 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		withIngestUsage:       _q.withIngestUsage.Clone(),
 		withIngestOutcomes:    _q.withIngestOutcomes.Clone(),
 		withLogpushConnectors: _q.withLogpushConnectors.Clone(),
+		withAuditLogEntries:   _q.withAuditLogEntries.Clone(),
+		withInvitations:       _q.withInvitations.Clone(),
+		withDashboards:        _q.withDashboards.Clone(),
+		withDashboardVersions: _q.withDashboardVersions.Clone(),
+		withDashboardShares:   _q.withDashboardShares.Clone(),
+		withIdempotencyKeys:   _q.withIdempotencyKeys.Clone(),
+		withAgentFeedback:     _q.withAgentFeedback.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -620,6 +795,83 @@ func (_q *OrganizationQuery) WithLogpushConnectors(opts ...func(*LogpushConnecto
 	return _q
 }
 
+// WithAuditLogEntries tells the query-builder to eager-load the nodes that are connected to
+// the "audit_log_entries" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithAuditLogEntries(opts ...func(*AuditLogEntryQuery)) *OrganizationQuery {
+	query := (&AuditLogEntryClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withAuditLogEntries = query
+	return _q
+}
+
+// WithInvitations tells the query-builder to eager-load the nodes that are connected to
+// the "invitations" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithInvitations(opts ...func(*InvitationQuery)) *OrganizationQuery {
+	query := (&InvitationClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withInvitations = query
+	return _q
+}
+
+// WithDashboards tells the query-builder to eager-load the nodes that are connected to
+// the "dashboards" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithDashboards(opts ...func(*DashboardQuery)) *OrganizationQuery {
+	query := (&DashboardClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withDashboards = query
+	return _q
+}
+
+// WithDashboardVersions tells the query-builder to eager-load the nodes that are connected to
+// the "dashboard_versions" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithDashboardVersions(opts ...func(*DashboardVersionQuery)) *OrganizationQuery {
+	query := (&DashboardVersionClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withDashboardVersions = query
+	return _q
+}
+
+// WithDashboardShares tells the query-builder to eager-load the nodes that are connected to
+// the "dashboard_shares" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithDashboardShares(opts ...func(*DashboardShareQuery)) *OrganizationQuery {
+	query := (&DashboardShareClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withDashboardShares = query
+	return _q
+}
+
+// WithIdempotencyKeys tells the query-builder to eager-load the nodes that are connected to
+// the "idempotency_keys" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithIdempotencyKeys(opts ...func(*IdempotencyKeyQuery)) *OrganizationQuery {
+	query := (&IdempotencyKeyClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withIdempotencyKeys = query
+	return _q
+}
+
+// WithAgentFeedback tells the query-builder to eager-load the nodes that are connected to
+// the "agent_feedback" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithAgentFeedback(opts ...func(*AgentFeedbackQuery)) *OrganizationQuery {
+	query := (&AgentFeedbackClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withAgentFeedback = query
+	return _q
+}
+
 // GroupBy is used to group vertices by one or more fields/columns.
 // It is often used with aggregate functions, like: count, max, mean, min, sum.
 //
@@ -698,7 +950,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [10]bool{
+		loadedTypes = [17]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -709,6 +961,13 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withIngestUsage != nil,
 			_q.withIngestOutcomes != nil,
 			_q.withLogpushConnectors != nil,
+			_q.withAuditLogEntries != nil,
+			_q.withInvitations != nil,
+			_q.withDashboards != nil,
+			_q.withDashboardVersions != nil,
+			_q.withDashboardShares != nil,
+			_q.withIdempotencyKeys != nil,
+			_q.withAgentFeedback != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -801,6 +1060,57 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			func(n *Organization, e *LogpushConnector) {
 				n.Edges.LogpushConnectors = append(n.Edges.LogpushConnectors, e)
 			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withAuditLogEntries; query != nil {
+		if err := _q.loadAuditLogEntries(ctx, query, nodes,
+			func(n *Organization) { n.Edges.AuditLogEntries = []*AuditLogEntry{} },
+			func(n *Organization, e *AuditLogEntry) { n.Edges.AuditLogEntries = append(n.Edges.AuditLogEntries, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withInvitations; query != nil {
+		if err := _q.loadInvitations(ctx, query, nodes,
+			func(n *Organization) { n.Edges.Invitations = []*Invitation{} },
+			func(n *Organization, e *Invitation) { n.Edges.Invitations = append(n.Edges.Invitations, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withDashboards; query != nil {
+		if err := _q.loadDashboards(ctx, query, nodes,
+			func(n *Organization) { n.Edges.Dashboards = []*Dashboard{} },
+			func(n *Organization, e *Dashboard) { n.Edges.Dashboards = append(n.Edges.Dashboards, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withDashboardVersions; query != nil {
+		if err := _q.loadDashboardVersions(ctx, query, nodes,
+			func(n *Organization) { n.Edges.DashboardVersions = []*DashboardVersion{} },
+			func(n *Organization, e *DashboardVersion) {
+				n.Edges.DashboardVersions = append(n.Edges.DashboardVersions, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withDashboardShares; query != nil {
+		if err := _q.loadDashboardShares(ctx, query, nodes,
+			func(n *Organization) { n.Edges.DashboardShares = []*DashboardShare{} },
+			func(n *Organization, e *DashboardShare) { n.Edges.DashboardShares = append(n.Edges.DashboardShares, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withIdempotencyKeys; query != nil {
+		if err := _q.loadIdempotencyKeys(ctx, query, nodes,
+			func(n *Organization) { n.Edges.IdempotencyKeys = []*IdempotencyKey{} },
+			func(n *Organization, e *IdempotencyKey) { n.Edges.IdempotencyKeys = append(n.Edges.IdempotencyKeys, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withAgentFeedback; query != nil {
+		if err := _q.loadAgentFeedback(ctx, query, nodes,
+			func(n *Organization) { n.Edges.AgentFeedback = []*AgentFeedback{} },
+			func(n *Organization, e *AgentFeedback) { n.Edges.AgentFeedback = append(n.Edges.AgentFeedback, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -1089,6 +1399,216 @@ func (_q *OrganizationQuery) loadLogpushConnectors(ctx context.Context, query *L
 	}
 	query.Where(predicate.LogpushConnector(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.LogpushConnectorsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadAuditLogEntries(ctx context.Context, query *AuditLogEntryQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *AuditLogEntry)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(auditlogentry.FieldOrgID)
+	}
+	query.Where(predicate.AuditLogEntry(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.AuditLogEntriesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadInvitations(ctx context.Context, query *InvitationQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *Invitation)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(invitation.FieldOrgID)
+	}
+	query.Where(predicate.Invitation(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.InvitationsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadDashboards(ctx context.Context, query *DashboardQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *Dashboard)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(dashboard.FieldOrgID)
+	}
+	query.Where(predicate.Dashboard(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.DashboardsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadDashboardVersions(ctx context.Context, query *DashboardVersionQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *DashboardVersion)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(dashboardversion.FieldOrgID)
+	}
+	query.Where(predicate.DashboardVersion(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.DashboardVersionsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadDashboardShares(ctx context.Context, query *DashboardShareQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *DashboardShare)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(dashboardshare.FieldOrgID)
+	}
+	query.Where(predicate.DashboardShare(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.DashboardSharesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadIdempotencyKeys(ctx context.Context, query *IdempotencyKeyQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *IdempotencyKey)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(idempotencykey.FieldOrgID)
+	}
+	query.Where(predicate.IdempotencyKey(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.IdempotencyKeysColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadAgentFeedback(ctx context.Context, query *AgentFeedbackQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *AgentFeedback)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(agentfeedback.FieldOrgID)
+	}
+	query.Where(predicate.AgentFeedback(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.AgentFeedbackColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

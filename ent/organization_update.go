@@ -11,11 +11,18 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent/agentfeedback"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
+	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/dashboard"
+	"github.com/svc-observability/svc/ent/dashboardshare"
+	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
@@ -225,6 +232,111 @@ func (_u *OrganizationUpdate) AddLogpushConnectors(v ...*LogpushConnector) *Orga
 	return _u.AddLogpushConnectorIDs(ids...)
 }
 
+// AddAuditLogEntryIDs adds the "audit_log_entries" edge to the AuditLogEntry entity by IDs.
+func (_u *OrganizationUpdate) AddAuditLogEntryIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddAuditLogEntryIDs(ids...)
+	return _u
+}
+
+// AddAuditLogEntries adds the "audit_log_entries" edges to the AuditLogEntry entity.
+func (_u *OrganizationUpdate) AddAuditLogEntries(v ...*AuditLogEntry) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAuditLogEntryIDs(ids...)
+}
+
+// AddInvitationIDs adds the "invitations" edge to the Invitation entity by IDs.
+func (_u *OrganizationUpdate) AddInvitationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddInvitationIDs(ids...)
+	return _u
+}
+
+// AddInvitations adds the "invitations" edges to the Invitation entity.
+func (_u *OrganizationUpdate) AddInvitations(v ...*Invitation) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddInvitationIDs(ids...)
+}
+
+// AddDashboardIDs adds the "dashboards" edge to the Dashboard entity by IDs.
+func (_u *OrganizationUpdate) AddDashboardIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddDashboardIDs(ids...)
+	return _u
+}
+
+// AddDashboards adds the "dashboards" edges to the Dashboard entity.
+func (_u *OrganizationUpdate) AddDashboards(v ...*Dashboard) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDashboardIDs(ids...)
+}
+
+// AddDashboardVersionIDs adds the "dashboard_versions" edge to the DashboardVersion entity by IDs.
+func (_u *OrganizationUpdate) AddDashboardVersionIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddDashboardVersionIDs(ids...)
+	return _u
+}
+
+// AddDashboardVersions adds the "dashboard_versions" edges to the DashboardVersion entity.
+func (_u *OrganizationUpdate) AddDashboardVersions(v ...*DashboardVersion) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDashboardVersionIDs(ids...)
+}
+
+// AddDashboardShareIDs adds the "dashboard_shares" edge to the DashboardShare entity by IDs.
+func (_u *OrganizationUpdate) AddDashboardShareIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddDashboardShareIDs(ids...)
+	return _u
+}
+
+// AddDashboardShares adds the "dashboard_shares" edges to the DashboardShare entity.
+func (_u *OrganizationUpdate) AddDashboardShares(v ...*DashboardShare) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDashboardShareIDs(ids...)
+}
+
+// AddIdempotencyKeyIDs adds the "idempotency_keys" edge to the IdempotencyKey entity by IDs.
+func (_u *OrganizationUpdate) AddIdempotencyKeyIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddIdempotencyKeyIDs(ids...)
+	return _u
+}
+
+// AddIdempotencyKeys adds the "idempotency_keys" edges to the IdempotencyKey entity.
+func (_u *OrganizationUpdate) AddIdempotencyKeys(v ...*IdempotencyKey) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIdempotencyKeyIDs(ids...)
+}
+
+// AddAgentFeedbackIDs adds the "agent_feedback" edge to the AgentFeedback entity by IDs.
+func (_u *OrganizationUpdate) AddAgentFeedbackIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddAgentFeedbackIDs(ids...)
+	return _u
+}
+
+// AddAgentFeedback adds the "agent_feedback" edges to the AgentFeedback entity.
+func (_u *OrganizationUpdate) AddAgentFeedback(v ...*AgentFeedback) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAgentFeedbackIDs(ids...)
+}
+
 // Mutation returns the OrganizationMutation object of the builder.
 func (_u *OrganizationUpdate) Mutation() *OrganizationMutation {
 	return _u.mutation
@@ -408,6 +520,153 @@ func (_u *OrganizationUpdate) RemoveLogpushConnectors(v ...*LogpushConnector) *O
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveLogpushConnectorIDs(ids...)
+}
+
+// ClearAuditLogEntries clears all "audit_log_entries" edges to the AuditLogEntry entity.
+func (_u *OrganizationUpdate) ClearAuditLogEntries() *OrganizationUpdate {
+	_u.mutation.ClearAuditLogEntries()
+	return _u
+}
+
+// RemoveAuditLogEntryIDs removes the "audit_log_entries" edge to AuditLogEntry entities by IDs.
+func (_u *OrganizationUpdate) RemoveAuditLogEntryIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveAuditLogEntryIDs(ids...)
+	return _u
+}
+
+// RemoveAuditLogEntries removes "audit_log_entries" edges to AuditLogEntry entities.
+func (_u *OrganizationUpdate) RemoveAuditLogEntries(v ...*AuditLogEntry) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAuditLogEntryIDs(ids...)
+}
+
+// ClearInvitations clears all "invitations" edges to the Invitation entity.
+func (_u *OrganizationUpdate) ClearInvitations() *OrganizationUpdate {
+	_u.mutation.ClearInvitations()
+	return _u
+}
+
+// RemoveInvitationIDs removes the "invitations" edge to Invitation entities by IDs.
+func (_u *OrganizationUpdate) RemoveInvitationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveInvitationIDs(ids...)
+	return _u
+}
+
+// RemoveInvitations removes "invitations" edges to Invitation entities.
+func (_u *OrganizationUpdate) RemoveInvitations(v ...*Invitation) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveInvitationIDs(ids...)
+}
+
+// ClearDashboards clears all "dashboards" edges to the Dashboard entity.
+func (_u *OrganizationUpdate) ClearDashboards() *OrganizationUpdate {
+	_u.mutation.ClearDashboards()
+	return _u
+}
+
+// RemoveDashboardIDs removes the "dashboards" edge to Dashboard entities by IDs.
+func (_u *OrganizationUpdate) RemoveDashboardIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveDashboardIDs(ids...)
+	return _u
+}
+
+// RemoveDashboards removes "dashboards" edges to Dashboard entities.
+func (_u *OrganizationUpdate) RemoveDashboards(v ...*Dashboard) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDashboardIDs(ids...)
+}
+
+// ClearDashboardVersions clears all "dashboard_versions" edges to the DashboardVersion entity.
+func (_u *OrganizationUpdate) ClearDashboardVersions() *OrganizationUpdate {
+	_u.mutation.ClearDashboardVersions()
+	return _u
+}
+
+// RemoveDashboardVersionIDs removes the "dashboard_versions" edge to DashboardVersion entities by IDs.
+func (_u *OrganizationUpdate) RemoveDashboardVersionIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveDashboardVersionIDs(ids...)
+	return _u
+}
+
+// RemoveDashboardVersions removes "dashboard_versions" edges to DashboardVersion entities.
+func (_u *OrganizationUpdate) RemoveDashboardVersions(v ...*DashboardVersion) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDashboardVersionIDs(ids...)
+}
+
+// ClearDashboardShares clears all "dashboard_shares" edges to the DashboardShare entity.
+func (_u *OrganizationUpdate) ClearDashboardShares() *OrganizationUpdate {
+	_u.mutation.ClearDashboardShares()
+	return _u
+}
+
+// RemoveDashboardShareIDs removes the "dashboard_shares" edge to DashboardShare entities by IDs.
+func (_u *OrganizationUpdate) RemoveDashboardShareIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveDashboardShareIDs(ids...)
+	return _u
+}
+
+// RemoveDashboardShares removes "dashboard_shares" edges to DashboardShare entities.
+func (_u *OrganizationUpdate) RemoveDashboardShares(v ...*DashboardShare) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDashboardShareIDs(ids...)
+}
+
+// ClearIdempotencyKeys clears all "idempotency_keys" edges to the IdempotencyKey entity.
+func (_u *OrganizationUpdate) ClearIdempotencyKeys() *OrganizationUpdate {
+	_u.mutation.ClearIdempotencyKeys()
+	return _u
+}
+
+// RemoveIdempotencyKeyIDs removes the "idempotency_keys" edge to IdempotencyKey entities by IDs.
+func (_u *OrganizationUpdate) RemoveIdempotencyKeyIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveIdempotencyKeyIDs(ids...)
+	return _u
+}
+
+// RemoveIdempotencyKeys removes "idempotency_keys" edges to IdempotencyKey entities.
+func (_u *OrganizationUpdate) RemoveIdempotencyKeys(v ...*IdempotencyKey) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIdempotencyKeyIDs(ids...)
+}
+
+// ClearAgentFeedback clears all "agent_feedback" edges to the AgentFeedback entity.
+func (_u *OrganizationUpdate) ClearAgentFeedback() *OrganizationUpdate {
+	_u.mutation.ClearAgentFeedback()
+	return _u
+}
+
+// RemoveAgentFeedbackIDs removes the "agent_feedback" edge to AgentFeedback entities by IDs.
+func (_u *OrganizationUpdate) RemoveAgentFeedbackIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveAgentFeedbackIDs(ids...)
+	return _u
+}
+
+// RemoveAgentFeedback removes "agent_feedback" edges to AgentFeedback entities.
+func (_u *OrganizationUpdate) RemoveAgentFeedback(v ...*AgentFeedback) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAgentFeedbackIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -894,6 +1153,321 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.AuditLogEntriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AuditLogEntriesTable,
+			Columns: []string{organization.AuditLogEntriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(auditlogentry.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAuditLogEntriesIDs(); len(nodes) > 0 && !_u.mutation.AuditLogEntriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AuditLogEntriesTable,
+			Columns: []string{organization.AuditLogEntriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(auditlogentry.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AuditLogEntriesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AuditLogEntriesTable,
+			Columns: []string{organization.AuditLogEntriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(auditlogentry.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.InvitationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvitationsTable,
+			Columns: []string{organization.InvitationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(invitation.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedInvitationsIDs(); len(nodes) > 0 && !_u.mutation.InvitationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvitationsTable,
+			Columns: []string{organization.InvitationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(invitation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.InvitationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvitationsTable,
+			Columns: []string{organization.InvitationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(invitation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DashboardsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardsTable,
+			Columns: []string{organization.DashboardsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboard.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDashboardsIDs(); len(nodes) > 0 && !_u.mutation.DashboardsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardsTable,
+			Columns: []string{organization.DashboardsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboard.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DashboardsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardsTable,
+			Columns: []string{organization.DashboardsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboard.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DashboardVersionsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardVersionsTable,
+			Columns: []string{organization.DashboardVersionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardversion.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDashboardVersionsIDs(); len(nodes) > 0 && !_u.mutation.DashboardVersionsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardVersionsTable,
+			Columns: []string{organization.DashboardVersionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardversion.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DashboardVersionsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardVersionsTable,
+			Columns: []string{organization.DashboardVersionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardversion.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DashboardSharesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardSharesTable,
+			Columns: []string{organization.DashboardSharesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardshare.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDashboardSharesIDs(); len(nodes) > 0 && !_u.mutation.DashboardSharesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardSharesTable,
+			Columns: []string{organization.DashboardSharesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardshare.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DashboardSharesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardSharesTable,
+			Columns: []string{organization.DashboardSharesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardshare.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IdempotencyKeysCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IdempotencyKeysTable,
+			Columns: []string{organization.IdempotencyKeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(idempotencykey.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIdempotencyKeysIDs(); len(nodes) > 0 && !_u.mutation.IdempotencyKeysCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IdempotencyKeysTable,
+			Columns: []string{organization.IdempotencyKeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(idempotencykey.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IdempotencyKeysIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IdempotencyKeysTable,
+			Columns: []string{organization.IdempotencyKeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(idempotencykey.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AgentFeedbackCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AgentFeedbackTable,
+			Columns: []string{organization.AgentFeedbackColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(agentfeedback.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAgentFeedbackIDs(); len(nodes) > 0 && !_u.mutation.AgentFeedbackCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AgentFeedbackTable,
+			Columns: []string{organization.AgentFeedbackColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(agentfeedback.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AgentFeedbackIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AgentFeedbackTable,
+			Columns: []string{organization.AgentFeedbackColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(agentfeedback.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1102,6 +1676,111 @@ func (_u *OrganizationUpdateOne) AddLogpushConnectors(v ...*LogpushConnector) *O
 	return _u.AddLogpushConnectorIDs(ids...)
 }
 
+// AddAuditLogEntryIDs adds the "audit_log_entries" edge to the AuditLogEntry entity by IDs.
+func (_u *OrganizationUpdateOne) AddAuditLogEntryIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddAuditLogEntryIDs(ids...)
+	return _u
+}
+
+// AddAuditLogEntries adds the "audit_log_entries" edges to the AuditLogEntry entity.
+func (_u *OrganizationUpdateOne) AddAuditLogEntries(v ...*AuditLogEntry) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAuditLogEntryIDs(ids...)
+}
+
+// AddInvitationIDs adds the "invitations" edge to the Invitation entity by IDs.
+func (_u *OrganizationUpdateOne) AddInvitationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddInvitationIDs(ids...)
+	return _u
+}
+
+// AddInvitations adds the "invitations" edges to the Invitation entity.
+func (_u *OrganizationUpdateOne) AddInvitations(v ...*Invitation) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddInvitationIDs(ids...)
+}
+
+// AddDashboardIDs adds the "dashboards" edge to the Dashboard entity by IDs.
+func (_u *OrganizationUpdateOne) AddDashboardIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddDashboardIDs(ids...)
+	return _u
+}
+
+// AddDashboards adds the "dashboards" edges to the Dashboard entity.
+func (_u *OrganizationUpdateOne) AddDashboards(v ...*Dashboard) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDashboardIDs(ids...)
+}
+
+// AddDashboardVersionIDs adds the "dashboard_versions" edge to the DashboardVersion entity by IDs.
+func (_u *OrganizationUpdateOne) AddDashboardVersionIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddDashboardVersionIDs(ids...)
+	return _u
+}
+
+// AddDashboardVersions adds the "dashboard_versions" edges to the DashboardVersion entity.
+func (_u *OrganizationUpdateOne) AddDashboardVersions(v ...*DashboardVersion) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDashboardVersionIDs(ids...)
+}
+
+// AddDashboardShareIDs adds the "dashboard_shares" edge to the DashboardShare entity by IDs.
+func (_u *OrganizationUpdateOne) AddDashboardShareIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddDashboardShareIDs(ids...)
+	return _u
+}
+
+// AddDashboardShares adds the "dashboard_shares" edges to the DashboardShare entity.
+func (_u *OrganizationUpdateOne) AddDashboardShares(v ...*DashboardShare) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDashboardShareIDs(ids...)
+}
+
+// AddIdempotencyKeyIDs adds the "idempotency_keys" edge to the IdempotencyKey entity by IDs.
+func (_u *OrganizationUpdateOne) AddIdempotencyKeyIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddIdempotencyKeyIDs(ids...)
+	return _u
+}
+
+// AddIdempotencyKeys adds the "idempotency_keys" edges to the IdempotencyKey entity.
+func (_u *OrganizationUpdateOne) AddIdempotencyKeys(v ...*IdempotencyKey) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIdempotencyKeyIDs(ids...)
+}
+
+// AddAgentFeedbackIDs adds the "agent_feedback" edge to the AgentFeedback entity by IDs.
+func (_u *OrganizationUpdateOne) AddAgentFeedbackIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddAgentFeedbackIDs(ids...)
+	return _u
+}
+
+// AddAgentFeedback adds the "agent_feedback" edges to the AgentFeedback entity.
+func (_u *OrganizationUpdateOne) AddAgentFeedback(v ...*AgentFeedback) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddAgentFeedbackIDs(ids...)
+}
+
 // Mutation returns the OrganizationMutation object of the builder.
 func (_u *OrganizationUpdateOne) Mutation() *OrganizationMutation {
 	return _u.mutation
@@ -1285,6 +1964,153 @@ func (_u *OrganizationUpdateOne) RemoveLogpushConnectors(v ...*LogpushConnector)
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveLogpushConnectorIDs(ids...)
+}
+
+// ClearAuditLogEntries clears all "audit_log_entries" edges to the AuditLogEntry entity.
+func (_u *OrganizationUpdateOne) ClearAuditLogEntries() *OrganizationUpdateOne {
+	_u.mutation.ClearAuditLogEntries()
+	return _u
+}
+
+// RemoveAuditLogEntryIDs removes the "audit_log_entries" edge to AuditLogEntry entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveAuditLogEntryIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveAuditLogEntryIDs(ids...)
+	return _u
+}
+
+// RemoveAuditLogEntries removes "audit_log_entries" edges to AuditLogEntry entities.
+func (_u *OrganizationUpdateOne) RemoveAuditLogEntries(v ...*AuditLogEntry) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAuditLogEntryIDs(ids...)
+}
+
+// ClearInvitations clears all "invitations" edges to the Invitation entity.
+func (_u *OrganizationUpdateOne) ClearInvitations() *OrganizationUpdateOne {
+	_u.mutation.ClearInvitations()
+	return _u
+}
+
+// RemoveInvitationIDs removes the "invitations" edge to Invitation entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveInvitationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveInvitationIDs(ids...)
+	return _u
+}
+
+// RemoveInvitations removes "invitations" edges to Invitation entities.
+func (_u *OrganizationUpdateOne) RemoveInvitations(v ...*Invitation) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveInvitationIDs(ids...)
+}
+
+// ClearDashboards clears all "dashboards" edges to the Dashboard entity.
+func (_u *OrganizationUpdateOne) ClearDashboards() *OrganizationUpdateOne {
+	_u.mutation.ClearDashboards()
+	return _u
+}
+
+// RemoveDashboardIDs removes the "dashboards" edge to Dashboard entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveDashboardIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveDashboardIDs(ids...)
+	return _u
+}
+
+// RemoveDashboards removes "dashboards" edges to Dashboard entities.
+func (_u *OrganizationUpdateOne) RemoveDashboards(v ...*Dashboard) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDashboardIDs(ids...)
+}
+
+// ClearDashboardVersions clears all "dashboard_versions" edges to the DashboardVersion entity.
+func (_u *OrganizationUpdateOne) ClearDashboardVersions() *OrganizationUpdateOne {
+	_u.mutation.ClearDashboardVersions()
+	return _u
+}
+
+// RemoveDashboardVersionIDs removes the "dashboard_versions" edge to DashboardVersion entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveDashboardVersionIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveDashboardVersionIDs(ids...)
+	return _u
+}
+
+// RemoveDashboardVersions removes "dashboard_versions" edges to DashboardVersion entities.
+func (_u *OrganizationUpdateOne) RemoveDashboardVersions(v ...*DashboardVersion) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDashboardVersionIDs(ids...)
+}
+
+// ClearDashboardShares clears all "dashboard_shares" edges to the DashboardShare entity.
+func (_u *OrganizationUpdateOne) ClearDashboardShares() *OrganizationUpdateOne {
+	_u.mutation.ClearDashboardShares()
+	return _u
+}
+
+// RemoveDashboardShareIDs removes the "dashboard_shares" edge to DashboardShare entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveDashboardShareIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveDashboardShareIDs(ids...)
+	return _u
+}
+
+// RemoveDashboardShares removes "dashboard_shares" edges to DashboardShare entities.
+func (_u *OrganizationUpdateOne) RemoveDashboardShares(v ...*DashboardShare) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDashboardShareIDs(ids...)
+}
+
+// ClearIdempotencyKeys clears all "idempotency_keys" edges to the IdempotencyKey entity.
+func (_u *OrganizationUpdateOne) ClearIdempotencyKeys() *OrganizationUpdateOne {
+	_u.mutation.ClearIdempotencyKeys()
+	return _u
+}
+
+// RemoveIdempotencyKeyIDs removes the "idempotency_keys" edge to IdempotencyKey entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveIdempotencyKeyIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveIdempotencyKeyIDs(ids...)
+	return _u
+}
+
+// RemoveIdempotencyKeys removes "idempotency_keys" edges to IdempotencyKey entities.
+func (_u *OrganizationUpdateOne) RemoveIdempotencyKeys(v ...*IdempotencyKey) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIdempotencyKeyIDs(ids...)
+}
+
+// ClearAgentFeedback clears all "agent_feedback" edges to the AgentFeedback entity.
+func (_u *OrganizationUpdateOne) ClearAgentFeedback() *OrganizationUpdateOne {
+	_u.mutation.ClearAgentFeedback()
+	return _u
+}
+
+// RemoveAgentFeedbackIDs removes the "agent_feedback" edge to AgentFeedback entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveAgentFeedbackIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveAgentFeedbackIDs(ids...)
+	return _u
+}
+
+// RemoveAgentFeedback removes "agent_feedback" edges to AgentFeedback entities.
+func (_u *OrganizationUpdateOne) RemoveAgentFeedback(v ...*AgentFeedback) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveAgentFeedbackIDs(ids...)
 }
 
 // Where appends a list predicates to the OrganizationUpdate builder.
@@ -1794,6 +2620,321 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(logpushconnector.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AuditLogEntriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AuditLogEntriesTable,
+			Columns: []string{organization.AuditLogEntriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(auditlogentry.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAuditLogEntriesIDs(); len(nodes) > 0 && !_u.mutation.AuditLogEntriesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AuditLogEntriesTable,
+			Columns: []string{organization.AuditLogEntriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(auditlogentry.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AuditLogEntriesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AuditLogEntriesTable,
+			Columns: []string{organization.AuditLogEntriesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(auditlogentry.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.InvitationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvitationsTable,
+			Columns: []string{organization.InvitationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(invitation.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedInvitationsIDs(); len(nodes) > 0 && !_u.mutation.InvitationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvitationsTable,
+			Columns: []string{organization.InvitationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(invitation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.InvitationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.InvitationsTable,
+			Columns: []string{organization.InvitationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(invitation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DashboardsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardsTable,
+			Columns: []string{organization.DashboardsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboard.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDashboardsIDs(); len(nodes) > 0 && !_u.mutation.DashboardsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardsTable,
+			Columns: []string{organization.DashboardsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboard.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DashboardsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardsTable,
+			Columns: []string{organization.DashboardsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboard.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DashboardVersionsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardVersionsTable,
+			Columns: []string{organization.DashboardVersionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardversion.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDashboardVersionsIDs(); len(nodes) > 0 && !_u.mutation.DashboardVersionsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardVersionsTable,
+			Columns: []string{organization.DashboardVersionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardversion.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DashboardVersionsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardVersionsTable,
+			Columns: []string{organization.DashboardVersionsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardversion.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DashboardSharesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardSharesTable,
+			Columns: []string{organization.DashboardSharesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardshare.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDashboardSharesIDs(); len(nodes) > 0 && !_u.mutation.DashboardSharesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardSharesTable,
+			Columns: []string{organization.DashboardSharesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardshare.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DashboardSharesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.DashboardSharesTable,
+			Columns: []string{organization.DashboardSharesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(dashboardshare.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IdempotencyKeysCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IdempotencyKeysTable,
+			Columns: []string{organization.IdempotencyKeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(idempotencykey.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIdempotencyKeysIDs(); len(nodes) > 0 && !_u.mutation.IdempotencyKeysCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IdempotencyKeysTable,
+			Columns: []string{organization.IdempotencyKeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(idempotencykey.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IdempotencyKeysIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IdempotencyKeysTable,
+			Columns: []string{organization.IdempotencyKeysColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(idempotencykey.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AgentFeedbackCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AgentFeedbackTable,
+			Columns: []string{organization.AgentFeedbackColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(agentfeedback.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedAgentFeedbackIDs(); len(nodes) > 0 && !_u.mutation.AgentFeedbackCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AgentFeedbackTable,
+			Columns: []string{organization.AgentFeedbackColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(agentfeedback.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AgentFeedbackIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.AgentFeedbackTable,
+			Columns: []string{organization.AgentFeedbackColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(agentfeedback.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

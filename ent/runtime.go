@@ -3,12 +3,20 @@
 package ent
 
 import (
+	"github.com/svc-observability/svc/ent/agentfeedback"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
+	"github.com/svc-observability/svc/ent/auditlogentry"
 	"github.com/svc-observability/svc/ent/counter"
+	"github.com/svc-observability/svc/ent/dashboard"
+	"github.com/svc-observability/svc/ent/dashboardshare"
+	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/devicelogin"
+	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
+	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
@@ -17,12 +25,31 @@ import (
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
+	"github.com/svc-observability/svc/ent/useridentity"
 )
 
 // The init function reads all schema descriptors with runtime code
 // (default values, validators, hooks and policies) and stitches it
 // to their package variables.
 func init() {
+	agentfeedbackFields := schema.AgentFeedback{}.Fields()
+	_ = agentfeedbackFields
+	// agentfeedbackDescOrgID is the schema descriptor for org_id field.
+	agentfeedbackDescOrgID := agentfeedbackFields[1].Descriptor()
+	// agentfeedback.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	agentfeedback.OrgIDValidator = agentfeedbackDescOrgID.Validators[0].(func(string) error)
+	// agentfeedbackDescKind is the schema descriptor for kind field.
+	agentfeedbackDescKind := agentfeedbackFields[2].Descriptor()
+	// agentfeedback.KindValidator is a validator for the "kind" field. It is called by the builders before save.
+	agentfeedback.KindValidator = agentfeedbackDescKind.Validators[0].(func(string) error)
+	// agentfeedbackDescSummary is the schema descriptor for summary field.
+	agentfeedbackDescSummary := agentfeedbackFields[4].Descriptor()
+	// agentfeedback.SummaryValidator is a validator for the "summary" field. It is called by the builders before save.
+	agentfeedback.SummaryValidator = agentfeedbackDescSummary.Validators[0].(func(string) error)
+	// agentfeedbackDescReason is the schema descriptor for reason field.
+	agentfeedbackDescReason := agentfeedbackFields[5].Descriptor()
+	// agentfeedback.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	agentfeedback.ReasonValidator = agentfeedbackDescReason.Validators[0].(func(string) error)
 	apikeyFields := schema.ApiKey{}.Fields()
 	_ = apikeyFields
 	// apikeyDescOrgID is the schema descriptor for org_id field.
@@ -63,6 +90,20 @@ func init() {
 	attributemappingDescEnabled := attributemappingFields[7].Descriptor()
 	// attributemapping.DefaultEnabled holds the default value on creation for the enabled field.
 	attributemapping.DefaultEnabled = attributemappingDescEnabled.Default.(bool)
+	auditlogentryFields := schema.AuditLogEntry{}.Fields()
+	_ = auditlogentryFields
+	// auditlogentryDescOrgID is the schema descriptor for org_id field.
+	auditlogentryDescOrgID := auditlogentryFields[1].Descriptor()
+	// auditlogentry.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	auditlogentry.OrgIDValidator = auditlogentryDescOrgID.Validators[0].(func(string) error)
+	// auditlogentryDescAction is the schema descriptor for action field.
+	auditlogentryDescAction := auditlogentryFields[2].Descriptor()
+	// auditlogentry.ActionValidator is a validator for the "action" field. It is called by the builders before save.
+	auditlogentry.ActionValidator = auditlogentryDescAction.Validators[0].(func(string) error)
+	// auditlogentryDescChanged is the schema descriptor for changed field.
+	auditlogentryDescChanged := auditlogentryFields[13].Descriptor()
+	// auditlogentry.DefaultChanged holds the default value on creation for the changed field.
+	auditlogentry.DefaultChanged = auditlogentryDescChanged.Default.(string)
 	counterFields := schema.Counter{}.Fields()
 	_ = counterFields
 	// counterDescValue is the schema descriptor for value field.
@@ -73,6 +114,92 @@ func init() {
 	counterDescID := counterFields[0].Descriptor()
 	// counter.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	counter.IDValidator = counterDescID.Validators[0].(func(string) error)
+	dashboardFields := schema.Dashboard{}.Fields()
+	_ = dashboardFields
+	// dashboardDescOrgID is the schema descriptor for org_id field.
+	dashboardDescOrgID := dashboardFields[1].Descriptor()
+	// dashboard.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	dashboard.OrgIDValidator = dashboardDescOrgID.Validators[0].(func(string) error)
+	// dashboardDescName is the schema descriptor for name field.
+	dashboardDescName := dashboardFields[2].Descriptor()
+	// dashboard.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	dashboard.NameValidator = dashboardDescName.Validators[0].(func(string) error)
+	// dashboardDescVersion is the schema descriptor for version field.
+	dashboardDescVersion := dashboardFields[4].Descriptor()
+	// dashboard.VersionValidator is a validator for the "version" field. It is called by the builders before save.
+	dashboard.VersionValidator = dashboardDescVersion.Validators[0].(func(int) error)
+	dashboardshareFields := schema.DashboardShare{}.Fields()
+	_ = dashboardshareFields
+	// dashboardshareDescOrgID is the schema descriptor for org_id field.
+	dashboardshareDescOrgID := dashboardshareFields[1].Descriptor()
+	// dashboardshare.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	dashboardshare.OrgIDValidator = dashboardshareDescOrgID.Validators[0].(func(string) error)
+	// dashboardshareDescWidgetID is the schema descriptor for widget_id field.
+	dashboardshareDescWidgetID := dashboardshareFields[3].Descriptor()
+	// dashboardshare.DefaultWidgetID holds the default value on creation for the widget_id field.
+	dashboardshare.DefaultWidgetID = dashboardshareDescWidgetID.Default.(string)
+	// dashboardshareDescToken is the schema descriptor for token field.
+	dashboardshareDescToken := dashboardshareFields[5].Descriptor()
+	// dashboardshare.TokenValidator is a validator for the "token" field. It is called by the builders before save.
+	dashboardshare.TokenValidator = dashboardshareDescToken.Validators[0].(func(string) error)
+	// dashboardshareDescTokenHash is the schema descriptor for token_hash field.
+	dashboardshareDescTokenHash := dashboardshareFields[6].Descriptor()
+	// dashboardshare.TokenHashValidator is a validator for the "token_hash" field. It is called by the builders before save.
+	dashboardshare.TokenHashValidator = dashboardshareDescTokenHash.Validators[0].(func(string) error)
+	dashboardversionFields := schema.DashboardVersion{}.Fields()
+	_ = dashboardversionFields
+	// dashboardversionDescOrgID is the schema descriptor for org_id field.
+	dashboardversionDescOrgID := dashboardversionFields[1].Descriptor()
+	// dashboardversion.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	dashboardversion.OrgIDValidator = dashboardversionDescOrgID.Validators[0].(func(string) error)
+	// dashboardversionDescVersionNumber is the schema descriptor for version_number field.
+	dashboardversionDescVersionNumber := dashboardversionFields[3].Descriptor()
+	// dashboardversion.VersionNumberValidator is a validator for the "version_number" field. It is called by the builders before save.
+	dashboardversion.VersionNumberValidator = dashboardversionDescVersionNumber.Validators[0].(func(int) error)
+	// dashboardversionDescName is the schema descriptor for name field.
+	dashboardversionDescName := dashboardversionFields[5].Descriptor()
+	// dashboardversion.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	dashboardversion.NameValidator = dashboardversionDescName.Validators[0].(func(string) error)
+	// dashboardversionDescChangeKind is the schema descriptor for change_kind field.
+	dashboardversionDescChangeKind := dashboardversionFields[6].Descriptor()
+	// dashboardversion.ChangeKindValidator is a validator for the "change_kind" field. It is called by the builders before save.
+	dashboardversion.ChangeKindValidator = dashboardversionDescChangeKind.Validators[0].(func(string) error)
+	deviceloginFields := schema.DeviceLogin{}.Fields()
+	_ = deviceloginFields
+	// deviceloginDescDeviceCodeHash is the schema descriptor for device_code_hash field.
+	deviceloginDescDeviceCodeHash := deviceloginFields[1].Descriptor()
+	// devicelogin.DeviceCodeHashValidator is a validator for the "device_code_hash" field. It is called by the builders before save.
+	devicelogin.DeviceCodeHashValidator = deviceloginDescDeviceCodeHash.Validators[0].(func(string) error)
+	// deviceloginDescUserCodeHash is the schema descriptor for user_code_hash field.
+	deviceloginDescUserCodeHash := deviceloginFields[2].Descriptor()
+	// devicelogin.UserCodeHashValidator is a validator for the "user_code_hash" field. It is called by the builders before save.
+	devicelogin.UserCodeHashValidator = deviceloginDescUserCodeHash.Validators[0].(func(string) error)
+	// deviceloginDescClientAddress is the schema descriptor for client_address field.
+	deviceloginDescClientAddress := deviceloginFields[4].Descriptor()
+	// devicelogin.DefaultClientAddress holds the default value on creation for the client_address field.
+	devicelogin.DefaultClientAddress = deviceloginDescClientAddress.Default.(string)
+	idempotencykeyFields := schema.IdempotencyKey{}.Fields()
+	_ = idempotencykeyFields
+	// idempotencykeyDescOrgID is the schema descriptor for org_id field.
+	idempotencykeyDescOrgID := idempotencykeyFields[1].Descriptor()
+	// idempotencykey.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	idempotencykey.OrgIDValidator = idempotencykeyDescOrgID.Validators[0].(func(string) error)
+	// idempotencykeyDescCaller is the schema descriptor for caller field.
+	idempotencykeyDescCaller := idempotencykeyFields[2].Descriptor()
+	// idempotencykey.CallerValidator is a validator for the "caller" field. It is called by the builders before save.
+	idempotencykey.CallerValidator = idempotencykeyDescCaller.Validators[0].(func(string) error)
+	// idempotencykeyDescKeyHash is the schema descriptor for key_hash field.
+	idempotencykeyDescKeyHash := idempotencykeyFields[3].Descriptor()
+	// idempotencykey.KeyHashValidator is a validator for the "key_hash" field. It is called by the builders before save.
+	idempotencykey.KeyHashValidator = idempotencykeyDescKeyHash.Validators[0].(func(string) error)
+	// idempotencykeyDescRequestHash is the schema descriptor for request_hash field.
+	idempotencykeyDescRequestHash := idempotencykeyFields[4].Descriptor()
+	// idempotencykey.RequestHashValidator is a validator for the "request_hash" field. It is called by the builders before save.
+	idempotencykey.RequestHashValidator = idempotencykeyDescRequestHash.Validators[0].(func(string) error)
+	// idempotencykeyDescStatus is the schema descriptor for status field.
+	idempotencykeyDescStatus := idempotencykeyFields[5].Descriptor()
+	// idempotencykey.DefaultStatus holds the default value on creation for the status field.
+	idempotencykey.DefaultStatus = idempotencykeyDescStatus.Default.(int)
 	ingestkeyFields := schema.IngestKey{}.Fields()
 	_ = ingestkeyFields
 	// ingestkeyDescOrgID is the schema descriptor for org_id field.
@@ -119,6 +246,16 @@ func init() {
 	ingestusageDescKeyID := ingestusageFields[4].Descriptor()
 	// ingestusage.KeyIDValidator is a validator for the "key_id" field. It is called by the builders before save.
 	ingestusage.KeyIDValidator = ingestusageDescKeyID.Validators[0].(func(string) error)
+	invitationFields := schema.Invitation{}.Fields()
+	_ = invitationFields
+	// invitationDescOrgID is the schema descriptor for org_id field.
+	invitationDescOrgID := invitationFields[1].Descriptor()
+	// invitation.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	invitation.OrgIDValidator = invitationDescOrgID.Validators[0].(func(string) error)
+	// invitationDescTokenHash is the schema descriptor for token_hash field.
+	invitationDescTokenHash := invitationFields[4].Descriptor()
+	// invitation.TokenHashValidator is a validator for the "token_hash" field. It is called by the builders before save.
+	invitation.TokenHashValidator = invitationDescTokenHash.Validators[0].(func(string) error)
 	logpushconnectorFields := schema.LogpushConnector{}.Fields()
 	_ = logpushconnectorFields
 	// logpushconnectorDescOrgID is the schema descriptor for org_id field.
@@ -229,4 +366,18 @@ func init() {
 	userDescID := userFields[0].Descriptor()
 	// user.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	user.IDValidator = userDescID.Validators[0].(func(string) error)
+	useridentityFields := schema.UserIdentity{}.Fields()
+	_ = useridentityFields
+	// useridentityDescUserID is the schema descriptor for user_id field.
+	useridentityDescUserID := useridentityFields[1].Descriptor()
+	// useridentity.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
+	useridentity.UserIDValidator = useridentityDescUserID.Validators[0].(func(string) error)
+	// useridentityDescIssuer is the schema descriptor for issuer field.
+	useridentityDescIssuer := useridentityFields[2].Descriptor()
+	// useridentity.IssuerValidator is a validator for the "issuer" field. It is called by the builders before save.
+	useridentity.IssuerValidator = useridentityDescIssuer.Validators[0].(func(string) error)
+	// useridentityDescSubject is the schema descriptor for subject field.
+	useridentityDescSubject := useridentityFields[3].Descriptor()
+	// useridentity.SubjectValidator is a validator for the "subject" field. It is called by the builders before save.
+	useridentity.SubjectValidator = useridentityDescSubject.Validators[0].(func(string) error)
 }

@@ -14,18 +14,34 @@ import (
 // Tx is a transactional client that is created by calling Client.Tx().
 type Tx struct {
 	config
+	// AgentFeedback is the client for interacting with the AgentFeedback builders.
+	AgentFeedback *AgentFeedbackClient
 	// ApiKey is the client for interacting with the ApiKey builders.
 	ApiKey *ApiKeyClient
 	// AttributeMapping is the client for interacting with the AttributeMapping builders.
 	AttributeMapping *AttributeMappingClient
+	// AuditLogEntry is the client for interacting with the AuditLogEntry builders.
+	AuditLogEntry *AuditLogEntryClient
 	// Counter is the client for interacting with the Counter builders.
 	Counter *CounterClient
+	// Dashboard is the client for interacting with the Dashboard builders.
+	Dashboard *DashboardClient
+	// DashboardShare is the client for interacting with the DashboardShare builders.
+	DashboardShare *DashboardShareClient
+	// DashboardVersion is the client for interacting with the DashboardVersion builders.
+	DashboardVersion *DashboardVersionClient
+	// DeviceLogin is the client for interacting with the DeviceLogin builders.
+	DeviceLogin *DeviceLoginClient
+	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
+	IdempotencyKey *IdempotencyKeyClient
 	// IngestKey is the client for interacting with the IngestKey builders.
 	IngestKey *IngestKeyClient
 	// IngestOutcomes is the client for interacting with the IngestOutcomes builders.
 	IngestOutcomes *IngestOutcomesClient
 	// IngestUsage is the client for interacting with the IngestUsage builders.
 	IngestUsage *IngestUsageClient
+	// Invitation is the client for interacting with the Invitation builders.
+	Invitation *InvitationClient
 	// LogpushConnector is the client for interacting with the LogpushConnector builders.
 	LogpushConnector *LogpushConnectorClient
 	// Membership is the client for interacting with the Membership builders.
@@ -40,6 +56,8 @@ type Tx struct {
 	Session *SessionClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
+	// UserIdentity is the client for interacting with the UserIdentity builders.
+	UserIdentity *UserIdentityClient
 
 	// lazily loaded.
 	client     *Client
@@ -171,12 +189,20 @@ func (tx *Tx) Client() *Client {
 }
 
 func (tx *Tx) init() {
+	tx.AgentFeedback = NewAgentFeedbackClient(tx.config)
 	tx.ApiKey = NewApiKeyClient(tx.config)
 	tx.AttributeMapping = NewAttributeMappingClient(tx.config)
+	tx.AuditLogEntry = NewAuditLogEntryClient(tx.config)
 	tx.Counter = NewCounterClient(tx.config)
+	tx.Dashboard = NewDashboardClient(tx.config)
+	tx.DashboardShare = NewDashboardShareClient(tx.config)
+	tx.DashboardVersion = NewDashboardVersionClient(tx.config)
+	tx.DeviceLogin = NewDeviceLoginClient(tx.config)
+	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.IngestKey = NewIngestKeyClient(tx.config)
 	tx.IngestOutcomes = NewIngestOutcomesClient(tx.config)
 	tx.IngestUsage = NewIngestUsageClient(tx.config)
+	tx.Invitation = NewInvitationClient(tx.config)
 	tx.LogpushConnector = NewLogpushConnectorClient(tx.config)
 	tx.Membership = NewMembershipClient(tx.config)
 	tx.Organization = NewOrganizationClient(tx.config)
@@ -184,6 +210,7 @@ func (tx *Tx) init() {
 	tx.SamplingPolicy = NewSamplingPolicyClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
 	tx.User = NewUserClient(tx.config)
+	tx.UserIdentity = NewUserIdentityClient(tx.config)
 }
 
 // txDriver wraps the given dialect.Tx with a nop dialect.Driver implementation.
@@ -193,7 +220,7 @@ func (tx *Tx) init() {
 // of them in order to commit or rollback the transaction.
 //
 // If a closed transaction is embedded in one of the generated entities, and the entity
-// applies a query, for example: ApiKey.QueryXXX(), the query will be executed
+// applies a query, for example: AgentFeedback.QueryXXX(), the query will be executed
 // through the driver which created this transaction.
 //
 // Note that txDriver is not goroutine safe.

@@ -9,6 +9,18 @@ import (
 	"github.com/svc-observability/svc/ent"
 )
 
+// The AgentFeedbackFunc type is an adapter to allow the use of ordinary
+// function as AgentFeedback mutator.
+type AgentFeedbackFunc func(context.Context, *ent.AgentFeedbackMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AgentFeedbackFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AgentFeedbackMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AgentFeedbackMutation", m)
+}
+
 // The ApiKeyFunc type is an adapter to allow the use of ordinary
 // function as ApiKey mutator.
 type ApiKeyFunc func(context.Context, *ent.ApiKeyMutation) (ent.Value, error)
@@ -33,6 +45,18 @@ func (f AttributeMappingFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.V
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AttributeMappingMutation", m)
 }
 
+// The AuditLogEntryFunc type is an adapter to allow the use of ordinary
+// function as AuditLogEntry mutator.
+type AuditLogEntryFunc func(context.Context, *ent.AuditLogEntryMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AuditLogEntryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AuditLogEntryMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AuditLogEntryMutation", m)
+}
+
 // The CounterFunc type is an adapter to allow the use of ordinary
 // function as Counter mutator.
 type CounterFunc func(context.Context, *ent.CounterMutation) (ent.Value, error)
@@ -43,6 +67,66 @@ func (f CounterFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CounterMutation", m)
+}
+
+// The DashboardFunc type is an adapter to allow the use of ordinary
+// function as Dashboard mutator.
+type DashboardFunc func(context.Context, *ent.DashboardMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DashboardFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DashboardMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DashboardMutation", m)
+}
+
+// The DashboardShareFunc type is an adapter to allow the use of ordinary
+// function as DashboardShare mutator.
+type DashboardShareFunc func(context.Context, *ent.DashboardShareMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DashboardShareFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DashboardShareMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DashboardShareMutation", m)
+}
+
+// The DashboardVersionFunc type is an adapter to allow the use of ordinary
+// function as DashboardVersion mutator.
+type DashboardVersionFunc func(context.Context, *ent.DashboardVersionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DashboardVersionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DashboardVersionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DashboardVersionMutation", m)
+}
+
+// The DeviceLoginFunc type is an adapter to allow the use of ordinary
+// function as DeviceLogin mutator.
+type DeviceLoginFunc func(context.Context, *ent.DeviceLoginMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DeviceLoginFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DeviceLoginMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeviceLoginMutation", m)
+}
+
+// The IdempotencyKeyFunc type is an adapter to allow the use of ordinary
+// function as IdempotencyKey mutator.
+type IdempotencyKeyFunc func(context.Context, *ent.IdempotencyKeyMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f IdempotencyKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.IdempotencyKeyMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IdempotencyKeyMutation", m)
 }
 
 // The IngestKeyFunc type is an adapter to allow the use of ordinary
@@ -79,6 +163,18 @@ func (f IngestUsageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IngestUsageMutation", m)
+}
+
+// The InvitationFunc type is an adapter to allow the use of ordinary
+// function as Invitation mutator.
+type InvitationFunc func(context.Context, *ent.InvitationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f InvitationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.InvitationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.InvitationMutation", m)
 }
 
 // The LogpushConnectorFunc type is an adapter to allow the use of ordinary
@@ -163,6 +259,18 @@ func (f UserFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UserMutation", m)
+}
+
+// The UserIdentityFunc type is an adapter to allow the use of ordinary
+// function as UserIdentity mutator.
+type UserIdentityFunc func(context.Context, *ent.UserIdentityMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f UserIdentityFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.UserIdentityMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UserIdentityMutation", m)
 }
 
 // Condition is a hook condition function.

@@ -9,6 +9,42 @@ import (
 )
 
 var (
+	// AgentFeedbackColumns holds the columns for the "agent_feedback" table.
+	AgentFeedbackColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "kind", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "impact", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "summary", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "reason", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "details", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "related_to", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "agent", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "source", Type: field.TypeEnum, Enums: []string{"mcp", "api"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// AgentFeedbackTable holds the schema information for the "agent_feedback" table.
+	AgentFeedbackTable = &schema.Table{
+		Name:       "agent_feedback",
+		Columns:    AgentFeedbackColumns,
+		PrimaryKey: []*schema.Column{AgentFeedbackColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "agent_feedback_organizations_agent_feedback",
+				Columns:    []*schema.Column{AgentFeedbackColumns[11]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "agentfeedback_org_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AgentFeedbackColumns[11], AgentFeedbackColumns[9], AgentFeedbackColumns[0]},
+			},
+		},
+	}
 	// APIKeysColumns holds the columns for the "api_keys" table.
 	APIKeysColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -81,6 +117,66 @@ var (
 			},
 		},
 	}
+	// AuditLogEntriesColumns holds the columns for the "audit_log_entries" table.
+	AuditLogEntriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "action", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "outcome", Type: field.TypeEnum, Enums: []string{"allowed", "denied"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "denial_reason", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "actor_type", Type: field.TypeEnum, Enums: []string{"user", "api_key", "agent", "system"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "actor_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "actor_name", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "affected_user", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "source", Type: field.TypeEnum, Enums: []string{"dashboard", "api", "mcp", "chat_platform", "system"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "resource_type", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "resource_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "changes", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "changed", Type: field.TypeString, Default: "", SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "metadata", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "request_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "origin_ip", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "origin_country", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "user_agent", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "occurred_at", Type: field.TypeTime},
+		{Name: "recorded_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// AuditLogEntriesTable holds the schema information for the "audit_log_entries" table.
+	AuditLogEntriesTable = &schema.Table{
+		Name:       "audit_log_entries",
+		Columns:    AuditLogEntriesColumns,
+		PrimaryKey: []*schema.Column{AuditLogEntriesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "audit_log_entries_organizations_audit_log_entries",
+				Columns:    []*schema.Column{AuditLogEntriesColumns[20]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "auditlogentry_org_id_occurred_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuditLogEntriesColumns[20], AuditLogEntriesColumns[18], AuditLogEntriesColumns[0]},
+			},
+			{
+				Name:    "auditlogentry_org_id_action_occurred_at",
+				Unique:  false,
+				Columns: []*schema.Column{AuditLogEntriesColumns[20], AuditLogEntriesColumns[1], AuditLogEntriesColumns[18]},
+			},
+			{
+				Name:    "auditlogentry_org_id_actor_id_occurred_at",
+				Unique:  false,
+				Columns: []*schema.Column{AuditLogEntriesColumns[20], AuditLogEntriesColumns[5], AuditLogEntriesColumns[18]},
+			},
+			{
+				Name:    "auditlogentry_org_id_resource_id_occurred_at",
+				Unique:  false,
+				Columns: []*schema.Column{AuditLogEntriesColumns[20], AuditLogEntriesColumns[10], AuditLogEntriesColumns[18]},
+			},
+		},
+	}
 	// CountersColumns holds the columns for the "counters" table.
 	CountersColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
@@ -91,6 +187,185 @@ var (
 		Name:       "counters",
 		Columns:    CountersColumns,
 		PrimaryKey: []*schema.Column{CountersColumns[0]},
+	}
+	// DashboardsColumns holds the columns for the "dashboards" table.
+	DashboardsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "definition", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "version", Type: field.TypeInt},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "updated_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// DashboardsTable holds the schema information for the "dashboards" table.
+	DashboardsTable = &schema.Table{
+		Name:       "dashboards",
+		Columns:    DashboardsColumns,
+		PrimaryKey: []*schema.Column{DashboardsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "dashboards_organizations_dashboards",
+				Columns:    []*schema.Column{DashboardsColumns[8]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "dashboard_org_id_updated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{DashboardsColumns[8], DashboardsColumns[6], DashboardsColumns[0]},
+			},
+		},
+	}
+	// DashboardSharesColumns holds the columns for the "dashboard_shares" table.
+	DashboardSharesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "widget_id", Type: field.TypeString, Default: "", SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "mode", Type: field.TypeEnum, Enums: []string{"public", "org"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "token", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "token_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "dashboard_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// DashboardSharesTable holds the schema information for the "dashboard_shares" table.
+	DashboardSharesTable = &schema.Table{
+		Name:       "dashboard_shares",
+		Columns:    DashboardSharesColumns,
+		PrimaryKey: []*schema.Column{DashboardSharesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "dashboard_shares_dashboards_shares",
+				Columns:    []*schema.Column{DashboardSharesColumns[8]},
+				RefColumns: []*schema.Column{DashboardsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "dashboard_shares_organizations_dashboard_shares",
+				Columns:    []*schema.Column{DashboardSharesColumns[9]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "dashboardshare_org_id_dashboard_id_widget_id",
+				Unique:  true,
+				Columns: []*schema.Column{DashboardSharesColumns[9], DashboardSharesColumns[8], DashboardSharesColumns[1]},
+			},
+		},
+	}
+	// DashboardVersionsColumns holds the columns for the "dashboard_versions" table.
+	DashboardVersionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "version_number", Type: field.TypeInt},
+		{Name: "snapshot", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "change_kind", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "change_summary", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "source_version_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "dashboard_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// DashboardVersionsTable holds the schema information for the "dashboard_versions" table.
+	DashboardVersionsTable = &schema.Table{
+		Name:       "dashboard_versions",
+		Columns:    DashboardVersionsColumns,
+		PrimaryKey: []*schema.Column{DashboardVersionsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "dashboard_versions_dashboards_versions",
+				Columns:    []*schema.Column{DashboardVersionsColumns[9]},
+				RefColumns: []*schema.Column{DashboardsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "dashboard_versions_organizations_dashboard_versions",
+				Columns:    []*schema.Column{DashboardVersionsColumns[10]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "dashboardversion_org_id_dashboard_id_version_number",
+				Unique:  true,
+				Columns: []*schema.Column{DashboardVersionsColumns[10], DashboardVersionsColumns[9], DashboardVersionsColumns[1]},
+			},
+		},
+	}
+	// DeviceLoginsColumns holds the columns for the "device_logins" table.
+	DeviceLoginsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "device_code_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "user_code_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "client_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "client_address", Type: field.TypeString, Default: "", SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"pending", "approved", "denied", "redeemed"}, Default: "pending", SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "org_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "user_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "polled_at", Type: field.TypeTime, Nullable: true},
+	}
+	// DeviceLoginsTable holds the schema information for the "device_logins" table.
+	DeviceLoginsTable = &schema.Table{
+		Name:       "device_logins",
+		Columns:    DeviceLoginsColumns,
+		PrimaryKey: []*schema.Column{DeviceLoginsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "devicelogin_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{DeviceLoginsColumns[9]},
+			},
+		},
+	}
+	// IdempotencyKeysColumns holds the columns for the "idempotency_keys" table.
+	IdempotencyKeysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "caller", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "key_hash", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "request_hash", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "status", Type: field.TypeInt, Default: 0},
+		{Name: "response", Type: field.TypeBytes, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// IdempotencyKeysTable holds the schema information for the "idempotency_keys" table.
+	IdempotencyKeysTable = &schema.Table{
+		Name:       "idempotency_keys",
+		Columns:    IdempotencyKeysColumns,
+		PrimaryKey: []*schema.Column{IdempotencyKeysColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "idempotency_keys_organizations_idempotency_keys",
+				Columns:    []*schema.Column{IdempotencyKeysColumns[8]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "idempotencykey_org_id_caller_key_hash",
+				Unique:  true,
+				Columns: []*schema.Column{IdempotencyKeysColumns[8], IdempotencyKeysColumns[1], IdempotencyKeysColumns[2]},
+			},
+			{
+				Name:    "idempotencykey_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{IdempotencyKeysColumns[7]},
+			},
+		},
 	}
 	// IngestKeysColumns holds the columns for the "ingest_keys" table.
 	IngestKeysColumns = []*schema.Column{
@@ -205,6 +480,41 @@ var (
 				Name:    "ingestusage_org_id_day_signal_key_id",
 				Unique:  true,
 				Columns: []*schema.Column{IngestUsagesColumns[7], IngestUsagesColumns[1], IngestUsagesColumns[2], IngestUsagesColumns[3]},
+			},
+		},
+	}
+	// InvitationsColumns holds the columns for the "invitations" table.
+	InvitationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "email", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "role", Type: field.TypeEnum, Enums: []string{"org:admin", "org:member"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "token_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "created_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "accepted_at", Type: field.TypeTime, Nullable: true},
+		{Name: "accepted_by", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// InvitationsTable holds the schema information for the "invitations" table.
+	InvitationsTable = &schema.Table{
+		Name:       "invitations",
+		Columns:    InvitationsColumns,
+		PrimaryKey: []*schema.Column{InvitationsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "invitations_organizations_invitations",
+				Columns:    []*schema.Column{InvitationsColumns[10]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "invitation_org_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{InvitationsColumns[10], InvitationsColumns[4], InvitationsColumns[0]},
 			},
 		},
 	}
@@ -410,14 +720,56 @@ var (
 		Columns:    UsersColumns,
 		PrimaryKey: []*schema.Column{UsersColumns[0]},
 	}
+	// UserIdentitiesColumns holds the columns for the "user_identities" table.
+	UserIdentitiesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "issuer", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "subject", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "user_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// UserIdentitiesTable holds the schema information for the "user_identities" table.
+	UserIdentitiesTable = &schema.Table{
+		Name:       "user_identities",
+		Columns:    UserIdentitiesColumns,
+		PrimaryKey: []*schema.Column{UserIdentitiesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "user_identities_users_identities",
+				Columns:    []*schema.Column{UserIdentitiesColumns[4]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "useridentity_issuer_subject",
+				Unique:  true,
+				Columns: []*schema.Column{UserIdentitiesColumns[1], UserIdentitiesColumns[2]},
+			},
+			{
+				Name:    "useridentity_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{UserIdentitiesColumns[4]},
+			},
+		},
+	}
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
+		AgentFeedbackTable,
 		APIKeysTable,
 		AttributeMappingsTable,
+		AuditLogEntriesTable,
 		CountersTable,
+		DashboardsTable,
+		DashboardSharesTable,
+		DashboardVersionsTable,
+		DeviceLoginsTable,
+		IdempotencyKeysTable,
 		IngestKeysTable,
 		IngestOutcomesTable,
 		IngestUsagesTable,
+		InvitationsTable,
 		LogpushConnectorsTable,
 		MembershipsTable,
 		OrganizationsTable,
@@ -425,15 +777,31 @@ var (
 		SamplingPoliciesTable,
 		SessionsTable,
 		UsersTable,
+		UserIdentitiesTable,
 	}
 )
 
 func init() {
+	AgentFeedbackTable.ForeignKeys[0].RefTable = OrganizationsTable
+	AgentFeedbackTable.Annotation = &entsql.Annotation{
+		Table: "agent_feedback",
+	}
 	APIKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	AttributeMappingsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	AuditLogEntriesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	AuditLogEntriesTable.Annotation = &entsql.Annotation{
+		Table: "audit_log_entries",
+	}
+	DashboardsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	DashboardSharesTable.ForeignKeys[0].RefTable = DashboardsTable
+	DashboardSharesTable.ForeignKeys[1].RefTable = OrganizationsTable
+	DashboardVersionsTable.ForeignKeys[0].RefTable = DashboardsTable
+	DashboardVersionsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	IdempotencyKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestOutcomesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestUsagesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	InvitationsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	LogpushConnectorsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	MembershipsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	MembershipsTable.ForeignKeys[1].RefTable = UsersTable
@@ -441,4 +809,5 @@ func init() {
 	SamplingPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[1].RefTable = UsersTable
+	UserIdentitiesTable.ForeignKeys[0].RefTable = UsersTable
 }

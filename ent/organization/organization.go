@@ -38,6 +38,20 @@ const (
 	EdgeIngestOutcomes = "ingest_outcomes"
 	// EdgeLogpushConnectors holds the string denoting the logpush_connectors edge name in mutations.
 	EdgeLogpushConnectors = "logpush_connectors"
+	// EdgeAuditLogEntries holds the string denoting the audit_log_entries edge name in mutations.
+	EdgeAuditLogEntries = "audit_log_entries"
+	// EdgeInvitations holds the string denoting the invitations edge name in mutations.
+	EdgeInvitations = "invitations"
+	// EdgeDashboards holds the string denoting the dashboards edge name in mutations.
+	EdgeDashboards = "dashboards"
+	// EdgeDashboardVersions holds the string denoting the dashboard_versions edge name in mutations.
+	EdgeDashboardVersions = "dashboard_versions"
+	// EdgeDashboardShares holds the string denoting the dashboard_shares edge name in mutations.
+	EdgeDashboardShares = "dashboard_shares"
+	// EdgeIdempotencyKeys holds the string denoting the idempotency_keys edge name in mutations.
+	EdgeIdempotencyKeys = "idempotency_keys"
+	// EdgeAgentFeedback holds the string denoting the agent_feedback edge name in mutations.
+	EdgeAgentFeedback = "agent_feedback"
 	// Table holds the table name of the organization in the database.
 	Table = "organizations"
 	// MembershipsTable is the table that holds the memberships relation/edge.
@@ -110,6 +124,55 @@ const (
 	LogpushConnectorsInverseTable = "logpush_connectors"
 	// LogpushConnectorsColumn is the table column denoting the logpush_connectors relation/edge.
 	LogpushConnectorsColumn = "org_id"
+	// AuditLogEntriesTable is the table that holds the audit_log_entries relation/edge.
+	AuditLogEntriesTable = "audit_log_entries"
+	// AuditLogEntriesInverseTable is the table name for the AuditLogEntry entity.
+	// It exists in this package in order to avoid circular dependency with the "auditlogentry" package.
+	AuditLogEntriesInverseTable = "audit_log_entries"
+	// AuditLogEntriesColumn is the table column denoting the audit_log_entries relation/edge.
+	AuditLogEntriesColumn = "org_id"
+	// InvitationsTable is the table that holds the invitations relation/edge.
+	InvitationsTable = "invitations"
+	// InvitationsInverseTable is the table name for the Invitation entity.
+	// It exists in this package in order to avoid circular dependency with the "invitation" package.
+	InvitationsInverseTable = "invitations"
+	// InvitationsColumn is the table column denoting the invitations relation/edge.
+	InvitationsColumn = "org_id"
+	// DashboardsTable is the table that holds the dashboards relation/edge.
+	DashboardsTable = "dashboards"
+	// DashboardsInverseTable is the table name for the Dashboard entity.
+	// It exists in this package in order to avoid circular dependency with the "dashboard" package.
+	DashboardsInverseTable = "dashboards"
+	// DashboardsColumn is the table column denoting the dashboards relation/edge.
+	DashboardsColumn = "org_id"
+	// DashboardVersionsTable is the table that holds the dashboard_versions relation/edge.
+	DashboardVersionsTable = "dashboard_versions"
+	// DashboardVersionsInverseTable is the table name for the DashboardVersion entity.
+	// It exists in this package in order to avoid circular dependency with the "dashboardversion" package.
+	DashboardVersionsInverseTable = "dashboard_versions"
+	// DashboardVersionsColumn is the table column denoting the dashboard_versions relation/edge.
+	DashboardVersionsColumn = "org_id"
+	// DashboardSharesTable is the table that holds the dashboard_shares relation/edge.
+	DashboardSharesTable = "dashboard_shares"
+	// DashboardSharesInverseTable is the table name for the DashboardShare entity.
+	// It exists in this package in order to avoid circular dependency with the "dashboardshare" package.
+	DashboardSharesInverseTable = "dashboard_shares"
+	// DashboardSharesColumn is the table column denoting the dashboard_shares relation/edge.
+	DashboardSharesColumn = "org_id"
+	// IdempotencyKeysTable is the table that holds the idempotency_keys relation/edge.
+	IdempotencyKeysTable = "idempotency_keys"
+	// IdempotencyKeysInverseTable is the table name for the IdempotencyKey entity.
+	// It exists in this package in order to avoid circular dependency with the "idempotencykey" package.
+	IdempotencyKeysInverseTable = "idempotency_keys"
+	// IdempotencyKeysColumn is the table column denoting the idempotency_keys relation/edge.
+	IdempotencyKeysColumn = "org_id"
+	// AgentFeedbackTable is the table that holds the agent_feedback relation/edge.
+	AgentFeedbackTable = "agent_feedback"
+	// AgentFeedbackInverseTable is the table name for the AgentFeedback entity.
+	// It exists in this package in order to avoid circular dependency with the "agentfeedback" package.
+	AgentFeedbackInverseTable = "agent_feedback"
+	// AgentFeedbackColumn is the table column denoting the agent_feedback relation/edge.
+	AgentFeedbackColumn = "org_id"
 )
 
 // Columns holds all SQL columns for organization fields.
@@ -287,6 +350,104 @@ func ByLogpushConnectors(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption
 		sqlgraph.OrderByNeighborTerms(s, newLogpushConnectorsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByAuditLogEntriesCount orders the results by audit_log_entries count.
+func ByAuditLogEntriesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newAuditLogEntriesStep(), opts...)
+	}
+}
+
+// ByAuditLogEntries orders the results by audit_log_entries terms.
+func ByAuditLogEntries(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAuditLogEntriesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByInvitationsCount orders the results by invitations count.
+func ByInvitationsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newInvitationsStep(), opts...)
+	}
+}
+
+// ByInvitations orders the results by invitations terms.
+func ByInvitations(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newInvitationsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByDashboardsCount orders the results by dashboards count.
+func ByDashboardsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newDashboardsStep(), opts...)
+	}
+}
+
+// ByDashboards orders the results by dashboards terms.
+func ByDashboards(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newDashboardsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByDashboardVersionsCount orders the results by dashboard_versions count.
+func ByDashboardVersionsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newDashboardVersionsStep(), opts...)
+	}
+}
+
+// ByDashboardVersions orders the results by dashboard_versions terms.
+func ByDashboardVersions(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newDashboardVersionsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByDashboardSharesCount orders the results by dashboard_shares count.
+func ByDashboardSharesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newDashboardSharesStep(), opts...)
+	}
+}
+
+// ByDashboardShares orders the results by dashboard_shares terms.
+func ByDashboardShares(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newDashboardSharesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByIdempotencyKeysCount orders the results by idempotency_keys count.
+func ByIdempotencyKeysCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newIdempotencyKeysStep(), opts...)
+	}
+}
+
+// ByIdempotencyKeys orders the results by idempotency_keys terms.
+func ByIdempotencyKeys(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newIdempotencyKeysStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByAgentFeedbackCount orders the results by agent_feedback count.
+func ByAgentFeedbackCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newAgentFeedbackStep(), opts...)
+	}
+}
+
+// ByAgentFeedback orders the results by agent_feedback terms.
+func ByAgentFeedback(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAgentFeedbackStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newMembershipsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -355,5 +516,54 @@ func newLogpushConnectorsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(LogpushConnectorsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, LogpushConnectorsTable, LogpushConnectorsColumn),
+	)
+}
+func newAuditLogEntriesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AuditLogEntriesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, AuditLogEntriesTable, AuditLogEntriesColumn),
+	)
+}
+func newInvitationsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(InvitationsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, InvitationsTable, InvitationsColumn),
+	)
+}
+func newDashboardsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(DashboardsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, DashboardsTable, DashboardsColumn),
+	)
+}
+func newDashboardVersionsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(DashboardVersionsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, DashboardVersionsTable, DashboardVersionsColumn),
+	)
+}
+func newDashboardSharesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(DashboardSharesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, DashboardSharesTable, DashboardSharesColumn),
+	)
+}
+func newIdempotencyKeysStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(IdempotencyKeysInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, IdempotencyKeysTable, IdempotencyKeysColumn),
+	)
+}
+func newAgentFeedbackStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AgentFeedbackInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, AgentFeedbackTable, AgentFeedbackColumn),
 	)
 }

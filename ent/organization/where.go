@@ -480,6 +480,167 @@ func HasLogpushConnectorsWith(preds ...predicate.LogpushConnector) predicate.Org
 	})
 }
 
+// HasAuditLogEntries applies the HasEdge predicate on the "audit_log_entries" edge.
+func HasAuditLogEntries() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, AuditLogEntriesTable, AuditLogEntriesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasAuditLogEntriesWith applies the HasEdge predicate on the "audit_log_entries" edge with a given conditions (other predicates).
+func HasAuditLogEntriesWith(preds ...predicate.AuditLogEntry) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newAuditLogEntriesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasInvitations applies the HasEdge predicate on the "invitations" edge.
+func HasInvitations() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, InvitationsTable, InvitationsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasInvitationsWith applies the HasEdge predicate on the "invitations" edge with a given conditions (other predicates).
+func HasInvitationsWith(preds ...predicate.Invitation) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newInvitationsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasDashboards applies the HasEdge predicate on the "dashboards" edge.
+func HasDashboards() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, DashboardsTable, DashboardsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasDashboardsWith applies the HasEdge predicate on the "dashboards" edge with a given conditions (other predicates).
+func HasDashboardsWith(preds ...predicate.Dashboard) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newDashboardsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasDashboardVersions applies the HasEdge predicate on the "dashboard_versions" edge.
+func HasDashboardVersions() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, DashboardVersionsTable, DashboardVersionsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasDashboardVersionsWith applies the HasEdge predicate on the "dashboard_versions" edge with a given conditions (other predicates).
+func HasDashboardVersionsWith(preds ...predicate.DashboardVersion) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newDashboardVersionsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasDashboardShares applies the HasEdge predicate on the "dashboard_shares" edge.
+func HasDashboardShares() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, DashboardSharesTable, DashboardSharesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasDashboardSharesWith applies the HasEdge predicate on the "dashboard_shares" edge with a given conditions (other predicates).
+func HasDashboardSharesWith(preds ...predicate.DashboardShare) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newDashboardSharesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasIdempotencyKeys applies the HasEdge predicate on the "idempotency_keys" edge.
+func HasIdempotencyKeys() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, IdempotencyKeysTable, IdempotencyKeysColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasIdempotencyKeysWith applies the HasEdge predicate on the "idempotency_keys" edge with a given conditions (other predicates).
+func HasIdempotencyKeysWith(preds ...predicate.IdempotencyKey) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newIdempotencyKeysStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasAgentFeedback applies the HasEdge predicate on the "agent_feedback" edge.
+func HasAgentFeedback() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, AgentFeedbackTable, AgentFeedbackColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasAgentFeedbackWith applies the HasEdge predicate on the "agent_feedback" edge with a given conditions (other predicates).
+func HasAgentFeedbackWith(preds ...predicate.AgentFeedback) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newAgentFeedbackStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.Organization) predicate.Organization {
 	return predicate.Organization(sql.AndPredicates(predicates...))

@@ -6,14 +6,35 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
+// AgentFeedback is the predicate function for agentfeedback builders.
+type AgentFeedback func(*sql.Selector)
+
 // ApiKey is the predicate function for apikey builders.
 type ApiKey func(*sql.Selector)
 
 // AttributeMapping is the predicate function for attributemapping builders.
 type AttributeMapping func(*sql.Selector)
 
+// AuditLogEntry is the predicate function for auditlogentry builders.
+type AuditLogEntry func(*sql.Selector)
+
 // Counter is the predicate function for counter builders.
 type Counter func(*sql.Selector)
+
+// Dashboard is the predicate function for dashboard builders.
+type Dashboard func(*sql.Selector)
+
+// DashboardShare is the predicate function for dashboardshare builders.
+type DashboardShare func(*sql.Selector)
+
+// DashboardVersion is the predicate function for dashboardversion builders.
+type DashboardVersion func(*sql.Selector)
+
+// DeviceLogin is the predicate function for devicelogin builders.
+type DeviceLogin func(*sql.Selector)
+
+// IdempotencyKey is the predicate function for idempotencykey builders.
+type IdempotencyKey func(*sql.Selector)
 
 // IngestKey is the predicate function for ingestkey builders.
 type IngestKey func(*sql.Selector)
@@ -23,6 +44,9 @@ type IngestOutcomes func(*sql.Selector)
 
 // IngestUsage is the predicate function for ingestusage builders.
 type IngestUsage func(*sql.Selector)
+
+// Invitation is the predicate function for invitation builders.
+type Invitation func(*sql.Selector)
 
 // LogpushConnector is the predicate function for logpushconnector builders.
 type LogpushConnector func(*sql.Selector)
@@ -44,3 +68,6 @@ type Session func(*sql.Selector)
 
 // User is the predicate function for user builders.
 type User func(*sql.Selector)
+
+// UserIdentity is the predicate function for useridentity builders.
+type UserIdentity func(*sql.Selector)

@@ -34,5 +34,12 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("ingest_usage", IngestUsage.Type).Annotations(cascade),
 		edge.To("ingest_outcomes", IngestOutcomes.Type).Annotations(cascade),
 		edge.To("logpush_connectors", LogpushConnector.Type).Annotations(cascade),
+		edge.To("audit_log_entries", AuditLogEntry.Type).Annotations(cascade),
+		edge.To("invitations", Invitation.Type).Annotations(cascade),
+		edge.To("dashboards", Dashboard.Type).Annotations(cascade),
+		edge.To("dashboard_versions", DashboardVersion.Type).Annotations(cascade),
+		edge.To("dashboard_shares", DashboardShare.Type).Annotations(cascade),
+		edge.To("idempotency_keys", IdempotencyKey.Type).Annotations(cascade),
+		edge.To("agent_feedback", AgentFeedback.Type).Annotations(cascade),
 	}
 }

@@ -27,5 +27,6 @@ func (User) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("memberships", Membership.Type).Annotations(cascade),
 		edge.To("sessions", Session.Type).Annotations(cascade),
+		edge.To("identities", UserIdentity.Type).Annotations(cascade),
 	}
 }

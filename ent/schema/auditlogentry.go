@@ -1,0 +1,70 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	entschema "entgo.io/ent/schema"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// AuditLogEntry is one attempted change. Rows are only ever added; they outlive what they name, so nothing but the organization is
+// referenced.
+type AuditLogEntry struct{ ent.Schema }
+
+// AuditChanges are the fields that changed; secrets are never among the values.
+type AuditChanges struct {
+	Fields []string       `json:"fields"`
+	Before map[string]any `json:"before"`
+	After  map[string]any `json:"after"`
+}
+
+// Annotations of AuditLogEntry.
+func (AuditLogEntry) Annotations() []entschema.Annotation {
+	return []entschema.Annotation{entsql.Annotation{Table: "audit_log_entries"}}
+}
+
+// Fields of AuditLogEntry.
+func (AuditLogEntry) Fields() []ent.Field {
+	return []ent.Field{
+		rowID(),
+		orgID(),
+		field.String("action").SchemaType(text).NotEmpty().Immutable().Comment("<resource>.<verb>"),
+		field.Enum("outcome").Values("allowed", "denied").SchemaType(text).Immutable(),
+		field.String("denial_reason").SchemaType(text).Optional().Nillable().Immutable(),
+		field.Enum("actor_type").Values("user", "api_key", "agent", "system").SchemaType(text).Immutable(),
+		field.String("actor_id").SchemaType(text).Optional().Nillable().Immutable().Comment("public id"),
+		field.String("actor_name").SchemaType(text).Optional().Nillable().Immutable(),
+		field.String("affected_user").SchemaType(text).Optional().Nillable().Immutable(),
+		field.Enum("source").Values("dashboard", "api", "mcp", "chat_platform", "system").SchemaType(text).Immutable(),
+		field.String("resource_type").SchemaType(text).Optional().Nillable().Immutable(),
+		field.String("resource_id").SchemaType(text).Optional().Nillable().Immutable().Comment("public id"),
+		field.JSON("changes", &AuditChanges{}).SchemaType(jsonb).Optional().Immutable(),
+		field.String("changed").SchemaType(text).Default("").Immutable().Comment("names of the changed fields, each between commas, for the filter"),
+		field.JSON("metadata", map[string]any{}).SchemaType(jsonb).Optional().Immutable(),
+		field.String("request_id").SchemaType(text).Optional().Nillable().Immutable(),
+		field.String("origin_ip").SchemaType(text).Optional().Nillable().Immutable(),
+		field.String("origin_country").SchemaType(text).Optional().Nillable().Immutable(),
+		field.String("user_agent").SchemaType(text).Optional().Nillable().Immutable(),
+		field.Time("occurred_at").Immutable(),
+		field.Time("recorded_at").Immutable(),
+	}
+}
+
+// Edges of AuditLogEntry.
+func (AuditLogEntry) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.From("organization", Organization.Type).Ref("audit_log_entries").Field("org_id").Unique().Required().Immutable(),
+	}
+}
+
+// Indexes of AuditLogEntry: newest first, and by the filters that narrow most.
+func (AuditLogEntry) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("org_id", "occurred_at", "id"),
+		index.Fields("org_id", "action", "occurred_at"),
+		index.Fields("org_id", "actor_id", "occurred_at"),
+		index.Fields("org_id", "resource_id", "occurred_at"),
+	}
+}

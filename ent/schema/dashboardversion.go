@@ -1,0 +1,44 @@
+package schema
+
+import (
+	"encoding/json"
+
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+	"github.com/google/uuid"
+)
+
+// DashboardVersion is what a dashboard was after a change.
+type DashboardVersion struct{ ent.Schema }
+
+// Fields of DashboardVersion.
+func (DashboardVersion) Fields() []ent.Field {
+	return []ent.Field{
+		rowID(),
+		orgID(),
+		field.UUID("dashboard_id", uuid.UUID{}).Immutable(),
+		field.Int("version_number").Positive().Immutable(),
+		field.JSON("snapshot", json.RawMessage{}).SchemaType(jsonb).Immutable(),
+		field.String("name").SchemaType(text).NotEmpty().Immutable(),
+		field.String("change_kind").SchemaType(text).NotEmpty().Immutable(),
+		field.String("change_summary").SchemaType(text).Optional().Nillable().Immutable(),
+		field.UUID("source_version_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("the version that was restored"),
+		field.Time("created_at").Immutable(),
+		field.String("created_by").SchemaType(text).Immutable(),
+	}
+}
+
+// Edges of DashboardVersion.
+func (DashboardVersion) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.From("organization", Organization.Type).Ref("dashboard_versions").Field("org_id").Unique().Required().Immutable(),
+		edge.From("dashboard", Dashboard.Type).Ref("versions").Field("dashboard_id").Unique().Required().Immutable(),
+	}
+}
+
+// Indexes of DashboardVersion.
+func (DashboardVersion) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("org_id", "dashboard_id", "version_number").Unique()}
+}
