@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
@@ -53,6 +55,10 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	header := RecordHeader{
 		Signal: e.signal, Encoding: EncodingNone, Org: e.key.Org, KeyType: e.key.Type, KeyID: e.key.ID,
 		ReceivedUnixNano: g.now().UnixNano(), Attributes: e.key.Attributes,
+	}
+	if e.signal == otlp.Traces {
+		header.Mappings, header.Sampling = e.key.Mappings, e.key.Sampling
+		header.NoProductEvents = e.key.Signals != nil && !slices.Contains(e.key.Signals, activity.ProductEvents.String())
 	}
 	set = g.sets.Get()
 	work := g.buffers.get()

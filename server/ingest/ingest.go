@@ -46,6 +46,9 @@ type Key struct {
 	Signals []string
 	// Attributes are written on every resource.
 	Attributes []otlp.ResourceAttribute
+	// Mappings and Sampling are the organization's; they apply to traces.
+	Mappings []otlp.Mapping
+	Sampling otlp.Sampling
 }
 
 // Queue is the durable queue, *queue.Log.

@@ -34,9 +34,19 @@ type RecordHeader struct {
 	Attributes       []otlp.ResourceAttribute
 	// Chunk is stored for activity.SessionReplayEvents alone.
 	Chunk activity.Chunk
+	// Mappings, Sampling and NoProductEvents are stored for traces alone; a sampling that drops nothing is not stored.
+	Mappings        []otlp.Mapping
+	Sampling        otlp.Sampling
+	NoProductEvents bool
 }
 
-const recordVersion = 1
+// A header is written in the lowest version that has room for it, so that each has one form and a program can go back to the version
+// before as long as nobody uses what is new.
+const (
+	firstVersion = 1
+	// policyVersion has the policies for traces.
+	policyVersion = 2
+)
 
 // Signals as stored; otlp.Signal and activity.Kind may change their numbers, these may not.
 const (
@@ -54,11 +64,16 @@ const attributeIfMissing = 1
 // Append appends the header's stored form:
 //
 //	version u8, signal u8, encoding u8, received i64 (little-endian), organization, key type, key id,
-//	count of attributes (uvarint), then for each: flags u8, key, value; for a chunk then its headers
+//	count of attributes (uvarint), then for each: flags u8, key, value; for a chunk then its headers;
+//	in version 2 then the policies
 //
 // where a text is its length as uvarint and its bytes.
 func (h *RecordHeader) Append(b []byte) []byte {
-	b = append(b, recordVersion, h.storedSignal(), byte(h.Encoding))
+	version, policies := byte(firstVersion), h.storedPolicies()
+	if policies != 0 {
+		version = policyVersion
+	}
+	b = append(b, version, h.storedSignal(), byte(h.Encoding))
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.ReceivedUnixNano))
 	b = appendText(b, string(h.Org))
 	b = appendText(b, h.KeyType)
@@ -76,6 +91,9 @@ func (h *RecordHeader) Append(b []byte) []byte {
 	}
 	if h.Kind == activity.SessionReplayEvents {
 		b = appendChunk(b, &h.Chunk)
+	}
+	if policies != 0 {
+		b = h.appendPolicies(b, policies)
 	}
 	return b
 }
@@ -100,8 +118,8 @@ func parseRecordHeader(b []byte) (h RecordHeader, err error) {
 	if len(b) == 0 {
 		return h, errShortHeader
 	}
-	if b[0] != recordVersion {
-		return h, fmt.Errorf("version %d is unknown here; this program knows %d", b[0], recordVersion)
+	if b[0] < firstVersion || b[0] > policyVersion {
+		return h, fmt.Errorf("version %d is unknown here; this program knows %d to %d", b[0], firstVersion, policyVersion)
 	}
 	if len(b) < 11 {
 		return h, errShortHeader
@@ -121,6 +139,9 @@ func parseRecordHeader(b []byte) (h RecordHeader, err error) {
 	h.Attributes = r.attributes()
 	if h.Kind == activity.SessionReplayEvents {
 		h.Chunk = r.chunk()
+	}
+	if b[0] == policyVersion {
+		r.policies(&h)
 	}
 	switch {
 	case r.err != nil:
@@ -191,6 +212,7 @@ func (r *headerReader) fail() {
 // stamp is what the walk needs of the header.
 func (h *RecordHeader) stamp(maxBytes int) otlp.Stamp {
 	return otlp.Stamp{
-		Org: h.Org, KeyType: h.KeyType, KeyID: h.KeyID, ReceivedUnixNano: h.ReceivedUnixNano, Attributes: h.Attributes, MaxBytes: maxBytes,
+		Org: h.Org, KeyType: h.KeyType, KeyID: h.KeyID, ReceivedUnixNano: h.ReceivedUnixNano, Attributes: h.Attributes,
+		Mappings: h.Mappings, Sampling: h.Sampling, NoProductEvents: h.NoProductEvents, MaxBytes: maxBytes,
 	}
 }

@@ -3,6 +3,8 @@ package ingest_test
 import (
 	"bytes"
 	"errors"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +31,23 @@ func headers() []ingest.RecordHeader {
 			Kind: activity.SessionReplayEvents, Encoding: ingest.EncodingNone, Org: "org_1", Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
 			Chunk: activity.Chunk{SessionID: "s", Seq: 1 << 31, IsCheckpoint: true, EventCount: 3, DurationMs: 1 << 31, ByteSize: 1 << 40},
 		},
+		{Signal: otlp.Traces, Encoding: ingest.EncodingGzip, Org: "org_1", Sampling: otlp.Sampling{Ratio: 0.1}},
+		{Signal: otlp.Traces, Encoding: ingest.EncodingGzip, Org: "org_1", NoProductEvents: true},
+		{
+			Signal: otlp.Traces, Encoding: ingest.EncodingGzip, Org: "org_1", NoProductEvents: true,
+			Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
+			Sampling:   otlp.Sampling{Ratio: 1e-9, KeepErrors: true, KeepSlowNano: 1 << 63},
+			Mappings:   mappings(),
+		},
+	}
+}
+
+func mappings() []otlp.Mapping {
+	return []otlp.Mapping{
+		{Source: "a", Target: "b"},
+		{Source: "b", Target: "http.route", Move: true},
+		{Context: otlp.ResourceContext, Source: "k8s.pod.name", Target: "pod"},
+		{Context: otlp.ResourceContext, Source: longText(200), Target: "", Move: true},
 	}
 }
 
@@ -88,13 +107,56 @@ func TestRecordHeaderRefusals(t *testing.T) {
 		header []byte
 		want   string
 	}{
-		"newer version":    {change(0, 2), "version 2"},
+		"newer version":    {change(0, 3), "version 3"},
+		"version 0":        {change(0, 0), "version 0"},
+		"no policies":      {append(change(0, 2), 0), "ends too early"},
+		"metrics sampled":  {append(change(0, 2), 16), "ends too early"},
 		"unknown signal":   {change(1, 9), "signal 9"},
 		"unknown encoding": {change(2, 0), "encoding 0"},
 		"left over":        {append(bytes.Clone(good), 0), "1 bytes are left over"},
 	} {
 		if _, err := ingest.ParseRecordHeader(c.header); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestRecordHeaderPolicies pins the stored form of policies, and that none is stored that makes no difference.
+func TestRecordHeaderPolicies(t *testing.T) {
+	base := ingest.RecordHeader{Signal: otlp.Traces, Encoding: ingest.EncodingNone, Org: "o"}
+	rest := []byte{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 'o', 0, 0, 0}
+	v1, v2 := slices.Concat([]byte{1}, rest), slices.Clip(slices.Concat([]byte{2}, rest))
+	with := func(change func(*ingest.RecordHeader)) ingest.RecordHeader { h := base; change(&h); return h }
+	for name, c := range map[string]struct {
+		header ingest.RecordHeader
+		want   []byte
+	}{
+		"none": {base, v1},
+		"all": {with(func(h *ingest.RecordHeader) {
+			h.Sampling = otlp.Sampling{Ratio: 0.5, KeepErrors: true, KeepSlowNano: 300}
+			h.Mappings = []otlp.Mapping{{Source: "a", Target: "b"}, {Context: otlp.ResourceContext, Source: "c", Target: "d", Move: true}}
+			h.NoProductEvents = true
+		}), append(v2, 31, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 0xac, 2, 2, 0, 1, 'a', 1, 'b', 3, 1, 'c', 1, 'd')},
+		"ratio only":   {with(func(h *ingest.RecordHeader) { h.Sampling.Ratio = 0.5 }), append(v2, 1, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f)},
+		"a ratio of 1": {with(func(h *ingest.RecordHeader) { h.Sampling = otlp.Sampling{Ratio: 1, KeepErrors: true, KeepSlowNano: 5} }), v1},
+		"no ratio":     {with(func(h *ingest.RecordHeader) { h.Sampling = otlp.Sampling{KeepErrors: true} }), v1},
+		"not a ratio":  {with(func(h *ingest.RecordHeader) { h.Sampling = otlp.Sampling{Ratio: math.NaN()} }), v1},
+		"logs have no sampling": {
+			ingest.RecordHeader{Signal: otlp.Logs, Encoding: ingest.EncodingNone, Org: "o", Sampling: otlp.Sampling{Ratio: 0.5}, Mappings: mappings()},
+			append([]byte{1, 2}, rest[1:]...),
+		},
+	} {
+		if diff := cmp.Diff(c.want, c.header.Append(nil)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+	}
+	for name, bad := range map[string][]byte{
+		"no flags": append(v2, 0), "unknown flag": append(v2, 32), "keep errors alone": append(v2, 2), "keep slow alone": append(v2, 4, 1),
+		"a ratio of 1": append(v2, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f), "no mappings": append(v2, 8, 0), "unknown mapping flag": append(v2, 8, 1, 4, 0, 0),
+		"slow by 0": append(v2, 5, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 0), "too many mappings": append(v2, 8, 0xff, 0xff, 3, 0, 0, 0),
+	} {
+		if h, err := ingest.ParseRecordHeader(bytes.Clone(bad)); err == nil {
+			t.Errorf("%s reads as %+v", name, h)
 		}
 	}
 }

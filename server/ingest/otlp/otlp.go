@@ -56,6 +56,11 @@ type Stamp struct {
 	ReceivedUnixNano int64
 	// Attributes are put on every resource, in this order; a key must not be given twice.
 	Attributes []ResourceAttribute
+	// Mappings and Sampling apply to traces.
+	Mappings []Mapping
+	Sampling Sampling
+	// NoProductEvents says that the key may not send events: spans that name one make none.
+	NoProductEvents bool
 	// MaxBytes bounds the columns of one request, so that a small body cannot fill the memory (a huge resource repeated on a
 	// million empty items). 0 means DefaultMaxBytes.
 	MaxBytes int
