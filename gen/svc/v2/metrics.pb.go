@@ -346,20 +346,21 @@ const file_svc_v2_metrics_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x0e.svc.v2.MetricR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xad\x03\n" +
+	"nextCursor\"\xfa\x03\n" +
 	"\x06Metric\x12$\n" +
-	"\x06object\x18\x01 \x01(\tB\f\xfa\xf9\x18\b\x1a\x06metricR\x06object\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12O\n" +
-	"\x04type\x18\x03 \x01(\tB;\xfa\xf9\x187\x1a\x03sum\x1a\x05gauge\x1a\thistogram\x1a\x15exponential_histogram\x1a\asummaryR\x04type\x12!\n" +
-	"\fservice_name\x18\x04 \x01(\tR\vserviceName\x12 \n" +
-	"\vdescription\x18\x05 \x01(\tR\vdescription\x12\x12\n" +
-	"\x04unit\x18\x06 \x01(\tR\x04unit\x12!\n" +
+	"\x06object\x18\x01 \x01(\tB\f\xfa\xf9\x18\b\x1a\x06metricR\x06object\x126\n" +
+	"\x04name\x18\x02 \x01(\tB\"\xfa\xf9\x18\x1e\"\x1chttp.server.request.durationR\x04name\x12O\n" +
+	"\x04type\x18\x03 \x01(\tB;\xfa\xf9\x187\x1a\x03sum\x1a\x05gauge\x1a\thistogram\x1a\x15exponential_histogram\x1a\asummaryR\x04type\x121\n" +
+	"\fservice_name\x18\x04 \x01(\tB\x0e\xfa\xf9\x18\n" +
+	"\"\bcheckoutR\vserviceName\x12 \n" +
+	"\vdescription\x18\x05 \x01(\tR\vdescription\x12\x1b\n" +
+	"\x04unit\x18\x06 \x01(\tB\a\xfa\xf9\x18\x03\"\x01sR\x04unit\x12!\n" +
 	"\fis_monotonic\x18\a \x01(\bR\visMonotonic\x12(\n" +
-	"\x10data_point_count\x18\b \x01(\x01R\x0edataPointCount\x129\n" +
+	"\x10data_point_count\x18\b \x01(\x01R\x0edataPointCount\x12A\n" +
 	"\n" +
-	"first_seen\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tfirstSeen\x127\n" +
+	"first_seen\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tfirstSeen\x12?\n" +
 	"\tlast_seen\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen2\xdf\x02\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen2\xdf\x02\n" +
 	"\x0eMetricsService\x12\xcc\x02\n" +
 	"\vListMetrics\x12\x1a.svc.v2.ListMetricsRequest\x1a\x1b.svc.v2.ListMetricsResponse\"\x83\x02\xf2\xf9\x18\xeb\x01\n" +
 	"\vlistMetrics\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\flist_metrics\x82\xd3\xe4\x93\x02\r\x12\v/v2/metricsB\x8b\x01\n" +

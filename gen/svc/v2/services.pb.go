@@ -389,12 +389,15 @@ const file_svc_v2_services_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x0f.svc.v2.ServiceR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\x97\x05\n" +
+	"nextCursor\"\xc5\x05\n" +
 	"\aService\x12%\n" +
-	"\x06object\x18\x01 \x01(\tB\r\xfa\xf9\x18\t\x1a\aserviceR\x06object\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12-\n" +
-	"\x12service_namespaces\x18\x03 \x03(\tR\x11serviceNamespaces\x127\n" +
-	"\x17deployment_environments\x18\x04 \x03(\tR\x16deploymentEnvironments\x12\x1e\n" +
+	"\x06object\x18\x01 \x01(\tB\r\xfa\xf9\x18\t\x1a\aserviceR\x06object\x12\"\n" +
+	"\x04name\x18\x02 \x01(\tB\x0e\xfa\xf9\x18\n" +
+	"\"\bcheckoutR\x04name\x129\n" +
+	"\x12service_namespaces\x18\x03 \x03(\tB\n" +
+	"\xfa\xf9\x18\x06\"\x04shopR\x11serviceNamespaces\x12I\n" +
+	"\x17deployment_environments\x18\x04 \x03(\tB\x10\xfa\xf9\x18\f\"\n" +
+	"productionR\x16deploymentEnvironments\x12\x1e\n" +
 	"\n" +
 	"throughput\x18\x05 \x01(\x01R\n" +
 	"throughput\x12+\n" +

@@ -1046,18 +1046,19 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x14.svc.v2.TraceSummaryR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xd8\x04\n" +
-	"\fTraceSummary\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
-	"\x06object\x18\x02 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05traceR\x06object\x129\n" +
+	"nextCursor\"\x97\x06\n" +
+	"\fTraceSummary\x12F\n" +
+	"\x02id\x18\x01 \x01(\tB6\xfa\xf9\x182\" 4bf92f3577b34da6a3ce929d0e0e4736B\x0e^[0-9a-f]{32}$R\x02id\x12#\n" +
+	"\x06object\x18\x02 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05traceR\x06object\x12A\n" +
 	"\n" +
-	"start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x12\x1f\n" +
+	"start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12\x1f\n" +
 	"\vduration_ms\x18\x04 \x01(\x01R\n" +
-	"durationMs\x12$\n" +
-	"\x0eroot_span_name\x18\x05 \x01(\tR\frootSpanName\x12$\n" +
-	"\x0eroot_span_kind\x18\x06 \x01(\tR\frootSpanKind\x12*\n" +
-	"\x11root_service_name\x18\a \x01(\tR\x0frootServiceName\x12(\n" +
-	"\x10root_status_code\x18\b \x01(\tR\x0erootStatusCode\x12$\n" +
+	"durationMs\x12:\n" +
+	"\x0eroot_span_name\x18\x05 \x01(\tB\x14\xfa\xf9\x18\x10\"\x0eGET /cart/{id}R\frootSpanName\x12e\n" +
+	"\x0eroot_span_kind\x18\x06 \x01(\tB?\xfa\xf9\x18;\x1a\bInternal\x1a\x06Server\x1a\x06Client\x1a\bProducer\x1a\bConsumer\x1a\vUnspecifiedR\frootSpanKind\x12:\n" +
+	"\x11root_service_name\x18\a \x01(\tB\x0e\xfa\xf9\x18\n" +
+	"\"\bcheckoutR\x0frootServiceName\x12@\n" +
+	"\x10root_status_code\x18\b \x01(\tB\x16\xfa\xf9\x18\x12\x1a\x02Ok\x1a\x05Error\x1a\x05UnsetR\x0erootStatusCode\x12$\n" +
 	"\x0eroot_has_error\x18\t \x01(\bR\frootHasError\x12<\n" +
 	"\x16deployment_environment\x18\n" +
 	" \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\x122\n" +
@@ -1068,35 +1069,36 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"http_route\x18\r \x01(\tB\x05\xaa\x01\x02\b\x01R\thttpRoute\x12/\n" +
 	"\x10http_status_code\x18\x0e \x01(\tB\x05\xaa\x01\x02\b\x01R\x0ehttpStatusCode\"l\n" +
 	"\x0fGetTraceRequest\x12Y\n" +
-	"\btrace_id\x18\x01 \x01(\tB>\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736R\atraceId\"\xd5\x02\n" +
-	"\x05Trace\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
-	"\x06object\x18\x02 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05traceR\x06object\x129\n" +
+	"\btrace_id\x18\x01 \x01(\tB>\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736R\atraceId\"\x9d\x03\n" +
+	"\x05Trace\x12F\n" +
+	"\x02id\x18\x01 \x01(\tB6\xfa\xf9\x182\" 4bf92f3577b34da6a3ce929d0e0e4736B\x0e^[0-9a-f]{32}$R\x02id\x12#\n" +
+	"\x06object\x18\x02 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05traceR\x06object\x12A\n" +
 	"\n" +
-	"start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
-	"\bend_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12\x1f\n" +
+	"start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
+	"\bend_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12\x1f\n" +
 	"\vduration_ms\x18\x05 \x01(\x01R\n" +
 	"durationMs\x12\x1d\n" +
 	"\n" +
 	"span_count\x18\x06 \x01(\x05R\tspanCount\x12#\n" +
 	"\rservice_count\x18\a \x01(\x05R\fserviceCount\x12\x1c\n" +
 	"\ttruncated\x18\b \x01(\bR\ttruncated\x12\"\n" +
-	"\x05spans\x18\t \x03(\v2\f.svc.v2.SpanR\x05spans\"\xe0\x06\n" +
-	"\x04Span\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\"\n" +
+	"\x05spans\x18\t \x03(\v2\f.svc.v2.SpanR\x05spans\"\xc7\b\n" +
+	"\x04Span\x126\n" +
+	"\x02id\x18\x01 \x01(\tB&\xfa\xf9\x18\"\"\x1000f067aa0ba902b7B\x0e^[0-9a-f]{16}$R\x02id\x12\"\n" +
 	"\x06object\x18\x02 \x01(\tB\n" +
-	"\xfa\xf9\x18\x06\x1a\x04spanR\x06object\x12\x19\n" +
-	"\btrace_id\x18\x03 \x01(\tR\atraceId\x12+\n" +
-	"\x0eparent_span_id\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\fparentSpanId\x12\x12\n" +
-	"\x04name\x18\x05 \x01(\tR\x04name\x12!\n" +
-	"\fservice_name\x18\x06 \x01(\tR\vserviceName\x12\x12\n" +
-	"\x04kind\x18\a \x01(\tR\x04kind\x129\n" +
+	"\xfa\xf9\x18\x06\x1a\x04spanR\x06object\x12Q\n" +
+	"\btrace_id\x18\x03 \x01(\tB6\xfa\xf9\x182\" 4bf92f3577b34da6a3ce929d0e0e4736B\x0e^[0-9a-f]{32}$R\atraceId\x12+\n" +
+	"\x0eparent_span_id\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\fparentSpanId\x12(\n" +
+	"\x04name\x18\x05 \x01(\tB\x14\xfa\xf9\x18\x10\"\x0eGET /cart/{id}R\x04name\x121\n" +
+	"\fservice_name\x18\x06 \x01(\tB\x0e\xfa\xf9\x18\n" +
+	"\"\bcheckoutR\vserviceName\x12S\n" +
+	"\x04kind\x18\a \x01(\tB?\xfa\xf9\x18;\x1a\bInternal\x1a\x06Server\x1a\x06Client\x1a\bProducer\x1a\bConsumer\x1a\vUnspecifiedR\x04kind\x12A\n" +
 	"\n" +
-	"start_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x12\x1f\n" +
+	"start_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12\x1f\n" +
 	"\vduration_ms\x18\t \x01(\x01R\n" +
-	"durationMs\x12\x1f\n" +
+	"durationMs\x127\n" +
 	"\vstatus_code\x18\n" +
-	" \x01(\tR\n" +
+	" \x01(\tB\x16\xfa\xf9\x18\x12\x1a\x02Ok\x1a\x05Error\x1a\x05UnsetR\n" +
 	"statusCode\x12,\n" +
 	"\x0estatus_message\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\rstatusMessage\x12<\n" +
 	"\n" +
@@ -1115,10 +1117,10 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aE\n" +
 	"\x17ResourceAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xdb\x01\n" +
-	"\tSpanEvent\x128\n" +
-	"\ttimestamp\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\ttimestamp\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12A\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf4\x01\n" +
+	"\tSpanEvent\x12@\n" +
+	"\ttimestamp\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\ttimestamp\x12#\n" +
+	"\x04name\x18\x02 \x01(\tB\x0f\xfa\xf9\x18\v\"\texceptionR\x04name\x12A\n" +
 	"\n" +
 	"attributes\x18\x03 \x03(\v2!.svc.v2.SpanEvent.AttributesEntryR\n" +
 	"attributes\x1a=\n" +

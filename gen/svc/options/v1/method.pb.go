@@ -257,6 +257,10 @@ type FieldSpec struct {
 	OmitUnset bool `protobuf:"varint,5,opt,name=omit_unset,json=omitUnset" json:"omit_unset,omitempty"`
 	// A list whose emptiness means "not set": printed as null, and an explicit empty list is refused in a request body.
 	NullWhenEmpty bool `protobuf:"varint,6,opt,name=null_when_empty,json=nullWhenEmpty" json:"null_when_empty,omitempty"`
+	// Name of the OpenAPI component that holds the schema of one value, for example `Scope`. Fields with one name have one schema.
+	Schema string `protobuf:"bytes,7,opt,name=schema" json:"schema,omitempty"`
+	// Regular expression that every value in answers matches (requests use buf.validate `pattern`).
+	Pattern       string `protobuf:"bytes,8,opt,name=pattern" json:"pattern,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -333,6 +337,67 @@ func (x *FieldSpec) GetNullWhenEmpty() bool {
 	return false
 }
 
+func (x *FieldSpec) GetSchema() string {
+	if x != nil {
+		return x.Schema
+	}
+	return ""
+}
+
+func (x *FieldSpec) GetPattern() string {
+	if x != nil {
+		return x.Pattern
+	}
+	return ""
+}
+
+// How a message is called outside of protobuf.
+type MessageSpec struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the OpenAPI component, for example `ApiKeyCreateParams`. Without it the name follows from that of the message:
+	// `CreateApiKeyRequest` is ApiKeyCreateParams, a page `ListApiKeysResponse` of ApiKey is ApiKeyList, any other keeps its own.
+	Schema        string `protobuf:"bytes,1,opt,name=schema" json:"schema,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MessageSpec) Reset() {
+	*x = MessageSpec{}
+	mi := &file_svc_options_v1_method_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MessageSpec) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MessageSpec) ProtoMessage() {}
+
+func (x *MessageSpec) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_options_v1_method_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MessageSpec.ProtoReflect.Descriptor instead.
+func (*MessageSpec) Descriptor() ([]byte, []int) {
+	return file_svc_options_v1_method_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *MessageSpec) GetSchema() string {
+	if x != nil {
+		return x.Schema
+	}
+	return ""
+}
+
 var file_svc_options_v1_method_proto_extTypes = []protoimpl.ExtensionInfo{
 	{
 		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
@@ -348,6 +413,14 @@ var file_svc_options_v1_method_proto_extTypes = []protoimpl.ExtensionInfo{
 		Field:         51103,
 		Name:          "svc.options.v1.field",
 		Tag:           "bytes,51103,opt,name=field",
+		Filename:      "svc/options/v1/method.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.MessageOptions)(nil),
+		ExtensionType: (*MessageSpec)(nil),
+		Field:         51104,
+		Name:          "svc.options.v1.message",
+		Tag:           "bytes,51104,opt,name=message",
 		Filename:      "svc/options/v1/method.proto",
 	},
 }
@@ -368,6 +441,14 @@ var (
 	E_Field = &file_svc_options_v1_method_proto_extTypes[1]
 )
 
+// Extension fields to descriptorpb.MessageOptions.
+var (
+	// How a message is called outside of protobuf.
+	//
+	// optional svc.options.v1.MessageSpec message = 51104;
+	E_Message = &file_svc_options_v1_method_proto_extTypes[2]
+)
+
 var File_svc_options_v1_method_proto protoreflect.FileDescriptor
 
 const file_svc_options_v1_method_proto_rawDesc = "" +
@@ -383,7 +464,7 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\x06errors\x18\x06 \x03(\tR\x06errors\x12\x17\n" +
 	"\ano_rest\x18\a \x01(\bR\x06noRest\x12\x1b\n" +
 	"\tany_scope\x18\b \x01(\bR\banyScope\x12\x1b\n" +
-	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\"\xb9\x01\n" +
+	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\"\xeb\x01\n" +
 	"\tFieldSpec\x12\x1b\n" +
 	"\tid_prefix\x18\x01 \x01(\tR\bidPrefix\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\bR\x06secret\x12\x16\n" +
@@ -391,7 +472,11 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\aexample\x18\x04 \x01(\tR\aexample\x12\x1d\n" +
 	"\n" +
 	"omit_unset\x18\x05 \x01(\bR\tomitUnset\x12&\n" +
-	"\x0fnull_when_empty\x18\x06 \x01(\bR\rnullWhenEmpty*C\n" +
+	"\x0fnull_when_empty\x18\x06 \x01(\bR\rnullWhenEmpty\x12\x16\n" +
+	"\x06schema\x18\a \x01(\tR\x06schema\x12\x18\n" +
+	"\apattern\x18\b \x01(\tR\apattern\"%\n" +
+	"\vMessageSpec\x12\x16\n" +
+	"\x06schema\x18\x01 \x01(\tR\x06schema*C\n" +
 	"\x06Access\x12\x16\n" +
 	"\x12ACCESS_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vACCESS_READ\x10\x01\x12\x10\n" +
@@ -400,7 +485,8 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eROLE_ORG_ADMIN\x10\x01:T\n" +
 	"\x06method\x12\x1e.google.protobuf.MethodOptions\x18\x9e\x8f\x03 \x01(\v2\x1a.svc.options.v1.MethodSpecR\x06method:P\n" +
-	"\x05field\x12\x1d.google.protobuf.FieldOptions\x18\x9f\x8f\x03 \x01(\v2\x19.svc.options.v1.FieldSpecR\x05fieldB\xbf\x01\n" +
+	"\x05field\x12\x1d.google.protobuf.FieldOptions\x18\x9f\x8f\x03 \x01(\v2\x19.svc.options.v1.FieldSpecR\x05field:X\n" +
+	"\amessage\x12\x1f.google.protobuf.MessageOptions\x18\xa0\x8f\x03 \x01(\v2\x1b.svc.options.v1.MessageSpecR\amessageB\xbf\x01\n" +
 	"\x12com.svc.options.v1B\vMethodProtoP\x01Z=github.com/svc-observability/svc/gen/svc/options/v1;optionsv1\xa2\x02\x03SOX\xaa\x02\x0eSvc.Options.V1\xca\x02\x0eSvc\\Options\\V1\xe2\x02\x1aSvc\\Options\\V1\\GPBMetadata\xea\x02\x10Svc::Options::V1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
@@ -416,26 +502,30 @@ func file_svc_options_v1_method_proto_rawDescGZIP() []byte {
 }
 
 var file_svc_options_v1_method_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_svc_options_v1_method_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_svc_options_v1_method_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_svc_options_v1_method_proto_goTypes = []any{
-	(Access)(0),                        // 0: svc.options.v1.Access
-	(Role)(0),                          // 1: svc.options.v1.Role
-	(*MethodSpec)(nil),                 // 2: svc.options.v1.MethodSpec
-	(*FieldSpec)(nil),                  // 3: svc.options.v1.FieldSpec
-	(*descriptorpb.MethodOptions)(nil), // 4: google.protobuf.MethodOptions
-	(*descriptorpb.FieldOptions)(nil),  // 5: google.protobuf.FieldOptions
+	(Access)(0),                         // 0: svc.options.v1.Access
+	(Role)(0),                           // 1: svc.options.v1.Role
+	(*MethodSpec)(nil),                  // 2: svc.options.v1.MethodSpec
+	(*FieldSpec)(nil),                   // 3: svc.options.v1.FieldSpec
+	(*MessageSpec)(nil),                 // 4: svc.options.v1.MessageSpec
+	(*descriptorpb.MethodOptions)(nil),  // 5: google.protobuf.MethodOptions
+	(*descriptorpb.FieldOptions)(nil),   // 6: google.protobuf.FieldOptions
+	(*descriptorpb.MessageOptions)(nil), // 7: google.protobuf.MessageOptions
 }
 var file_svc_options_v1_method_proto_depIdxs = []int32{
 	0, // 0: svc.options.v1.MethodSpec.access:type_name -> svc.options.v1.Access
 	1, // 1: svc.options.v1.MethodSpec.role:type_name -> svc.options.v1.Role
-	4, // 2: svc.options.v1.method:extendee -> google.protobuf.MethodOptions
-	5, // 3: svc.options.v1.field:extendee -> google.protobuf.FieldOptions
-	2, // 4: svc.options.v1.method:type_name -> svc.options.v1.MethodSpec
-	3, // 5: svc.options.v1.field:type_name -> svc.options.v1.FieldSpec
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	4, // [4:6] is the sub-list for extension type_name
-	2, // [2:4] is the sub-list for extension extendee
+	5, // 2: svc.options.v1.method:extendee -> google.protobuf.MethodOptions
+	6, // 3: svc.options.v1.field:extendee -> google.protobuf.FieldOptions
+	7, // 4: svc.options.v1.message:extendee -> google.protobuf.MessageOptions
+	2, // 5: svc.options.v1.method:type_name -> svc.options.v1.MethodSpec
+	3, // 6: svc.options.v1.field:type_name -> svc.options.v1.FieldSpec
+	4, // 7: svc.options.v1.message:type_name -> svc.options.v1.MessageSpec
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	5, // [5:8] is the sub-list for extension type_name
+	2, // [2:5] is the sub-list for extension extendee
 	0, // [0:2] is the sub-list for field type_name
 }
 
@@ -450,8 +540,8 @@ func file_svc_options_v1_method_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_options_v1_method_proto_rawDesc), len(file_svc_options_v1_method_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   2,
-			NumExtensions: 2,
+			NumMessages:   3,
+			NumExtensions: 3,
 			NumServices:   0,
 		},
 		GoTypes:           file_svc_options_v1_method_proto_goTypes,
