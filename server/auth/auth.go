@@ -129,6 +129,8 @@ func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*princ
 		return a.session(ctx, token, org)
 	case kindIngestKey:
 		return nil, apierr.New(apierr.InvalidCredentials, "This is an ingest key, which can only send telemetry. Use an API key (svc_ak_…) here.")
+	case kindConnector:
+		return nil, apierr.New(apierr.InvalidCredentials, "This is the secret of a log push connector, which can only send logs. Use an API key (svc_ak_…) here.")
 	case kindUnknown:
 	}
 	return nil, apierr.New(apierr.InvalidCredentials, "The credential is not known. Check that it was copied completely.")

@@ -16,6 +16,7 @@ const (
 	kindAPIKey
 	kindSession
 	kindIngestKey
+	kindConnector
 )
 
 // kindOf reads the prefix and the shape; text of any other shape was never handed out, so it costs no lookup.
@@ -30,6 +31,8 @@ func kindOf(token string) credentialKind {
 		return kindSession
 	case PrefixPublicKey, PrefixPrivateKey, PrefixCustomKey:
 		return kindIngestKey
+	case PrefixConnector:
+		return kindConnector
 	default:
 		return kindUnknown
 	}

@@ -112,6 +112,8 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 	case kindIngestKey:
 	case kindAPIKey, kindSession:
 		return IngestKey{}, fmt.Errorf("%w: this credential is for the API and cannot send telemetry; use an ingest key", ErrUnknownKey)
+	case kindConnector:
+		return IngestKey{}, fmt.Errorf("%w: this is the secret of a log push connector, which is good for that connector's own endpoint alone; use an ingest key", ErrUnknownKey)
 	case kindUnknown:
 		return IngestKey{}, fmt.Errorf("%w: it is not an ingest key; those begin with svc_pk_, svc_sk_ or svc_ik_ and have %d characters",
 			ErrUnknownKey, prefixLength+secretLength)

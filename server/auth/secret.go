@@ -24,6 +24,7 @@ const (
 	PrefixPrivateKey = "svc_sk_"
 	PrefixCustomKey  = "svc_ik_"
 	PrefixSession    = "svc_st_"
+	PrefixConnector  = "svc_cf_"
 
 	prefixLength = 7
 	// secretLength is 32 bytes as base64url text.

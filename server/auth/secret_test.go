@@ -27,7 +27,7 @@ func TestSecrets(t *testing.T) {
 			t.Fatalf("prefix %q of %q", p, s)
 		}
 	}
-	for _, prefix := range []string{PrefixAPIKey, PrefixPublicKey, PrefixPrivateKey, PrefixCustomKey, PrefixSession} {
+	for _, prefix := range []string{PrefixAPIKey, PrefixPublicKey, PrefixPrivateKey, PrefixCustomKey, PrefixSession, PrefixConnector} {
 		if len(prefix) != prefixLength {
 			t.Errorf("prefix %q has %d characters", prefix, len(prefix))
 		}

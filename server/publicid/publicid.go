@@ -11,11 +11,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// Prefixes of the resources that exist (rest-wire.md 1.1).
+// Prefixes of the resources that exist (rest-wire.md 1.1, which has none for log push connectors: cfp is our choice, "Cloudflare push").
 const (
-	APIKey    = "key"
-	IngestKey = "ingk"
-	Log       = "log"
+	APIKey           = "key"
+	IngestKey        = "ingk"
+	Log              = "log"
+	LogpushConnector = "cfp"
 )
 
 const (
