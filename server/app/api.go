@@ -79,7 +79,7 @@ func (a *App) openAPI(context.Context) error {
 	// REST answers what nobody else does: an unknown route gets the error envelope.
 	others := door(principal.DoorREST, restDoor)
 	mux.Handle("/", others)
-	a.api = a.httpServer("api", requestid.Middleware(credentials.Middleware(byPrefix(asWritten(mux, others), "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
+	a.api = a.httpServer("api", requestid.Middleware(withOrigin(a.cfg.TrustedProxies, credentials.Middleware(byPrefix(asWritten(mux, others), "/"+contract.Package+".", door(principal.DoorConnect, calls))))))
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (a *Authenticator) apiKey(ctx context.Context, token string, org principal.
 		a.touches.add(touch{apiKey: key.ID, org: key.Org, at: now})
 	}
 	p := &principal.Principal{
-		Org: key.Org, User: key.CreatedBy, Kind: principal.KindAPIKey, CredentialID: publicid.Encode(publicid.APIKey, key.ID),
+		Org: key.Org, User: key.CreatedBy, Kind: principal.KindAPIKey, Name: key.Name, CredentialID: publicid.Encode(publicid.APIKey, key.ID),
 		Role: principal.RoleRoot, Scopes: key.Scopes,
 	}
 	if key.CreatedByEmail != nil {

@@ -9,6 +9,7 @@ package config
 
 import (
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -28,6 +29,7 @@ type Config struct {
 	PublicURL       string // as clients reach the API, without a trailing slash; empty: from the address
 	IngestPublicURL string // as exporters reach ingest, without a trailing slash; empty: from the address
 
+	TrustedProxies  []netip.Prefix // whose X-Forwarded-For is believed
 	Roles           Roles
 	ChdbLib         string // path of libchdb.so; empty: searched
 	LogLevel        slog.Level

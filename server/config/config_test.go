@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,7 +96,7 @@ func TestConfigFileFromEnvironment(t *testing.T) {
 func TestEveryKeyEveryWay(t *testing.T) {
 	other := map[Kind]string{
 		KindPath: "/srv/x", KindAddress: "0.0.0.0:0", KindURL: "https://svc.example.com/", KindName: "eu", KindRoles: "worker,api",
-		KindSecret: strings.Repeat("k", 32), KindDuration: "1m30s", KindSize: "5MB", KindCount: "7",
+		KindSecret: strings.Repeat("k", 32), KindDuration: "1m30s", KindSize: "5MB", KindCount: "7", KindList: "10.0.0.0/8,::1",
 	}
 	for _, key := range Keys() {
 		text := other[key.Kind]
@@ -135,7 +136,7 @@ func TestEveryKeyEveryWay(t *testing.T) {
 		if len(got) < 3 {
 			continue
 		}
-		all := cmp.AllowUnexported(Config{})
+		all := cmp.Options{cmp.AllowUnexported(Config{}), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })}
 		if diff := cmp.Diff(got[0], got[1], all) + cmp.Diff(got[0], got[2], all); diff != "" {
 			t.Errorf("%s is not the same everywhere: %s", key.Name, diff)
 		}

@@ -19,6 +19,7 @@ const (
 	KindDSN      Kind = "URL with password"
 	KindName     Kind = "name"
 	KindRoles    Kind = "list"
+	KindList     Kind = "networks"
 	KindChoice   Kind = "choice"
 	KindSecret   Kind = "secret"
 	KindDuration Kind = "duration"
@@ -113,6 +114,11 @@ func Keys() []Key {
 			Name: "ingest-public-url", Kind: KindURL,
 			Help:   "URL under which exporters reach OTLP over HTTP; empty: from `ingest-addr`",
 			assign: link(func(c *Config) *string { return &c.IngestPublicURL }),
+		},
+		{
+			Name: "trusted-proxies", Kind: KindList,
+			Help:   "networks (`10.0.0.0/8,fd00::/8`) of proxies whose X-Forwarded-For is believed; empty: none",
+			assign: func(c *Config, s string) (err error) { c.TrustedProxies, err = parsePrefixes(s); return err },
 		},
 		{
 			Name: "roles", Kind: KindRoles, Default: "api,ingest,worker", Choices: allRoles(),

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -261,4 +262,24 @@ func count(field func(*Config) *int) func(*Config, string) error {
 		*field(c) = n
 		return nil
 	}
+}
+
+// parsePrefixes reads networks, or single addresses, between commas.
+func parsePrefixes(s string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		prefix, err := netip.ParsePrefix(part)
+		if err != nil {
+			addr, addrErr := netip.ParseAddr(part)
+			if addrErr != nil {
+				return nil, fmt.Errorf("%q is neither a network, as in 10.0.0.0/8, nor an address", part)
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		all = append(all, prefix.Masked())
+	}
+	return all, nil
 }

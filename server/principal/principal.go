@@ -41,6 +41,8 @@ type Principal struct {
 	// Email is the user's address, empty when unknown.
 	Email string
 	Kind  Kind
+	// Name is the label of the key, or the user's name; for people to read.
+	Name string
 	// CredentialID names the credential, for limits and audit: `key_…` for API keys. Never a secret.
 	CredentialID string
 	Role         Role

@@ -10,6 +10,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
 )
 
 // ApiKeyKind says where an API key is accepted.
@@ -70,6 +71,9 @@ type NewApiKey struct {
 func (s *Store) CreateApiKey(ctx context.Context, org principal.OrgID, in NewApiKey) (key ApiKey, txid string, err error) {
 	err = s.tx(ctx, "create API key", func(tx *ent.Tx) (err error) {
 		if key, err = s.createApiKey(ctx, tx, org, in); err != nil {
+			return err
+		}
+		if err := s.audit(ctx, tx, org, key.event("created", nil)); err != nil {
 			return err
 		}
 		txid, err = nextTxid(ctx, tx)
@@ -134,7 +138,8 @@ func (s *Store) GetApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID
 // RevokeApiKey revokes a key for good. Revoking it again changes nothing: the first time stays.
 func (s *Store) RevokeApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID) (key ApiKey, txid string, err error) {
 	err = s.tx(ctx, "revoke API key", func(tx *ent.Tx) error {
-		if _, err := revokeApiKey(ctx, tx, org, id, s.stamp()); err != nil {
+		n, err := revokeApiKey(ctx, tx, org, id, s.stamp())
+		if err != nil {
 			return err
 		}
 		row, err := tx.ApiKey.Query().Where(apikey.ID(id), apikey.OrgID(string(org))).Only(ctx)
@@ -142,6 +147,11 @@ func (s *Store) RevokeApiKey(ctx context.Context, org principal.OrgID, id uuid.U
 			return err
 		}
 		key = toApiKey(row)
+		if n > 0 {
+			if err := s.audit(ctx, tx, org, key.event("revoked", map[string]any{"revoked": false})); err != nil {
+				return err
+			}
+		}
 		txid, err = nextTxid(ctx, tx)
 		return err
 	})
@@ -178,6 +188,11 @@ func (s *Store) RollApiKey(ctx context.Context, org principal.OrgID, id uuid.UUI
 		if err != nil {
 			return err
 		}
+		e := old.event("rolled", map[string]any{"revoked": false})
+		e.Metadata = map[string]any{"successor_id": publicid.Encode(publicid.APIKey, key.ID)}
+		if err := s.audit(ctx, tx, org, e); err != nil {
+			return err
+		}
 		txid, err = nextTxid(ctx, tx)
 		return err
 	})
@@ -186,6 +201,18 @@ func (s *Store) RollApiKey(ctx context.Context, org principal.OrgID, id uuid.UUI
 		return ApiKey{}, "", err
 	}
 	return key, txid, nil
+}
+
+// event is what a change of the key leaves in the audit log. before holds the fields that the change can have touched; nil for a
+// new key.
+func (k *ApiKey) event(verb string, before map[string]any) AuditEvent {
+	after := map[string]any{
+		"name": k.Name, "description": k.Description, "kind": string(k.Kind), "scopes": k.Scopes, "key_prefix": k.KeyPrefix, "expires_at": k.ExpiresAt,
+	}
+	if before != nil {
+		after = map[string]any{"revoked": true}
+	}
+	return AuditEvent{Action: "api_key." + verb, ResourceID: publicid.Encode(publicid.APIKey, k.ID), Before: before, After: after}
 }
 
 // RollParams is what a rolled key does not take from the old one.

@@ -30,6 +30,7 @@ func Run(t *testing.T, open Open) {
 		"api key roll race":       testApiKeyRollRace,
 		"api key touch":           testApiKeyTouch,
 		"txid":                    testTxid,
+		"audit":                   testAudit,
 		"default ingest keys":     testDefaultIngestKeys,
 		"custom ingest keys":      testCustomIngestKeys,
 		"ingest key roll race":    testIngestKeyRollRace,

@@ -1,0 +1,45 @@
+package app
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+
+	"github.com/svc-observability/svc/server/principal"
+)
+
+func TestOrigin(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	for name, test := range map[string]struct {
+		remote    string
+		forwarded []string
+		want      string
+	}{
+		"direct":                      {"203.0.113.9:4000", nil, "203.0.113.9"},
+		"a header of a stranger":      {"203.0.113.9:4000", []string{"198.51.100.1"}, "203.0.113.9"},
+		"one proxy":                   {"10.0.0.1:4000", []string{"198.51.100.1"}, "198.51.100.1"},
+		"forged before the proxy":     {"10.0.0.1:4000", []string{"1.2.3.4, 198.51.100.1"}, "198.51.100.1"},
+		"two proxies, two headers":    {"10.0.0.1:4000", []string{"198.51.100.1", "10.0.0.2"}, "198.51.100.1"},
+		"only proxies":                {"10.0.0.1:4000", []string{"10.0.0.3"}, "10.0.0.3"},
+		"a header that is no address": {"10.0.0.1:4000", []string{"unknown"}, "10.0.0.1"},
+		"an IPv4 address in IPv6":     {"[::ffff:10.0.0.1]:4000", []string{"198.51.100.1"}, "198.51.100.1"},
+		"IPv6":                        {"[::1]:4000", []string{"2001:db8::7"}, "2001:db8::7"},
+		"a proxy that says nothing":   {"10.0.0.1:4000", nil, "10.0.0.1"},
+		"no address, as in a pipe":    {"@", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.RemoteAddr = test.remote
+			for _, h := range test.forwarded {
+				r.Header.Add("X-Forwarded-For", h)
+			}
+			var got principal.Origin
+			withOrigin(trusted, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })).
+				ServeHTTP(httptest.NewRecorder(), r)
+			if got.IP != test.want {
+				t.Errorf("address %q, want %q", got.IP, test.want)
+			}
+		})
+	}
+}

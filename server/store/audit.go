@@ -1,0 +1,235 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/schema"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/requestid"
+)
+
+// AuditEvent is what a change leaves in the audit log. Who did it, through which door and from where is taken from the context: a
+// context without a caller is the system's (`svc admin`, a worker).
+type AuditEvent struct {
+	// Action is `<resource>.<verb>`, as in `api_key.created`.
+	Action string
+	// Denied is why the attempt was refused; empty when it was allowed.
+	Denied string
+	// ResourceID is public; empty for what exists once in an organization.
+	ResourceID   string
+	AffectedUser principal.UserID
+	// Before and After are the fields of the resource, without secrets, as the API names them. What is equal in both is left out.
+	Before, After map[string]any
+	Metadata      map[string]any
+}
+
+// AuditLogEntry is a row of the audit log (rest-wire.md section 5).
+type AuditLogEntry struct {
+	ID           uuid.UUID
+	Action       string
+	Outcome      string
+	DenialReason *string
+	ActorType    string
+	ActorID      *string
+	ActorName    *string
+	AffectedUser *string
+	Source       string
+	ResourceType *string
+	ResourceID   *string
+	Changes      *AuditChanges
+	Metadata     map[string]any
+	RequestID    *string
+	OriginIP     *string
+	UserAgent    *string
+	OccurredAt   time.Time
+	RecordedAt   time.Time
+}
+
+// AuditChanges are the fields that changed.
+type AuditChanges = schema.AuditChanges
+
+// Outcomes, actor types and sources of entries.
+const (
+	AuditAllowed = "allowed"
+	AuditDenied  = "denied"
+
+	ActorUser   = "user"
+	ActorAPIKey = "api_key"
+	ActorAgent  = "agent"
+	ActorSystem = "system"
+
+	SourceDashboard = "dashboard"
+	SourceAPI       = "api"
+	SourceMCP       = "mcp"
+	SourceSystem    = "system"
+)
+
+// audit adds an entry in the transaction of the change itself, so that there is no change without its entry and no entry without its
+// change.
+func (s *Store) audit(ctx context.Context, tx *ent.Tx, org principal.OrgID, e AuditEvent) error {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return err
+	}
+	now := s.stamp()
+	c := tx.AuditLogEntry.Create().SetID(id).SetOrgID(string(org)).SetAction(e.Action).SetOutcome(auditlogentry.OutcomeAllowed).
+		SetOccurredAt(now).SetRecordedAt(now)
+	if e.Denied != "" {
+		c.SetOutcome(auditlogentry.OutcomeDenied).SetDenialReason(e.Denied)
+	}
+	if resource, _, ok := strings.Cut(e.Action, "."); ok {
+		c.SetResourceType(resource)
+	}
+	optional(e.ResourceID, c.SetResourceID)
+	optional(string(e.AffectedUser), c.SetAffectedUser)
+	if changes := auditChanges(e.Before, e.After); changes != nil {
+		c.SetChanges(changes).SetChanged("," + strings.Join(changes.Fields, ",") + ",")
+	}
+	if len(e.Metadata) > 0 {
+		c.SetMetadata(e.Metadata)
+	}
+	actor(ctx, c)
+	optional(requestid.From(ctx), c.SetRequestID)
+	origin := principal.OriginFrom(ctx)
+	optional(origin.IP, c.SetOriginIP)
+	optional(origin.UserAgent, c.SetUserAgent)
+	return c.Exec(ctx)
+}
+
+func optional(v string, set func(string) *ent.AuditLogEntryCreate) {
+	if v != "" {
+		set(v)
+	}
+}
+
+// actor writes who acts and through which door.
+func actor(ctx context.Context, c *ent.AuditLogEntryCreate) {
+	p, ok := principal.From(ctx)
+	if !ok {
+		c.SetActorType(auditlogentry.ActorTypeSystem).SetSource(auditlogentry.SourceSystem)
+		return
+	}
+	switch p.Kind {
+	case principal.KindAPIKey, principal.KindMCPKey:
+		c.SetActorType(auditlogentry.ActorTypeAPIKey)
+		optional(p.CredentialID, c.SetActorID)
+	case principal.KindOAuth:
+		c.SetActorType(auditlogentry.ActorTypeAgent)
+		optional(string(p.User), c.SetActorID)
+	case principal.KindSession:
+		c.SetActorType(auditlogentry.ActorTypeUser)
+		optional(string(p.User), c.SetActorID)
+	}
+	optional(cmp.Or(p.Name, p.Email), c.SetActorName)
+	switch {
+	case principal.DoorFrom(ctx) == principal.DoorMCP:
+		c.SetSource(auditlogentry.SourceMcp)
+	case p.Kind == principal.KindSession:
+		c.SetSource(auditlogentry.SourceDashboard)
+	default:
+		c.SetSource(auditlogentry.SourceAPI)
+	}
+}
+
+// auditChanges keeps the fields whose values differ; nil when none does.
+func auditChanges(before, after map[string]any) *AuditChanges {
+	out := AuditChanges{Before: map[string]any{}, After: map[string]any{}}
+	names := slices.Collect(maps.Keys(before))
+	for name := range after {
+		if _, known := before[name]; !known {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		old, now := before[name], after[name]
+		if reflect.DeepEqual(old, now) {
+			continue
+		}
+		out.Fields = append(out.Fields, name)
+		if before != nil {
+			out.Before[name] = old
+		}
+		if after != nil {
+			out.After[name] = now
+		}
+	}
+	if len(out.Fields) == 0 {
+		return nil
+	}
+	return &out
+}
+
+// RecordAudit adds an entry on its own, for what changes no row: a refused request, a read that is audited.
+func (s *Store) RecordAudit(ctx context.Context, org principal.OrgID, e AuditEvent) error {
+	return s.tx(ctx, "record audit entry", func(tx *ent.Tx) error { return s.audit(ctx, tx, org, e) })
+}
+
+// AuditFilter narrows a list of entries; empty fields do not.
+type AuditFilter struct {
+	ActorType, ActorID, AffectedUser, Action, Outcome string
+	ResourceType, ResourceID, RequestID               string
+	// Changed is the name of a field that must be among the changes.
+	Changed string
+	// Since is inclusive, Until exclusive.
+	Since, Until *time.Time
+}
+
+func (f AuditFilter) predicates() []predicate.AuditLogEntry {
+	var all []predicate.AuditLogEntry
+	equal := func(v string, p func(string) predicate.AuditLogEntry) {
+		if v != "" {
+			all = append(all, p(v))
+		}
+	}
+	equal(f.ActorType, func(v string) predicate.AuditLogEntry {
+		return auditlogentry.ActorTypeEQ(auditlogentry.ActorType(v))
+	})
+	equal(f.ActorID, auditlogentry.ActorID)
+	equal(f.AffectedUser, auditlogentry.AffectedUser)
+	equal(f.Action, auditlogentry.Action)
+	equal(f.Outcome, func(v string) predicate.AuditLogEntry { return auditlogentry.OutcomeEQ(auditlogentry.Outcome(v)) })
+	equal(f.ResourceType, auditlogentry.ResourceType)
+	equal(f.ResourceID, auditlogentry.ResourceID)
+	equal(f.RequestID, auditlogentry.RequestID)
+	equal(f.Changed, func(v string) predicate.AuditLogEntry { return auditlogentry.ChangedContains("," + v + ",") })
+	if f.Since != nil {
+		all = append(all, auditlogentry.OccurredAtGTE(utc(*f.Since)))
+	}
+	if f.Until != nil {
+		all = append(all, auditlogentry.OccurredAtLT(utc(*f.Until)))
+	}
+	return all
+}
+
+// ListAuditLogEntries returns entries, newest first, ties by id. Ask for one more than a page to learn whether there is another.
+func (s *Store) ListAuditLogEntries(ctx context.Context, org principal.OrgID, f AuditFilter, offset, limit int) ([]AuditLogEntry, error) {
+	rows, err := s.read.AuditLogEntry.Query().Where(append(f.predicates(), auditlogentry.OrgID(string(org)))...).
+		Order(auditlogentry.ByOccurredAt(entsql.OrderDesc()), auditlogentry.ByID(entsql.OrderDesc())).
+		Offset(offset).Limit(limit).All(ctx)
+	if err != nil {
+		return nil, mapError("list audit log entries", err)
+	}
+	out := make([]AuditLogEntry, len(rows))
+	for i, r := range rows {
+		out[i] = AuditLogEntry{
+			ID: r.ID, Action: r.Action, Outcome: string(r.Outcome), DenialReason: r.DenialReason,
+			ActorType: string(r.ActorType), ActorID: r.ActorID, ActorName: r.ActorName, AffectedUser: r.AffectedUser,
+			Source: string(r.Source), ResourceType: r.ResourceType, ResourceID: r.ResourceID, Changes: r.Changes, Metadata: r.Metadata,
+			RequestID: r.RequestID, OriginIP: r.OriginIP, UserAgent: r.UserAgent, OccurredAt: utc(r.OccurredAt), RecordedAt: utc(r.RecordedAt),
+		}
+	}
+	return out, nil
+}

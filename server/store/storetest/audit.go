@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/requestid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// caller is the context of a request by a person at the dashboard.
+func caller(ctx context.Context, org principal.OrgID, user principal.UserID) context.Context {
+	ctx = principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
+		Org: org, User: user, Email: "a@example.com", Kind: principal.KindSession, Role: principal.RoleAdmin,
+	}})
+	ctx = principal.WithOrigin(principal.WithDoor(ctx, principal.DoorREST), principal.Origin{IP: "203.0.113.9", UserAgent: "test/1"})
+	return requestid.With(ctx, "req_1")
+}
+
+func testAudit(t *testing.T, f *fixture) {
+	org, user := f.org(t)
+	other, _ := f.org(t)
+	ctx := caller(t.Context(), org, user)
+	key, _, err := f.CreateApiKey(ctx, org, store.NewApiKey{Name: "deploy", Kind: store.ApiKeyStandard, Secret: f.secret(), CreatedBy: user})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.advance(time.Second)
+	for range 2 { // the second changes nothing and leaves no entry
+		if _, _, err := f.RevokeApiKey(ctx, org, key.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.advance(time.Second)
+	if err := f.RecordAudit(t.Context(), org, store.AuditEvent{Action: "api.request", Denied: "no scope", Metadata: map[string]any{"operation": "x"}}); err != nil {
+		t.Fatal(err)
+	}
+
+	list := func(filter store.AuditFilter) []store.AuditLogEntry {
+		t.Helper()
+		got, err := f.ListAuditLogEntries(t.Context(), org, filter, 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	actions := func(filter store.AuditFilter) (all []string) {
+		for _, e := range list(filter) {
+			all = append(all, e.Action)
+		}
+		return all
+	}
+	all := list(store.AuditFilter{})
+	if len(all) != 3 {
+		t.Fatalf("%d entries, want 3: %+v", len(all), all)
+	}
+	id := publicid.Encode(publicid.APIKey, key.ID)
+	want := store.AuditLogEntry{
+		ID: all[1].ID, Action: "api_key.revoked", Outcome: store.AuditAllowed, ActorType: store.ActorUser, ActorID: ptr(string(user)),
+		ActorName: ptr("a@example.com"), Source: store.SourceDashboard, ResourceType: ptr("api_key"), ResourceID: &id,
+		Changes:   &store.AuditChanges{Fields: []string{"revoked"}, Before: map[string]any{"revoked": false}, After: map[string]any{"revoked": true}},
+		RequestID: ptr("req_1"), OriginIP: ptr("203.0.113.9"), UserAgent: ptr("test/1"),
+		OccurredAt: all[1].OccurredAt, RecordedAt: all[1].RecordedAt,
+	}
+	if diff := cmp.Diff(want, all[1]); diff != "" {
+		t.Errorf("the revocation (-want +got):\n%s", diff)
+	}
+	if got := all[2].Changes; got == nil || got.After["name"] != "deploy" || got.After["secret_hash"] != nil {
+		t.Errorf("the creation holds %+v", got)
+	}
+	if got := all[0]; got.ActorType != store.ActorSystem || got.Source != store.SourceSystem || got.Outcome != store.AuditDenied || got.ActorID != nil || got.Metadata["operation"] != "x" {
+		t.Errorf("the refusal = %+v", got)
+	}
+
+	at := all[1].OccurredAt
+	for name, test := range map[string]struct {
+		filter store.AuditFilter
+		want   []string
+	}{
+		"actor type":     {store.AuditFilter{ActorType: store.ActorUser}, []string{"api_key.revoked", "api_key.created"}},
+		"actor":          {store.AuditFilter{ActorID: string(user)}, []string{"api_key.revoked", "api_key.created"}},
+		"action":         {store.AuditFilter{Action: "api_key.created"}, []string{"api_key.created"}},
+		"outcome":        {store.AuditFilter{Outcome: store.AuditDenied}, []string{"api.request"}},
+		"resource":       {store.AuditFilter{ResourceType: "api_key", ResourceID: id}, []string{"api_key.revoked", "api_key.created"}},
+		"changed":        {store.AuditFilter{Changed: "revoked"}, []string{"api_key.revoked"}},
+		"part of a name": {store.AuditFilter{Changed: "revoke"}, nil},
+		"a wildcard":     {store.AuditFilter{Changed: "%"}, nil},
+		"request":        {store.AuditFilter{RequestID: "req_2"}, nil},
+		"since":          {store.AuditFilter{Since: &at}, []string{"api.request", "api_key.revoked"}},
+		"until":          {store.AuditFilter{Until: &at}, []string{"api_key.created"}},
+	} {
+		if diff := cmp.Diff(test.want, actions(test.filter)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if got, err := f.ListAuditLogEntries(t.Context(), other, store.AuditFilter{ResourceID: id}, 0, 10); err != nil || len(got) != 0 {
+		t.Errorf("the other organization sees %v, %v", got, err)
+	}
+}
