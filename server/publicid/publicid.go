@@ -15,6 +15,7 @@ import (
 const (
 	APIKey           = "key"
 	IngestKey        = "ingk"
+	AttributeMapping = "amap"
 	Log              = "log"
 	LogpushConnector = "cfp"
 )

@@ -137,26 +137,24 @@ func (s *Store) GetApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID
 
 // RevokeApiKey revokes a key for good. Revoking it again changes nothing: the first time stays.
 func (s *Store) RevokeApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID) (key ApiKey, txid string, err error) {
-	err = s.tx(ctx, "revoke API key", func(tx *ent.Tx) error {
+	err = s.mutate(ctx, "revoke API key", func(tx *ent.Tx) (Change, error) {
 		n, err := revokeApiKey(ctx, tx, org, id, s.stamp())
 		if err != nil {
-			return err
+			return Change{}, err
 		}
 		row, err := tx.ApiKey.Query().Where(apikey.ID(id), apikey.OrgID(string(org))).Only(ctx)
 		if err != nil {
-			return err
+			return Change{}, err
 		}
 		key = toApiKey(row)
 		if n > 0 {
 			if err := s.audit(ctx, tx, org, key.event("revoked", map[string]any{"revoked": false})); err != nil {
-				return err
+				return Change{}, err
 			}
 		}
 		txid, err = nextTxid(ctx, tx)
-		return err
+		return goneApiKey(key), err
 	})
-	// Also after a failure: a commit whose answer was lost may have happened.
-	s.publishApiKey(key)
 	if err != nil {
 		return ApiKey{}, "", err
 	}
@@ -166,37 +164,35 @@ func (s *Store) RevokeApiKey(ctx context.Context, org principal.OrgID, id uuid.U
 // RollApiKey revokes a key and creates another with the same name, description, kind and scopes, all or nothing. The new key
 // never expires unless expiresAt is given. ErrNotFound: no such key, or it is revoked; of two concurrent rolls one wins.
 func (s *Store) RollApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID, in RollParams) (key ApiKey, txid string, err error) {
-	var old ApiKey
-	err = s.tx(ctx, "roll API key", func(tx *ent.Tx) error {
+	err = s.mutate(ctx, "roll API key", func(tx *ent.Tx) (Change, error) {
 		// The update locks the row before it is read, so a second roll waits and then finds the key revoked.
 		n, err := revokeApiKey(ctx, tx, org, id, s.stamp())
 		if err != nil {
-			return err
+			return Change{}, err
 		}
 		if n == 0 {
-			return fmt.Errorf("store: roll API key: %w", ErrNotFound)
+			return Change{}, fmt.Errorf("store: roll API key: %w", ErrNotFound)
 		}
 		row, err := tx.ApiKey.Get(ctx, id)
 		if err != nil {
-			return err
+			return Change{}, err
 		}
-		old = toApiKey(row)
+		old := toApiKey(row)
 		key, err = s.createApiKey(ctx, tx, org, NewApiKey{
 			Name: old.Name, Description: old.Description, Kind: old.Kind, Scopes: old.Scopes,
 			Secret: in.Secret, ExpiresAt: in.ExpiresAt, CreatedBy: in.By, CreatedByEmail: in.ByEmail,
 		})
 		if err != nil {
-			return err
+			return Change{}, err
 		}
 		e := old.event("rolled", map[string]any{"revoked": false})
 		e.Metadata = map[string]any{"successor_id": publicid.Encode(publicid.APIKey, key.ID)}
 		if err := s.audit(ctx, tx, org, e); err != nil {
-			return err
+			return Change{}, err
 		}
 		txid, err = nextTxid(ctx, tx)
-		return err
+		return goneApiKey(old), err
 	})
-	s.publishApiKey(old)
 	if err != nil {
 		return ApiKey{}, "", err
 	}
@@ -227,10 +223,8 @@ func revokeApiKey(ctx context.Context, tx *ent.Tx, org principal.OrgID, id uuid.
 	return tx.ApiKey.Update().Where(apikey.ID(id), apikey.OrgID(string(org)), apikey.RevokedAtIsNil()).SetRevokedAt(now).Save(ctx)
 }
 
-func (s *Store) publishApiKey(key ApiKey) {
-	if key.SecretHash != "" {
-		s.publish(Change{Subject: SubjectAPIKey, Org: key.Org, Hash: key.SecretHash})
-	}
+func goneApiKey(key ApiKey) Change {
+	return Change{Subject: SubjectAPIKey, Org: key.Org, Hash: key.SecretHash, Gone: true}
 }
 
 // ApiKeyByHash finds a key in any organization by the hash of its secret, for authentication. Revoked and expired keys are

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"context"
 	"sync"
 
+	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -16,15 +18,28 @@ const (
 	SubjectSession   Subject = "session"
 	// SubjectMembership: a role changed, so every session of User is affected.
 	SubjectMembership Subject = "membership"
+	// SubjectIngestPolicy: the attribute mappings, the sampling policy or the plan of Org changed.
+	SubjectIngestPolicy Subject = "ingest_policy"
+	// SubjectLogpushConnector names the secret of the connector as it was before the change.
+	SubjectLogpushConnector Subject = "logpush_connector"
+	// SubjectAny: something may have changed that nobody can name, so every copy of anything must be asked for again before its
+	// next use. See Change.Cause.
+	SubjectAny Subject = "any"
 )
 
-// Change tells caches in this process that a credential no longer means what it did.
+// Change tells caches that what they hold no longer means what it did.
 type Change struct {
 	Subject Subject
 	Org     principal.OrgID
-	// Hash names the credential; empty for memberships.
+	// Hash names the credential; empty for memberships and policies.
 	Hash string
 	User principal.UserID
+	// Gone: the credential is no longer valid, so no copy of it may be served, whatever happens to the database. Otherwise it may
+	// still be, and a copy is better than nothing while the database fails.
+	Gone bool
+	// Cause, of SubjectAny only, says why changes of other processes cannot be followed at the moment: SubjectAny then comes again
+	// and again. Without a cause they can be followed, and this one change could not be named.
+	Cause error
 }
 
 type changes struct {
@@ -33,9 +48,9 @@ type changes struct {
 	subs map[int]func(Change)
 }
 
-// Subscribe calls fn for every change that this process commits, after the commit and before the mutation returns: when a
-// revocation has returned, no subscriber serves the old state. fn must be quick and must not call the store. The returned
-// function ends the subscription.
+// Subscribe calls fn for every change of a credential or a policy. What this process commits comes after the commit and before
+// the mutation returns: when a revocation has returned, no subscriber serves the old state. What other processes commit follows
+// within a fraction of a second. fn must be quick and must not call the store. The returned function ends the subscription.
 func (s *Store) Subscribe(fn func(Change)) (unsubscribe func()) {
 	s.changes.mu.Lock()
 	defer s.changes.mu.Unlock()
@@ -58,4 +73,24 @@ func (s *Store) publish(c Change) {
 	for _, fn := range s.changes.subs {
 		fn(c)
 	}
+}
+
+// mutate is tx for what caches hold: fn returns what it changes, which is announced to other processes with the commit and
+// published here after it.
+func (s *Store) mutate(ctx context.Context, op string, fn func(*ent.Tx) (Change, error)) error {
+	var change Change
+	err := s.tx(ctx, op, func(tx *ent.Tx) error {
+		c, err := fn(tx)
+		if err != nil {
+			return err
+		}
+		change = c
+		return s.announce(ctx, tx, c)
+	})
+	if change.Subject != "" {
+		// Also after a failure: a commit whose answer was lost may have happened. Then nobody knows whether the old state is gone.
+		change.Gone = change.Gone && err == nil
+		s.publish(change)
+	}
+	return err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 )
 
-// The three ways in which a store method fails.
+// The ways in which a store method fails, beside ErrInvalid.
 var (
 	// ErrNotFound: no such row in this organization.
 	ErrNotFound = errors.New("not found")
@@ -18,11 +18,11 @@ var (
 	ErrUnavailable = errors.New("database unavailable")
 )
 
-// mapError gives err one of the three identities and keeps it as the cause, so context.Canceled stays recognisable.
+// mapError gives err one of the identities and keeps it as the cause, so context.Canceled stays recognisable.
 func mapError(op string, err error) error {
 	kind := ErrUnavailable
 	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, ErrConflict), errors.Is(err, ErrUnavailable):
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrConflict), errors.Is(err, ErrUnavailable), errors.Is(err, ErrInvalid):
 		return err
 	case ent.IsNotFound(err), sqlgraph.IsForeignKeyConstraintError(err):
 		kind = ErrNotFound

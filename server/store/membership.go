@@ -25,11 +25,9 @@ func (s *Store) CreateMembership(ctx context.Context, org principal.OrgID, user 
 	if err != nil {
 		return err
 	}
-	err = s.tx(ctx, "create membership", func(tx *ent.Tx) error {
-		return createMembership(ctx, tx, org, user, r, s.stamp())
+	return s.mutate(ctx, "create membership", func(tx *ent.Tx) (Change, error) {
+		return Change{Subject: SubjectMembership, Org: org, User: user}, createMembership(ctx, tx, org, user, r, s.stamp())
 	})
-	s.publish(Change{Subject: SubjectMembership, Org: org, User: user})
-	return err
 }
 
 func createMembership(ctx context.Context, tx *ent.Tx, org principal.OrgID, user principal.UserID, role membership.Role, now time.Time) error {
@@ -46,16 +44,18 @@ func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal
 	if err != nil {
 		return err
 	}
-	n, err := s.write.Membership.Update().Where(membership.OrgID(string(org)), membership.UserID(string(user))).SetRole(r).Save(ctx)
-	s.publish(Change{Subject: SubjectMembership, Org: org, User: user})
-	return affected("set role", n, err)
+	return s.mutate(ctx, "set role", func(tx *ent.Tx) (Change, error) {
+		n, err := tx.Membership.Update().Where(membership.OrgID(string(org)), membership.UserID(string(user))).SetRole(r).Save(ctx)
+		return Change{Subject: SubjectMembership, Org: org, User: user}, affected("set role", n, err)
+	})
 }
 
 // DeleteMembership ends a membership. ErrNotFound: not a member.
 func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user principal.UserID) error {
-	n, err := s.write.Membership.Delete().Where(membership.OrgID(string(org)), membership.UserID(string(user))).Exec(ctx)
-	s.publish(Change{Subject: SubjectMembership, Org: org, User: user})
-	return affected("delete membership", n, err)
+	return s.mutate(ctx, "delete membership", func(tx *ent.Tx) (Change, error) {
+		n, err := tx.Membership.Delete().Where(membership.OrgID(string(org)), membership.UserID(string(user))).Exec(ctx)
+		return Change{Subject: SubjectMembership, Org: org, User: user}, affected("delete membership", n, err)
+	})
 }
 
 // RoleOf returns the user's role in the organization. ErrNotFound: not a member.

@@ -85,19 +85,14 @@ func (s *Store) TouchSession(ctx context.Context, id uuid.UUID, at time.Time) er
 
 // RevokeSession ends a user's session. Ending it again changes nothing.
 func (s *Store) RevokeSession(ctx context.Context, user principal.UserID, id uuid.UUID) error {
-	var hash string
-	err := s.tx(ctx, "revoke session", func(tx *ent.Tx) error {
+	return s.mutate(ctx, "revoke session", func(tx *ent.Tx) (Change, error) {
 		row, err := tx.Session.Query().Where(session.ID(id), session.UserID(string(user))).Only(ctx)
 		if err != nil {
-			return err
+			return Change{}, err
 		}
-		hash = row.TokenHash
-		return tx.Session.Update().Where(session.ID(id), session.RevokedAtIsNil()).SetRevokedAt(s.stamp()).Exec(ctx)
+		err = tx.Session.Update().Where(session.ID(id), session.RevokedAtIsNil()).SetRevokedAt(s.stamp()).Exec(ctx)
+		return Change{Subject: SubjectSession, Hash: row.TokenHash, User: user, Gone: true}, err
 	})
-	if hash != "" {
-		s.publish(Change{Subject: SubjectSession, Hash: hash, User: user})
-	}
-	return err
 }
 
 func toSession(row *ent.Session) Session {

@@ -1,13 +1,15 @@
-// Package store keeps everything relational: organizations, users, memberships, credentials and sessions, on SQLite or
-// PostgreSQL. It is the only package that knows ent and a SQL driver.
+// Package store keeps everything relational: organizations, users, memberships, credentials, sessions, and what steers and
+// counts ingest, on SQLite or PostgreSQL. It is the only package that knows ent and a SQL driver.
 //
 // Every method on something that belongs to an organization takes that organization right after the context, and finds nothing
-// that belongs to another. Errors are ErrNotFound, ErrConflict or, for everything else, ErrUnavailable; all carry their cause.
+// that belongs to another. Errors are ErrInvalid, ErrNotFound, ErrConflict or, for everything else, ErrUnavailable; all carry
+// their cause.
 // Times are UTC with microseconds on both databases.
 package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -37,12 +39,14 @@ type Store struct {
 	write, read     *ent.Client
 	now             func() time.Time
 	changes         changes
+	// origin tells this store's announcements from those of others.
+	origin string
 }
 
 // Open connects, brings the schema up to date and returns the store. Several processes may open the same database at once.
 // Neither the error nor anything else shows the password of the URL.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	s := &Store{now: cfg.Now}
+	s := &Store{now: cfg.Now, origin: rand.Text()}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -64,8 +64,7 @@ func testSessions(t *testing.T, f *fixture) {
 func testChanges(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, user := f.org(t)
-	var got []store.Change
-	unsubscribe := f.Subscribe(func(c store.Change) { got = append(got, c) })
+	got, unsubscribe := watch(f)
 	key := f.apiKey(t, org)
 	rolled, _, err := f.RollApiKey(ctx, org, key.ID, store.RollParams{Secret: f.secret()})
 	if err != nil {
@@ -89,12 +88,12 @@ func testChanges(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	want := []store.Change{
-		{Subject: store.SubjectAPIKey, Org: org, Hash: key.SecretHash},
-		{Subject: store.SubjectAPIKey, Org: org, Hash: rolled.SecretHash},
+		{Subject: store.SubjectAPIKey, Org: org, Hash: key.SecretHash, Gone: true},
+		{Subject: store.SubjectAPIKey, Org: org, Hash: rolled.SecretHash, Gone: true},
 		{Subject: store.SubjectMembership, Org: org, User: user},
-		{Subject: store.SubjectSession, Hash: "h", User: user},
+		{Subject: store.SubjectSession, Hash: "h", User: user, Gone: true},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got()); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ErrInvalid: the input breaks a rule; the error is an *InvalidError. Nothing was written.
+var ErrInvalid = errors.New("invalid input")
+
+// Violation is one rule that the input breaks.
+type Violation struct {
+	// Field is a path in the spelling of the API, as in `resource_attributes[0].key`.
+	Field  string
+	Reason string
+}
+
+// InvalidError lists all that is wrong with an input.
+type InvalidError struct{ Violations []Violation }
+
+func (e *InvalidError) Error() string {
+	parts := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		parts[i] = v.Field + " " + v.Reason
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Is makes it an ErrInvalid.
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+// Signals that a key may be allowed to send, and that usage is counted by.
+const (
+	SignalTraces   = "traces"
+	SignalLogs     = "logs"
+	SignalMetrics  = "metrics"
+	SignalSessions = "sessions"
+	SignalEvents   = "events"
+)
+
+// Signals lists all signals in the order in which they are shown.
+func Signals() []string {
+	return []string{SignalTraces, SignalLogs, SignalMetrics, SignalSessions, SignalEvents}
+}
+
+// Bounds on what operators and users write.
+const (
+	maxNameLength  = 200
+	maxTextLength  = 2000
+	maxAttributes  = 50
+	maxKeyLength   = 255
+	maxValueLength = 4096
+)
+
+// checker collects violations.
+type checker struct{ violations []Violation }
+
+func (c *checker) fail(field, format string, args ...any) {
+	c.violations = append(c.violations, Violation{Field: field, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) err() error {
+	if len(c.violations) == 0 {
+		return nil
+	}
+	return &InvalidError{Violations: c.violations}
+}
+
+// name trims and checks a name that people give to something.
+func (c *checker) name(field string, text *string) {
+	*text = strings.TrimSpace(*text)
+	if *text == "" {
+		c.fail(field, "must not be empty")
+		return
+	}
+	c.line(field, *text, maxNameLength)
+}
+
+// line checks a text of one line. Neither database keeps NUL, and other control characters break what shows them.
+func (c *checker) line(field, text string, longest int) {
+	switch {
+	case !utf8.ValidString(text):
+		c.fail(field, "is not valid UTF-8")
+	case len(text) > longest:
+		c.fail(field, "has %d bytes; at most %d are allowed", len(text), longest)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		c.fail(field, "contains a control character")
+	}
+}
+
+// text checks a text that may have several lines.
+func (c *checker) text(field, text string, longest int) {
+	switch {
+	case !utf8.ValidString(text):
+		c.fail(field, "is not valid UTF-8")
+	case len(text) > longest:
+		c.fail(field, "has %d bytes; at most %d are allowed", len(text), longest)
+	case strings.ContainsRune(text, 0):
+		c.fail(field, "contains a NUL character")
+	}
+}
+
+// attributeKey checks the name of an attribute that telemetry gets.
+func (c *checker) attributeKey(field, key string) {
+	if strings.TrimSpace(key) == "" {
+		c.fail(field, "must not be empty")
+		return
+	}
+	if strings.TrimSpace(key) != key {
+		c.fail(field, "begins or ends with white space")
+	}
+	c.line(field, key, maxKeyLength)
+	if lower := strings.ToLower(key); strings.HasPrefix(lower, "svc_") || lower == "org_id" {
+		c.fail(field, "is reserved: names that begin with svc_, and org_id, are written by the server")
+	}
+}
+
+func (c *checker) signal(field, signal string) {
+	if !slices.Contains(Signals(), signal) {
+		c.fail(field, "%q is not a signal; use %s", signal, strings.Join(Signals(), ", "))
+	}
+}
+
+// plainText makes a text of any origin fit a column: no control characters, no broken UTF-8, not longer than given.
+func plainText(text string, longest int) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	if len(text) <= longest {
+		return text
+	}
+	for longest > 0 && !utf8.RuneStart(text[longest]) {
+		longest--
+	}
+	return text[:longest]
+}

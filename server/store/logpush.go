@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/logpushconnector"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// LogpushHTTPRequests is the one data set that connectors carry.
+const LogpushHTTPRequests = "http_requests"
+
+// LogpushConnector lets a CDN push its request logs. SecretHash is for authentication only.
+type LogpushConnector struct {
+	ID              uuid.UUID
+	Org             principal.OrgID
+	Name            string
+	ZoneName        string
+	ServiceName     string
+	Dataset         string
+	SecretHash      string
+	SecretPrefix    string
+	DisabledAt      *time.Time
+	LastReceivedAt  *time.Time
+	LastError       *string
+	SecretRotatedAt *time.Time
+	CreatedAt       time.Time
+	CreatedBy       principal.UserID
+	UpdatedAt       time.Time
+}
+
+// NewLogpushConnector is a connector to create.
+type NewLogpushConnector struct {
+	Name     string
+	ZoneName string
+	// ServiceName is the service of the logs; empty for `cloudflare/<zone>`.
+	ServiceName string
+	Secret      Secret
+	CreatedBy   principal.UserID
+}
+
+func (in *NewLogpushConnector) check() error {
+	var c checker
+	c.name("name", &in.Name)
+	c.name("zone_name", &in.ZoneName)
+	if in.ServiceName == "" {
+		in.ServiceName = "cloudflare/" + in.ZoneName
+	}
+	c.name("service_name", &in.ServiceName)
+	return c.err()
+}
+
+// CreateLogpushConnector creates a connector. ErrInvalid: see InvalidError.
+func (s *Store) CreateLogpushConnector(ctx context.Context, org principal.OrgID, in NewLogpushConnector) (LogpushConnector, error) {
+	if err := in.check(); err != nil {
+		return LogpushConnector{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return LogpushConnector{}, mapError("create log push connector", err)
+	}
+	now := s.stamp()
+	row, err := s.write.LogpushConnector.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetZoneName(in.ZoneName).
+		SetServiceName(in.ServiceName).SetDataset(LogpushHTTPRequests).SetSecretHash(in.Secret.Hash).SetSecretPrefix(in.Secret.Prefix).
+		SetCreatedAt(now).SetUpdatedAt(now).SetCreatedBy(string(in.CreatedBy)).Save(ctx)
+	if err != nil {
+		return LogpushConnector{}, mapError("create log push connector", err)
+	}
+	return toLogpushConnector(row), nil
+}
+
+// ListLogpushConnectors returns the organization's connectors, oldest first.
+func (s *Store) ListLogpushConnectors(ctx context.Context, org principal.OrgID) ([]LogpushConnector, error) {
+	rows, err := s.read.LogpushConnector.Query().Where(logpushconnector.OrgID(string(org))).
+		Order(logpushconnector.ByCreatedAt(), logpushconnector.ByID()).All(ctx)
+	if err != nil {
+		return nil, mapError("list log push connectors", err)
+	}
+	out := make([]LogpushConnector, len(rows))
+	for i, row := range rows {
+		out[i] = toLogpushConnector(row)
+	}
+	return out, nil
+}
+
+// GetLogpushConnector returns one connector.
+func (s *Store) GetLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID) (LogpushConnector, error) {
+	row, err := s.read.LogpushConnector.Query().Where(logpushconnector.ID(id), logpushconnector.OrgID(string(org))).Only(ctx)
+	if err != nil {
+		return LogpushConnector{}, mapError("get log push connector", err)
+	}
+	return toLogpushConnector(row), nil
+}
+
+// LogpushConnectorByHash finds the connector with this id and this hash of its secret, in any organization, for authentication.
+// Disabled ones are found too: the caller judges.
+func (s *Store) LogpushConnectorByHash(ctx context.Context, id uuid.UUID, hash string) (LogpushConnector, error) {
+	row, err := s.read.LogpushConnector.Query().Where(logpushconnector.ID(id), logpushconnector.SecretHash(hash)).Only(ctx)
+	if err != nil {
+		return LogpushConnector{}, mapError("find log push connector", err)
+	}
+	return toLogpushConnector(row), nil
+}
+
+// RollLogpushConnector gives the connector a new secret; the old one is dead.
+func (s *Store) RollLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID, secret Secret) (LogpushConnector, error) {
+	return s.changeLogpushConnector(ctx, "roll log push connector", org, id, true, func(_ *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
+		u.SetSecretHash(secret.Hash).SetSecretPrefix(secret.Prefix).SetSecretRotatedAt(s.stamp())
+	})
+}
+
+// SetLogpushConnectorDisabled disables or enables a connector. Doing it again changes nothing.
+func (s *Store) SetLogpushConnectorDisabled(ctx context.Context, org principal.OrgID, id uuid.UUID, disabled bool) (LogpushConnector, error) {
+	return s.changeLogpushConnector(ctx, "disable log push connector", org, id, disabled, func(row *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
+		switch {
+		case !disabled:
+			u.ClearDisabledAt()
+		case row.DisabledAt == nil:
+			u.SetDisabledAt(s.stamp())
+		}
+	})
+}
+
+// changeLogpushConnector changes one connector under a row lock, so that the hash it announces is the one that it replaced.
+func (s *Store) changeLogpushConnector(ctx context.Context, op string, org principal.OrgID, id uuid.UUID, gone bool,
+	change func(*ent.LogpushConnector, *ent.LogpushConnectorUpdateOne),
+) (out LogpushConnector, err error) {
+	err = s.mutate(ctx, op, func(tx *ent.Tx) (Change, error) {
+		row, err := s.lockLogpushConnector(ctx, tx, org, id)
+		if err != nil {
+			return Change{}, err
+		}
+		what := Change{Subject: SubjectLogpushConnector, Org: org, Hash: row.SecretHash, Gone: gone}
+		u := row.Update().SetUpdatedAt(s.stamp())
+		change(row, u)
+		if row, err = u.Save(ctx); err != nil {
+			return Change{}, err
+		}
+		out = toLogpushConnector(row)
+		return what, nil
+	})
+	if err != nil {
+		return LogpushConnector{}, err
+	}
+	return out, nil
+}
+
+func (s *Store) lockLogpushConnector(ctx context.Context, tx *ent.Tx, org principal.OrgID, id uuid.UUID) (*ent.LogpushConnector, error) {
+	q := tx.LogpushConnector.Query().Where(logpushconnector.ID(id), logpushconnector.OrgID(string(org)))
+	if s.dialect == dialect.Postgres {
+		q.ForUpdate()
+	}
+	return q.Only(ctx)
+}
+
+// DeleteLogpushConnector deletes a connector. What it brought stays.
+func (s *Store) DeleteLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
+	return s.mutate(ctx, "delete log push connector", func(tx *ent.Tx) (Change, error) {
+		row, err := s.lockLogpushConnector(ctx, tx, org, id)
+		if err != nil {
+			return Change{}, err
+		}
+		return Change{Subject: SubjectLogpushConnector, Org: org, Hash: row.SecretHash, Gone: true}, tx.LogpushConnector.DeleteOne(row).Exec(ctx)
+	})
+}
+
+// TouchLogpushConnector records that a push came, and what was wrong with it, empty for nothing. Within TouchInterval of the last
+// record of the same, it writes nothing.
+func (s *Store) TouchLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time, problem string) error {
+	at = utc(at)
+	// What is recorded must fit the column whatever came in: no NUL, no broken UTF-8, no megabytes.
+	problem = plainText(problem, maxTextLength)
+	u := s.write.LogpushConnector.Update().SetLastReceivedAt(at)
+	other := logpushconnector.LastErrorNotNil()
+	if problem == "" {
+		u.ClearLastError()
+	} else {
+		u.SetLastError(problem)
+		other = logpushconnector.Or(logpushconnector.LastErrorIsNil(), logpushconnector.LastErrorNEQ(problem))
+	}
+	err := u.Where(
+		logpushconnector.ID(id), logpushconnector.OrgID(string(org)),
+		logpushconnector.Or(
+			logpushconnector.LastReceivedAtIsNil(),
+			logpushconnector.LastReceivedAtLTE(at.Add(-TouchInterval)),
+			logpushconnector.And(logpushconnector.LastReceivedAtLTE(at), other),
+		),
+	).Exec(ctx)
+	if err != nil {
+		return mapError("touch log push connector", err)
+	}
+	return nil
+}
+
+func toLogpushConnector(row *ent.LogpushConnector) LogpushConnector {
+	return LogpushConnector{
+		ID: row.ID, Org: principal.OrgID(row.OrgID), Name: row.Name, ZoneName: row.ZoneName, ServiceName: row.ServiceName,
+		Dataset: string(row.Dataset), SecretHash: row.SecretHash, SecretPrefix: row.SecretPrefix, DisabledAt: utcPtr(row.DisabledAt),
+		LastReceivedAt: utcPtr(row.LastReceivedAt), LastError: row.LastError, SecretRotatedAt: utcPtr(row.SecretRotatedAt),
+		CreatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy), UpdatedAt: utc(row.UpdatedAt),
+	}
+}

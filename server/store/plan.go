@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/schema"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// Plan is what an organization may send. An organization without one may send as much as it likes.
+type Plan struct {
+	Name string
+	// Active false: nothing is accepted.
+	Active bool
+	// Limits has at most one entry for a signal.
+	Limits    []PlanLimit
+	UpdatedAt time.Time
+}
+
+// PlanLimit bounds a signal for a calendar month (UTC); nil is no bound.
+type PlanLimit struct {
+	Signal string
+	Items  *int64
+	Bytes  *int64
+}
+
+// PlanParams is a plan to put.
+type PlanParams struct {
+	Name   string
+	Active bool
+	Limits []PlanLimit
+}
+
+func (p *PlanParams) check() error {
+	var c checker
+	c.name("name", &p.Name)
+	seen := map[string]bool{}
+	for i, l := range p.Limits {
+		at := fmt.Sprintf("limits[%d].", i)
+		c.signal(at+"signal", l.Signal)
+		if seen[l.Signal] {
+			c.fail(at+"signal", "%q appears twice", l.Signal)
+		}
+		seen[l.Signal] = true
+		if l.Items == nil && l.Bytes == nil {
+			c.fail(at+"items", "or %sbytes must be given", at)
+		}
+		if l.Items != nil && *l.Items < 0 {
+			c.fail(at+"items", "must not be negative")
+		}
+		if l.Bytes != nil && *l.Bytes < 0 {
+			c.fail(at+"bytes", "must not be negative")
+		}
+	}
+	return c.err()
+}
+
+// GetPlan returns the organization's plan. ErrNotFound: it has none, so nothing is limited.
+func (s *Store) GetPlan(ctx context.Context, org principal.OrgID) (Plan, error) {
+	row, err := s.read.Plan.Query().Where(plan.OrgID(string(org))).Only(ctx)
+	if err != nil {
+		return Plan{}, mapError("get plan", err)
+	}
+	return toPlan(row), nil
+}
+
+// PutPlan gives the organization a plan in place of the one that it has. ErrInvalid: see InvalidError. ErrNotFound: no such
+// organization.
+func (s *Store) PutPlan(ctx context.Context, org principal.OrgID, in PlanParams) (out Plan, err error) {
+	if err := in.check(); err != nil {
+		return Plan{}, err
+	}
+	err = s.mutate(ctx, "put plan", func(tx *ent.Tx) (Change, error) {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return Change{}, err
+		}
+		limits := make([]schema.PlanLimit, len(in.Limits))
+		for i, l := range in.Limits {
+			limits[i] = schema.PlanLimit(l)
+		}
+		err = tx.Plan.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetActive(in.Active).SetLimits(limits).SetUpdatedAt(s.stamp()).
+			OnConflictColumns(plan.FieldOrgID).
+			Update(func(u *ent.PlanUpsert) { u.UpdateName().UpdateActive().UpdateLimits().UpdateUpdatedAt() }).
+			Exec(ctx)
+		if err != nil {
+			return Change{}, err
+		}
+		row, err := tx.Plan.Query().Where(plan.OrgID(string(org))).Only(ctx)
+		if err != nil {
+			return Change{}, err
+		}
+		out = toPlan(row)
+		return Change{Subject: SubjectIngestPolicy, Org: org}, nil
+	})
+	return out, err
+}
+
+// RemovePlan takes every limit from the organization. ErrNotFound: it has no plan.
+func (s *Store) RemovePlan(ctx context.Context, org principal.OrgID) error {
+	return s.mutate(ctx, "remove plan", func(tx *ent.Tx) (Change, error) {
+		n, err := tx.Plan.Delete().Where(plan.OrgID(string(org))).Exec(ctx)
+		return Change{Subject: SubjectIngestPolicy, Org: org}, affected("remove plan", n, err)
+	})
+}
+
+func toPlan(row *ent.Plan) Plan {
+	var limits []PlanLimit
+	for _, l := range row.Limits {
+		limits = append(limits, PlanLimit(l))
+	}
+	return Plan{Name: row.Name, Active: row.Active, Limits: limits, UpdatedAt: utc(row.UpdatedAt)}
+}
