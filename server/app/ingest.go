@@ -25,7 +25,8 @@ func (a *App) openIngest(context.Context) error {
 		return nil
 	}
 	log, err := queue.Open(queue.Config{
-		Dir: filepath.Join(a.cfg.DataDir, "queue"), SegmentBytes: int64(a.cfg.Limits.QueueSegmentBytes), MaxBytes: int64(a.cfg.Limits.QueueMaxBytes), Logger: a.log,
+		Dir: filepath.Join(a.cfg.DataDir, "queue"), SegmentBytes: int64(a.cfg.Limits.QueueSegmentBytes), MaxBytes: int64(a.cfg.Limits.QueueMaxBytes),
+		MaxBytesPerOwner: int64(a.cfg.Limits.QueueMaxBytesPerOrg), Owner: ingest.RecordOwner, Logger: a.log,
 	})
 	if err != nil {
 		return err

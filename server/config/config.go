@@ -45,6 +45,7 @@ type Config struct {
 // Limits bounds what one process takes in and holds.
 type Limits struct {
 	QueueMaxBytes              Size
+	QueueMaxBytesPerOrg        Size // 0: a quarter of QueueMaxBytes
 	QueueSegmentBytes          Size
 	IngestMaxBodyBytes         Size // as received
 	IngestMaxDecompressedBytes Size

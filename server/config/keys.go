@@ -156,6 +156,11 @@ func Keys() []Key {
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytes }),
 		},
 		{
+			Name: "queue-max-bytes-per-org", Kind: KindSize, Default: "0",
+			Help:   "share of the durable queue that one organization's data may hold while it is not yet in the warehouse, above which its exporters are told to retry later; 0: a quarter of `queue-max-bytes`",
+			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytesPerOrg }),
+		},
+		{
 			Name: "queue-segment-bytes", Kind: KindSize, Default: "64MiB", Min: 64 << 10,
 			Help:   "size of one file of the durable queue",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueSegmentBytes }),

@@ -73,6 +73,9 @@ func (c *Config) validate() error {
 	if l.QueueSegmentBytes > l.QueueMaxBytes {
 		problems = append(problems, c.Invalid("queue-segment-bytes", fmt.Sprintf("%s is more than queue-max-bytes (%s)", l.QueueSegmentBytes, l.QueueMaxBytes)))
 	}
+	if l.QueueMaxBytesPerOrg > l.QueueMaxBytes {
+		problems = append(problems, c.Invalid("queue-max-bytes-per-org", fmt.Sprintf("%s is more than queue-max-bytes (%s)", l.QueueMaxBytesPerOrg, l.QueueMaxBytes)))
+	}
 	if l.IngestMaxBodyBytes > l.IngestMaxDecompressedBytes {
 		problems = append(problems, c.Invalid("ingest-max-body-bytes", fmt.Sprintf("%s is more than ingest-max-decompressed-bytes (%s)", l.IngestMaxBodyBytes, l.IngestMaxDecompressedBytes)))
 	}

@@ -29,8 +29,8 @@ func (g *Gateway) serveActivity(w http.ResponseWriter, r *http.Request, kind act
 	defer done()
 	u := upload{kind: kind, headers: r.Header}
 	var result activity.Result
-	fail := g.receive(ctx, r, kind, u.readMedia, func(key Key, discard bool, body []byte) (fail *apierr.Error) {
-		u.key, u.discard, u.body = key, discard, body
+	fail := g.receive(ctx, r, kind, u.readMedia, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
+		u.key, u.discard, u.held, u.body = key, discard, body, body.b
 		result, fail = g.storeUpload(ctx, &u)
 		return fail
 	})
@@ -57,6 +57,8 @@ type upload struct {
 	discard bool
 	// body is as it came: NDJSON, possibly gzip, or a chunk, which is always gzip.
 	body []byte
+	// held is the buffer that body lies in.
+	held *buffer
 	gzip bool
 }
 

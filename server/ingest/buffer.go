@@ -29,6 +29,8 @@ type buffer struct {
 	b []byte
 	// charged is how much of Limits.Buffered the buffer holds.
 	charged int
+	// kept is set when somebody may still read the memory after the request: it is left to the garbage collector.
+	kept bool
 }
 
 type bufferPool struct{ pool sync.Pool }
@@ -55,7 +57,9 @@ func (g *Gateway) release(buf *buffer) {
 	}
 	g.buffered.Add(-int64(buf.charged))
 	buf.charged = 0
-	g.buffers.put(buf)
+	if !buf.kept {
+		g.buffers.put(buf)
+	}
 }
 
 // charge counts n bytes against Limits.Buffered. It never waits: a request that waits for memory holds memory.

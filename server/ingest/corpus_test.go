@@ -30,6 +30,8 @@ type storedNames struct {
 	records []queue.Record
 }
 
+func (s *storedNames) Admits(owner string, size int) error { return s.log.Admits(owner, size) }
+
 func (s *storedNames) Append(ctx context.Context, rec queue.Record) (queue.Position, error) {
 	at, err := s.log.Append(ctx, rec)
 	if err == nil {

@@ -8,12 +8,10 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
-	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -25,6 +23,8 @@ type export struct {
 	discard bool
 	// body is as it came: protobuf or JSON, possibly gzip.
 	body []byte
+	// held is the buffer that body lies in.
+	held *buffer
 	gzip bool
 	json bool
 	// large is set when it became large in memory.
@@ -75,26 +75,15 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	if e.discard || result.Accepted == 0 {
 		return result, nil
 	}
-	if fail := g.enqueue(ctx, &header, payload, set); fail != nil {
+	taken, fail := g.enqueue(ctx, &header, payload, set, work, e.held)
+	if taken || fail == nil {
+		set = nil
+	}
+	if fail != nil {
 		return otlp.Result{}, fail
 	}
-	set = nil
 	g.metrics.accepted[e.signal].Add(float64(result.Accepted))
 	return result, nil
-}
-
-// enqueue puts a record into the durable queue. Without an error the set belongs to the queue.
-func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []byte, set *blocks.Set) *apierr.Error {
-	head := g.buffers.get()
-	defer g.release(head)
-	head.b = header.Append(head.b[:0])
-	started := time.Now()
-	_, err := g.queue.Append(ctx, queue.Record{Header: head.b, Payload: payload, Attachment: set})
-	g.metrics.queueAppend.Observe(time.Since(started).Seconds())
-	if err != nil {
-		return g.notQueued(ctx, err)
-	}
-	return nil
 }
 
 // panicked logs a panic, which is ours, and is the answer to it.
@@ -162,19 +151,6 @@ func invalid(err error) *apierr.Error {
 	fail.Param = bad.Path
 	fail.Violations = []apierr.Violation{{Field: bad.Path, Message: bad.Reason}}
 	return fail
-}
-
-// notQueued is the answer when the queue did not take the record: nothing is stored.
-func (g *Gateway) notQueued(ctx context.Context, err error) *apierr.Error {
-	switch {
-	case errors.Is(err, queue.ErrTooLarge):
-		return apierr.New(apierr.IngestPayloadTooLarge, "The body is larger than the queue takes in one record. Send smaller batches.", apierr.Cause(err))
-	case ctx.Err() != nil:
-		return g.interrupted(ctx)
-	default:
-		return apierr.New(apierr.IngestQueueUnavailable,
-			"The batch could not be written to the durable queue. Nothing was stored; send the request again.", apierr.Cause(err))
-	}
 }
 
 func sentence(s string) string {

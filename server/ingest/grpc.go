@@ -104,13 +104,17 @@ func (g *Gateway) receiveMessage(ctx context.Context, md metadata.MD, stream grp
 	if fail != nil {
 		return none, fail
 	}
-	defer m.free()
 	held := &buffer{}
-	defer g.release(held)
+	defer func() {
+		if !held.kept {
+			m.free()
+		}
+		g.release(held)
+	}()
 	if fail := g.charge(held, len(m.bytes)); fail != nil {
 		return none, fail
 	}
-	return g.store(ctx, &export{signal: signal, door: doorGRPC, key: key, discard: discard, body: m.bytes, gzip: m.gzip})
+	return g.store(ctx, &export{signal: signal, door: doorGRPC, key: key, discard: discard, body: m.bytes, held: held, gzip: m.gzip})
 }
 
 // receiveOne reads the one message of a unary call. It gives up at the deadline of ctx; the reading ends when the handler returns.

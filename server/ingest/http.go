@@ -102,8 +102,8 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 	fail := g.receive(ctx, r, signal, func(h http.Header) (fail *apierr.Error) {
 		media, fail = mediaType(h, &e)
 		return fail
-	}, func(key Key, discard bool, body []byte) (fail *apierr.Error) {
-		e.key, e.discard, e.body = key, discard, body
+	}, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
+		e.key, e.discard, e.held, e.body = key, discard, body, body.b
 		result, fail = g.store(ctx, &e)
 		return fail
 	})
@@ -140,7 +140,7 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Con
 
 // receive runs the checks in the order of the contract: key, in flight, size, media type, then the body itself, which it hands to
 // store. The body is good during that call only.
-func (g *Gateway) receive(ctx context.Context, r *http.Request, signal fmt.Stringer, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body []byte) *apierr.Error) *apierr.Error {
+func (g *Gateway) receive(ctx context.Context, r *http.Request, signal fmt.Stringer, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
 	key, discard, fail := g.authenticate(ctx, presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader)))
 	if fail != nil {
 		return fail
@@ -167,7 +167,7 @@ func (g *Gateway) receive(ctx context.Context, r *http.Request, signal fmt.Strin
 	if fail := g.readBody(ctx, body, r); fail != nil {
 		return fail
 	}
-	return store(key, discard, body.b)
+	return store(key, discard, body)
 }
 
 // readBody reads the body as it comes, at most Limits.Body bytes.

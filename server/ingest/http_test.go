@@ -17,6 +17,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest"
+	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
 // spanJSON is a request with one span of this minute, with the two ways to write a 64-bit number.
@@ -201,6 +202,7 @@ type broken struct {
 	payload              []byte
 	gzip, garble, padded bool
 	queueFails, busy     bool
+	queue                error
 }
 
 // faults are all checks, in the order of the contract. Faults of one group exclude each other.
@@ -238,6 +240,9 @@ func faults(t *testing.T) []struct {
 				b.payload = []byte("this is no protobuf")
 			}
 		}},
+		// Which of these three comes first, the real queue decides: TestOrderOfQueueRefusals.
+		{"organization's share", "queue", apierr.IngestOrgQueueThrottled, func(b *broken) { b.queue = queue.ErrOwnerFull }},
+		{"backed up", "queue", apierr.IngestExportLaneBackpressure, func(b *broken) { b.queue = queue.ErrBackedUp }},
 		{"queue", "queue", apierr.IngestQueueUnavailable, func(b *broken) { b.queueFails = true }},
 	}
 }
@@ -260,6 +265,9 @@ func (b *broken) send(t *testing.T) (*fixture, *http.Response) {
 	}
 	if b.queueFails {
 		f.queue.fail(errors.New("disk full at /secret/path"))
+	}
+	if b.queue != nil {
+		f.queue.fail(b.queue)
 	}
 	body := b.payload
 	headers := []string{"Content-Type", b.media, "Content-Encoding", b.encoding, "x-svc-ingest-key", b.key}

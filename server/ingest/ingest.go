@@ -54,8 +54,11 @@ type Key struct {
 // Queue is the durable queue, *queue.Log.
 type Queue interface {
 	// Append returns nil once the record is on disk; then the attachment, a *blocks.Set, belongs to the queue. On an error nothing
-	// was or will be stored, and the attachment stays the caller's.
+	// was or will be stored, and the attachment stays the caller's; but after queue.ErrUndecided nobody knows, and everything in the
+	// record is the queue's.
 	Append(ctx context.Context, rec queue.Record) (queue.Position, error)
+	// Admits returns the error that Append would return at once for a record of that size, if any.
+	Admits(owner string, size int) error
 }
 
 // Limits bound what requests may cost. A zero field has its default.

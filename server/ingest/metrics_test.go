@@ -87,6 +87,8 @@ func TestMetricsRegisterOnce(t *testing.T) {
 
 type panickingQueue struct{}
 
+func (panickingQueue) Admits(string, int) error { return nil }
+
 func (panickingQueue) Append(context.Context, queue.Record) (queue.Position, error) {
 	panic("wrong turn")
 }

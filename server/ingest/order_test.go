@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-observability/svc/server/ingest"
 	"github.com/svc-observability/svc/server/ingest/corpus"
+	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
 // brokenCall is an export over gRPC that can be made wrong in several ways at once.
@@ -16,6 +17,7 @@ type brokenCall struct {
 	corpus.Case
 	key              string
 	queueFails, busy bool
+	queue            error
 }
 
 // TestGRPCOrderOfChecks makes every two faults of different checks together over gRPC, of which the first must be the answer: the order is that
@@ -43,6 +45,8 @@ func TestGRPCOrderOfChecks(t *testing.T) {
 			b.Body, b.Encoding, b.Compressed = gzipped(t, make([]byte, 200<<10)), "gzip", true
 		}},
 		{"OTLP", "body", corpus.BadRequest, func(b *brokenCall) { b.Body = []byte("this is no protobuf") }},
+		{"organization's share", "queue", unavailable("OrgQueueThrottled"), func(b *brokenCall) { b.queue = queue.ErrOwnerFull }},
+		{"backed up", "queue", unavailable("ExportLaneBackpressure"), func(b *brokenCall) { b.queue = queue.ErrBackedUp }},
 		{"queue", "queue", unavailable("QueueUnavailable"), func(b *brokenCall) { b.queueFails = true }},
 	}
 	for i, first := range all {
@@ -80,6 +84,9 @@ func (b *brokenCall) run(t *testing.T) {
 	}
 	if b.queueFails {
 		f.queue.fail(errors.New("disk full at /secret/path"))
+	}
+	if b.queue != nil {
+		f.queue.fail(b.queue)
 	}
 	target := corpus.NewTarget("", f.listenGRPC(t), b.key)
 	defer target.Close()

@@ -152,6 +152,19 @@ func parseRecordHeader(b []byte) (h RecordHeader, err error) {
 	return h, nil
 }
 
+// RecordOwner is the organization in a stored header, which counts the record against its share of the queue; nil when the header cannot
+// be read.
+func RecordOwner(header []byte) []byte {
+	if len(header) < 11 || header[0] != recordVersion {
+		return nil
+	}
+	n, size := binary.Uvarint(header[11:])
+	if size <= 0 || n > uint64(len(header)-11-size) {
+		return nil
+	}
+	return header[11+size:][:n]
+}
+
 // headerReader keeps the first error; after it every read gives nothing.
 type headerReader struct {
 	rest []byte

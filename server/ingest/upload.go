@@ -49,10 +49,13 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	if result.Accepted == 0 {
 		return result, nil
 	}
-	if fail := g.enqueue(ctx, &header, payload, set); fail != nil {
+	taken, fail := g.enqueue(ctx, &header, payload, set, work, u.held)
+	if taken || fail == nil {
+		set = nil
+	}
+	if fail != nil {
 		return activity.Result{}, fail
 	}
-	set = nil
 	series.accepted.Add(float64(result.Accepted))
 	return result, nil
 }

@@ -49,6 +49,8 @@ type sink struct {
 	records []queue.Record
 }
 
+func (*sink) Admits(string, int) error { return nil }
+
 func (s *sink) Append(_ context.Context, rec queue.Record) (queue.Position, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

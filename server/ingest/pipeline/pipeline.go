@@ -184,6 +184,10 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 		end = state.Intent.To
 	}
 	p.log.EnsureAfter(end)
+	// What an earlier run stored is nobody's share of the queue any more.
+	if err := p.log.Release(state.Done); err != nil {
+		p.logger.Warn("queue segments not released, next batch tries again", slog.Any("error", err))
+	}
 	p.seen = p.log.Tail()
 	p.log.Subscribe(p.accept)
 	p.done.Go(p.assemble)

@@ -16,6 +16,9 @@ type pending struct {
 	head       frameHead
 	payload    []byte
 	attachment any
+	owner      string
+	holder     *holder
+	memory     int64
 	// state is guarded by Log.mu.
 	state pendingState
 	after Position
@@ -31,8 +34,10 @@ const (
 	queued pendingState = iota
 	// taken: the committer has it and will answer on done.
 	taken
-	// withdrawn: the caller is gone, the committer drops it.
-	withdrawn
+	// answered: the outcome is known and on its way.
+	answered
+	// abandoned: the caller is gone while the disk had it, the committer drops it.
+	abandoned
 )
 
 // pendings is a pool that keeps the memory of frame heads and answer channels; it holds no state of any log.
@@ -46,12 +51,13 @@ func (p *pendings) get() *pending {
 }
 
 func (p *pendings) put(v *pending) {
-	v.payload, v.attachment = nil, nil
+	v.payload, v.attachment, v.holder, v.owner = nil, nil, nil, ""
 	p.pool.Put(v)
 }
 
 // Append stores the record and returns its position once it is on stable storage. A record whose ctx ends before the writer took
-// it is withdrawn: nothing of it is written. Once the writer has it, Append waits for the outcome whatever ctx says.
+// it is withdrawn: nothing of it is written. Once the writer has it, Append waits for the outcome even when ctx is canceled, but not
+// beyond the deadline of ctx: then the error is ErrUndecided.
 func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 	if err := ctx.Err(); err != nil {
 		return Position{}, fmt.Errorf("queue: append withdrawn: %w", err)
@@ -60,6 +66,11 @@ func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 	if size > maxRecordBytes || int64(size)+frameHeadSize+segmentHeadSize > l.cfg.MaxBytes {
 		return Position{}, fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
 	}
+	// Asked before the checksum is made, so that refusing costs next to nothing; what counts is the answer below.
+	if err := l.Admits(rec.Owner, size); err != nil {
+		l.refused.Add(1)
+		return Position{}, err
+	}
 	p := l.pool.get()
 	p.head = frameHead{
 		headerSize: len(rec.Header), payloadSize: len(rec.Payload), time: time.Now().UnixNano(),
@@ -67,32 +78,16 @@ func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 	}
 	p.front = append(append(p.front[:0], make([]byte, frameHeadSize)...), rec.Header...)
 	p.payload, p.attachment, p.state = rec.Payload, rec.Attachment, queued
+	p.owner, p.memory = rec.Owner, p.head.size()+int64(rec.Memory)
 
-	l.mu.Lock()
-	if l.closing {
-		l.mu.Unlock()
+	if err := l.enqueue(p); err != nil {
 		l.pool.put(p)
-		return Position{}, ErrClosed
+		l.refused.Add(1)
+		return Position{}, err
 	}
-	l.waiting = append(l.waiting, p)
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-	l.mu.Unlock()
-
-	var err error
-	select {
-	case err = <-p.done:
-	case <-ctx.Done():
-		l.mu.Lock()
-		if p.state == queued {
-			p.state, p.payload, p.attachment = withdrawn, nil, nil
-			l.mu.Unlock()
-			return Position{}, fmt.Errorf("queue: append withdrawn: %w", ctx.Err())
-		}
-		l.mu.Unlock()
-		err = <-p.done
+	err, settled := l.await(ctx, p)
+	if !settled {
+		return Position{}, err
 	}
 	pos := p.pos
 	l.pool.put(p)
@@ -101,6 +96,126 @@ func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 		return Position{}, err
 	}
 	return pos, nil
+}
+
+// Admits returns nil when a record of size bytes (header and payload) would be taken now, otherwise ErrOwnerFull, ErrBackedUp or
+// ErrClosed.
+func (l *Log) Admits(owner string, size int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.admits(owner, frameHeadSize+int64(size))
+}
+
+// admits wants l.mu.
+func (l *Log) admits(owner string, size int64) error {
+	if l.closing {
+		return ErrClosed
+	}
+	if held := l.ledger.held(owner); owner != "" && l.cfg.MaxBytesPerOwner > 0 && held > 0 && held+size > l.cfg.MaxBytesPerOwner {
+		return fmt.Errorf("%w: %d of %d bytes are in use", ErrOwnerFull, held, l.cfg.MaxBytesPerOwner)
+	}
+	if backlog := l.ledger.total; l.cfg.HighWaterBytes > 0 && backlog > 0 && backlog+size > l.cfg.HighWaterBytes {
+		return fmt.Errorf("%w: %d of %d bytes are in use", ErrBackedUp, backlog, l.cfg.MaxBytes)
+	}
+	if l.waitingBytes > 0 && l.waitingBytes+size > l.cfg.MaxWaitingBytes {
+		return fmt.Errorf("%w: %d bytes wait for the disk", ErrBackedUp, l.waitingBytes)
+	}
+	return nil
+}
+
+// enqueue reserves the record's bytes and puts it before the committer.
+func (l *Log) enqueue(p *pending) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.admits(p.owner, p.head.size()); err != nil {
+		return err
+	}
+	p.holder = l.ledger.reserve(p.owner, p.head.size())
+	l.waitingBytes += p.memory
+	l.waiting.Push(p.owner, p.head.size(), p)
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// await returns the outcome of an append. Settled is false when there will be none for this caller, who must not touch p any more.
+func (l *Log) await(ctx context.Context, p *pending) (err error, settled bool) { //nolint:revive // the error is the result here, not a failure of await
+	select {
+	case err := <-p.done:
+		return err, true
+	case <-ctx.Done():
+	}
+	if l.withdraw(p) {
+		l.pool.put(p)
+		return fmt.Errorf("queue: append withdrawn: %w", ctx.Err()), false
+	}
+	var late <-chan time.Time
+	if deadline, ok := ctx.Deadline(); ok {
+		timer := time.NewTimer(time.Until(deadline))
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case err := <-p.done:
+		return err, true
+	case <-late:
+	}
+	if l.abandon(p) {
+		return fmt.Errorf("%w: %w", ErrUndecided, context.DeadlineExceeded), false
+	}
+	return <-p.done, true
+}
+
+// withdraw takes an append back that the committer has not taken, and reports whether it could.
+func (l *Log) withdraw(p *pending) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.state != queued {
+		return false
+	}
+	l.waiting.Remove(p.owner, p)
+	l.ledger.cancel(p.holder, p.head.size())
+	l.waitingBytes -= p.memory
+	return true
+}
+
+// abandon leaves an append to the committer, unless its outcome is about to come.
+func (l *Log) abandon(p *pending) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.state != taken {
+		return false
+	}
+	p.state = abandoned
+	return true
+}
+
+// settle is called with the outcome of a group, under l.mu: committed records stay in the ledger until they are released.
+func (l *Log) settle(group []*pending, committed bool) {
+	for _, p := range group {
+		l.waitingBytes -= p.memory
+		if committed {
+			l.ledger.commit(p.holder, p.head.size(), p.next)
+		} else {
+			l.ledger.cancel(p.holder, p.head.size())
+		}
+		if p.state == taken {
+			p.state = answered
+		}
+	}
+}
+
+// answer tells the callers of a settled group.
+func (l *Log) answer(group []*pending, err error) {
+	for _, p := range group {
+		if p.state == abandoned {
+			l.pool.put(p)
+			continue
+		}
+		p.done <- err
+	}
 }
 
 // unavailable wraps the cause of a failed write for the caller.

@@ -37,26 +37,24 @@ func (l *Log) run() {
 	}
 }
 
-// take returns every waiting append that was not withdrawn.
+// take returns the appends that one sync is to serve: as many as commitBytes allow, owners in turn, so that what one owner has waiting
+// delays another by one group at the most.
 func (l *Log) take() []*pending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) == 0 {
-		return nil
-	}
-	group := l.waiting
-	l.waiting = l.spare
-	l.spare = nil
-	kept := group[:0]
-	for _, p := range group {
-		if p.state == withdrawn {
-			l.pool.put(p)
-			continue
+	group := l.spare[:0]
+	for room := int64(commitBytes); ; {
+		_, p, ok := l.waiting.Peek()
+		if !ok {
+			return group
 		}
+		if room -= p.head.size(); room < 0 && len(group) > 0 {
+			return group
+		}
+		l.waiting.Pop()
 		p.state = taken
-		kept = append(kept, p)
+		group = append(group, p)
 	}
-	return kept
 }
 
 // commit makes the group durable in as few writes as segments allow and answers every append in it.
@@ -247,6 +245,7 @@ func (l *Log) publish(group []*pending) {
 	l.activeSeg.size = int64(last.Offset)
 	l.activeSeg.records += int64(len(group))
 	l.tail = last
+	l.settle(group, true)
 	sink := l.sink
 	l.mu.Unlock()
 	l.commits.Add(1)
@@ -262,9 +261,7 @@ func (l *Log) publish(group []*pending) {
 		sink(l.committed)
 		clear(l.committed)
 	}
-	for _, p := range group {
-		p.done <- nil
-	}
+	l.answer(group, nil)
 }
 
 // refuse answers the callers with the cause.
@@ -277,9 +274,10 @@ func (l *Log) refuse(group []*pending, cause error) {
 		l.lastRefuse = now
 		l.logger.Error("queue refuses data", slog.Any("error", err), slog.Int("records", len(group)))
 	}
-	for _, p := range group {
-		p.done <- err
-	}
+	l.mu.Lock()
+	l.settle(group, false)
+	l.mu.Unlock()
+	l.answer(group, err)
 }
 
 // repair makes sure that nothing behind the last durable record survives a failed write, and leaves the segment: after a failed

@@ -43,7 +43,7 @@ func Open(cfg Config) (l *Log, err error) {
 	l = &Log{
 		cfg: cfg, fs: cfg.Filesystem, logger: cfg.Logger, lock: lock,
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
-		known: map[damageKey]bool{}, nextSegment: 1, nextSeq: 1,
+		known: map[damageKey]bool{}, nextSegment: 1, nextSeq: 1, ledger: newLedger(cfg.MaxBytes),
 	}
 	if err := l.listSegments(); err != nil {
 		return nil, fmt.Errorf("list the queue folder: %w", err)
@@ -199,6 +199,11 @@ func (l *Log) checkSegment(seg *segment, lastSeq uint64, newest bool) (_ uint64,
 		bad = bad[:0]
 		good = item.to
 		seg.records++
+		var owner []byte
+		if l.cfg.Owner != nil {
+			owner = l.cfg.Owner(item.header)
+		}
+		l.ledger.restore(owner, item.to-item.from, Position{Segment: seg.number, Offset: uint64(item.to), Seq: item.head.seq + 1})
 	}
 	lastSeq = max(lastSeq, s.lastSeq)
 	seg.size = good

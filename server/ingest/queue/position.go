@@ -40,9 +40,13 @@ type Record struct {
 	// use the memory again.
 	Header  []byte
 	Payload []byte
+	// Owner is whose share of the queue the record counts against; empty counts against nobody's. Owners take turns at the disk.
+	Owner string
+	// Memory is what the attachment holds, for Config.MaxWaitingBytes.
+	Memory int
 	// Attachment is not stored. It is handed to the sink with the committed record and belongs to the sink once Append
 	// has returned nil; when Append returns an error the sink has not seen it and it stays the caller's. It must not
-	// refer to the memory of Header or Payload.
+	// refer to the memory of Header or Payload. After ErrUndecided Header, Payload and Attachment are the log's for good.
 	Attachment any
 }
 

@@ -16,11 +16,19 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/svc-observability/svc/server/ingest/fair"
 )
 
 // Errors of Append. Every failure to store wraps ErrUnavailable; lack of room wraps ErrFull too. All of them pass by themselves
-// once the cause is gone.
+// once the cause is gone. Of a record that was refused nothing is written, but for ErrUndecided.
 var (
+	// ErrOwnerFull says that the record's owner has as many unreleased bytes as Config.MaxBytesPerOwner.
+	ErrOwnerFull = errors.New("the owner's share of the ingest queue is full")
+	// ErrBackedUp says that the queue as a whole is backed up: its consumer is too far behind, or the disk does not take what waits.
+	ErrBackedUp = errors.New("the ingest queue is backed up")
+	// ErrUndecided says that the context ended while the disk was writing the record: it may be stored, then once, or not at all.
+	ErrUndecided   = errors.New("the ingest queue's disk has not answered in time")
 	ErrUnavailable = errors.New("the ingest queue cannot store data at the moment")
 	ErrFull        = errors.New("the ingest queue is full")
 	ErrTooLarge    = errors.New("the record is too large for the ingest queue")
@@ -31,7 +39,9 @@ var (
 const (
 	DefaultSegmentBytes = 64 << 20
 	DefaultMaxBytes     = 20 << 30
-	minSegmentBytes     = 4 << 10
+	// DefaultMaxWaitingBytes is dozens of groups of commitBytes: a disk that works is never that far behind.
+	DefaultMaxWaitingBytes = 128 << 20
+	minSegmentBytes        = 4 << 10
 )
 
 // Config says where and how a log keeps its records.
@@ -42,6 +52,16 @@ type Config struct {
 	SegmentBytes int64
 	// MaxBytes bounds the bytes of unreleased segments; beyond it Append answers ErrFull.
 	MaxBytes int64
+	// MaxBytesPerOwner bounds the unreleased bytes of one owner; beyond it Append answers ErrOwnerFull. 0 means a quarter of MaxBytes,
+	// negative no bound. An owner that has none may always store one record, whatever its size.
+	MaxBytesPerOwner int64
+	// Owner reads the owner from a record's header, as Record.Owner had it, so that Open knows whose the unreleased bytes are. The result
+	// may lie in the header. Without it the bytes of an earlier run are nobody's.
+	Owner func(header []byte) []byte
+	// HighWaterBytes is the bytes of unreleased records from which Append answers ErrBackedUp; 0 means seven eighths of MaxBytes, negative MaxBytes itself.
+	HighWaterBytes int64
+	// MaxWaitingBytes bounds the records that wait for the disk, with their attachments; beyond it Append answers ErrBackedUp.
+	MaxWaitingBytes int64
 	// MinFreeBytes is left free on the disk: the consumer needs room to empty the queue. 0 means two segments, negative none.
 	MinFreeBytes int64
 	Logger       *slog.Logger
@@ -61,6 +81,15 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxBytes == 0 {
 		c.MaxBytes = DefaultMaxBytes
+	}
+	if c.MaxBytesPerOwner == 0 {
+		c.MaxBytesPerOwner = c.MaxBytes / 4
+	}
+	if c.HighWaterBytes == 0 {
+		c.HighWaterBytes = c.MaxBytes / 8 * 7
+	}
+	if c.MaxWaitingBytes <= 0 {
+		c.MaxWaitingBytes = DefaultMaxWaitingBytes
 	}
 	c.SegmentBytes = max(min(c.SegmentBytes, c.MaxBytes/4), minSegmentBytes)
 	if c.MinFreeBytes == 0 {
@@ -88,16 +117,19 @@ type Log struct {
 	wake chan struct{}
 	done chan struct{}
 
-	mu       sync.Mutex
-	waiting  []*pending
-	closing  bool
-	sink     func([]Committed)
-	segments []*segment
-	total    int64
-	tail     Position
-	released Position
-	damage   []Damage
-	known    map[damageKey]bool
+	mu      sync.Mutex
+	waiting fair.Queue[*pending]
+	// waitingBytes are those of appends that were neither answered nor withdrawn, with their attachments.
+	waitingBytes int64
+	ledger       ledger
+	closing      bool
+	sink         func([]Committed)
+	segments     []*segment
+	total        int64
+	tail         Position
+	released     Position
+	damage       []Damage
+	known        map[damageKey]bool
 
 	releasing sync.Mutex
 
@@ -165,6 +197,7 @@ func (l *Log) Release(upTo Position) error {
 	if l.released.Before(upTo) {
 		l.released = upTo
 	}
+	l.ledger.release(upTo)
 	l.mu.Unlock()
 	for {
 		l.mu.Lock()
@@ -196,8 +229,11 @@ type Stats struct {
 	Segments                 int
 	// OldestSegment is when the oldest unreleased segment was made; zero when there is none.
 	OldestSegment time.Time
-	// Waiting appends are not yet on disk.
-	Waiting int
+	// Waiting appends are not yet on disk; WaitingBytes are theirs, with the attachments, MaxWaitingBytes is the bound.
+	Waiting                       int
+	WaitingBytes, MaxWaitingBytes int64
+	// HeldBytes are those of unreleased records, LargestOwnerBytes the most that one owner has of them, MaxBytesPerOwner the bound.
+	HeldBytes, LargestOwnerBytes, MaxBytesPerOwner int64
 	// Appended and Refused count records, Commits groups, Syncs calls of fdatasync, since Open.
 	Appended, Refused, Commits, Syncs int64
 	Damaged                           int
@@ -207,12 +243,13 @@ type Stats struct {
 // Stats returns a snapshot.
 func (l *Log) Stats() Stats {
 	s := Stats{
-		MaxBytes: l.cfg.MaxBytes,
+		MaxBytes: l.cfg.MaxBytes, MaxWaitingBytes: l.cfg.MaxWaitingBytes, MaxBytesPerOwner: l.cfg.MaxBytesPerOwner,
 		Appended: l.appended.Load(), Refused: l.refused.Load(), Commits: l.commits.Load(), Syncs: l.syncs.Load(),
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.Bytes, s.Segments, s.Waiting, s.Damaged, s.Tail = l.total, len(l.segments), len(l.waiting), len(l.damage), l.tail
+	s.Bytes, s.Segments, s.Waiting, s.Damaged, s.Tail = l.total, len(l.segments), l.waiting.Len(), len(l.damage), l.tail
+	s.WaitingBytes, s.HeldBytes, s.LargestOwnerBytes = l.waitingBytes, l.ledger.total, l.ledger.largest()
 	for i, seg := range l.segments {
 		if i == 0 {
 			s.OldestSegment = seg.created

@@ -300,7 +300,7 @@ func TestFailingDisk(t *testing.T) {
 }
 
 func TestBoundAndRecovery(t *testing.T) {
-	l := mustOpen(t, Config{Dir: t.TempDir(), MaxBytes: 64 << 10})
+	l := mustOpen(t, Config{Dir: t.TempDir(), MaxBytes: 64 << 10, HighWaterBytes: -1})
 	defer mustClose(t, l)
 	payload := bytes.Repeat([]byte("x"), 3000)
 	n := 0

@@ -1,0 +1,177 @@
+// Package fair orders work that waits for a shared resource, so that whoever asks for little does not wait behind whoever asks for much:
+// start-time fair queueing over owners. Each owner's items keep their order; between owners the next is the one that has had the least so
+// far, by cost. One owner alone gets everything, and an owner that comes new or comes back is served next.
+package fair
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// Queue is a fair queue. Its zero value is empty and ready; it is not safe for concurrent use. Every operation takes time in the logarithm
+// of the number of owners; Remove also in the number of the owner's items.
+type Queue[T comparable] struct {
+	flows  map[string]*flow[T]
+	order  flowHeap[T]
+	served uint64
+	seq    uint64
+	length int
+	// spare flows keep their memory for the next owner that comes.
+	spare []*flow[T]
+}
+
+const maxSpare = 64
+
+type item[T comparable] struct {
+	value T
+	cost  uint64
+}
+
+// flow is one owner's waiting items. An owner with no items stays for as long as it has had more than the others, which it would
+// otherwise get forgiven.
+type flow[T comparable] struct {
+	owner string
+	// items wait from head on.
+	items []item[T]
+	head  int
+	// start is what the owner has had, on the common scale; seq settles equals by who came first.
+	start, seq uint64
+	place      int
+}
+
+// Push adds an item of an owner. The cost may be in any unit, the same for all; 0 counts as 1.
+func (q *Queue[T]) Push(owner string, cost int64, value T) {
+	if q.flows == nil {
+		q.flows = map[string]*flow[T]{}
+	}
+	f := q.flows[owner]
+	if f == nil {
+		q.seq++
+		f = q.newFlow()
+		f.owner, f.start, f.seq = owner, q.served, q.seq
+		q.flows[owner] = f
+		heap.Push(&q.order, f)
+	}
+	f.items = append(f.items, item[T]{value, uint64(max(cost, 1))})
+	q.length++
+}
+
+// Peek returns the item that Pop would, and its owner.
+func (q *Queue[T]) Peek() (owner string, value T, ok bool) {
+	f := q.first()
+	if f == nil {
+		return "", value, false
+	}
+	return f.owner, f.items[f.head].value, true
+}
+
+// Pop removes and returns the next item.
+func (q *Queue[T]) Pop() (value T, ok bool) {
+	f := q.first()
+	if f == nil {
+		return value, false
+	}
+	next := f.items[f.head]
+	f.items[f.head] = item[T]{}
+	if f.head++; f.head == len(f.items) {
+		f.items, f.head = f.items[:0], 0
+	}
+	q.served = f.start
+	f.start += next.cost
+	heap.Fix(&q.order, f.place)
+	q.removed()
+	return next.value, true
+}
+
+// Remove takes an item out that no longer waits, and reports whether it was there.
+func (q *Queue[T]) Remove(owner string, value T) bool {
+	f := q.flows[owner]
+	if f == nil {
+		return false
+	}
+	i := slices.IndexFunc(f.items[f.head:], func(it item[T]) bool { return it.value == value })
+	if i < 0 {
+		return false
+	}
+	f.items = slices.Delete(f.items, f.head+i, f.head+i+1)
+	q.removed()
+	return true
+}
+
+// Len is the number of items.
+func (q *Queue[T]) Len() int { return q.length }
+
+// removed forgets who had how much once nobody waits: the next rush begins with equals.
+func (q *Queue[T]) removed() {
+	if q.length--; q.length > 0 {
+		return
+	}
+	for _, f := range q.order {
+		q.recycle(f)
+	}
+	clear(q.flows)
+	clear(q.order)
+	q.order, q.served = q.order[:0], 0
+}
+
+func (q *Queue[T]) newFlow() *flow[T] {
+	last := len(q.spare) - 1
+	if last < 0 {
+		return &flow[T]{}
+	}
+	f := q.spare[last]
+	q.spare[last] = nil
+	q.spare = q.spare[:last]
+	return f
+}
+
+func (q *Queue[T]) recycle(f *flow[T]) {
+	if len(q.spare) < maxSpare {
+		*f = flow[T]{items: f.items[:0]}
+		q.spare = append(q.spare, f)
+	}
+}
+
+// first is the flow to serve, with those gone that have nothing waiting and are no longer ahead of anybody.
+func (q *Queue[T]) first() *flow[T] {
+	for len(q.order) > 0 {
+		f := q.order[0]
+		if len(f.items) > f.head {
+			return f
+		}
+		heap.Pop(&q.order)
+		delete(q.flows, f.owner)
+		q.recycle(f)
+	}
+	return nil
+}
+
+type flowHeap[T comparable] []*flow[T]
+
+func (h flowHeap[T]) Len() int { return len(h) }
+
+func (h flowHeap[T]) Less(i, j int) bool {
+	if h[i].start != h[j].start {
+		return h[i].start < h[j].start
+	}
+	return h[i].seq < h[j].seq
+}
+
+func (h flowHeap[T]) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+func (h *flowHeap[T]) Push(v any) {
+	f := v.(*flow[T])
+	f.place = len(*h)
+	*h = append(*h, f)
+}
+
+func (h *flowHeap[T]) Pop() any {
+	last := len(*h) - 1
+	f := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return f
+}
