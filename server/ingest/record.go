@@ -155,7 +155,7 @@ func parseRecordHeader(b []byte) (h RecordHeader, err error) {
 // RecordOwner is the organization in a stored header, which counts the record against its share of the queue; nil when the header cannot
 // be read.
 func RecordOwner(header []byte) []byte {
-	if len(header) < 11 || header[0] != recordVersion {
+	if len(header) < 11 || header[0] < firstVersion || header[0] > policyVersion {
 		return nil
 	}
 	n, size := binary.Uvarint(header[11:])
