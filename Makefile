@@ -53,6 +53,16 @@ $(BIN)/.stamp: go.tool.mod go.tool.sum
 $(GOLANGCI_LINT):
 	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 
+# The real Collector, which the end-to-end tests run: a module of its own, so that its dependencies are not the product's.
+OTELCOL := $(BIN)/otelcol
+$(OTELCOL): $(addprefix server/e2e/otelcol/,go.mod go.sum main.go)
+	@mkdir -p $(BIN)
+	@echo 'building the OpenTelemetry Collector for the tests (once, about a minute)' >&2
+	go -C server/e2e/otelcol build -buildvcs=false -o $@ .
+
+.PHONY: otelcol
+otelcol: $(OTELCOL) ## build the OpenTelemetry Collector that the end-to-end tests run
+
 .PHONY: generate
 generate: tools deps ## generate code from the contract (proto) and the data model (ent/schema)
 	$(BIN)/buf generate
@@ -68,6 +78,7 @@ fmt: tools ## format what is written by hand
 .PHONY: lint
 lint: tools deps $(GOLANGCI_LINT) ## vet, staticcheck, gofumpt, buf lint, golangci-lint
 	go vet ./...
+	go vet -C server/e2e/otelcol ./...
 	$(BIN)/staticcheck ./...
 	@unformatted=$$($(BIN)/gofumpt -l $(GO_FILES)); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
@@ -75,7 +86,7 @@ lint: tools deps $(GOLANGCI_LINT) ## vet, staticcheck, gofumpt, buf lint, golang
 	$(GOLANGCI_LINT) run ./...
 
 .PHONY: test
-test: tools deps ## run all tests (race detector, shuffled); PKG, RUN and COUNT narrow it down
+test: tools deps $(if $(filter ./... ./server/... ./server/e2e%,$(PKG)),$(OTELCOL)) ## run all tests (race detector, shuffled); PKG, RUN and COUNT narrow it down
 	$(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg -- $(TEST_FLAGS) $(PKG)
 
 .PHONY: check

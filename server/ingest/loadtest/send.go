@@ -73,10 +73,21 @@ func (s *httpSender) send(ctx context.Context, body []byte) (string, error) {
 		return "", err
 	case res.StatusCode != http.StatusOK:
 		return res.Status, nil
-	case err == nil && len(answer) > 0 && string(answer) != "{}":
+	case err == nil && !complete(answer):
 		return "partial success: " + string(answer), nil
 	default:
 		return "", nil // the status alone is the acknowledgement
+	}
+}
+
+// complete reports whether a success says that nothing was refused. An empty partial_success, which the Collector answers with, says the
+// same as none.
+func complete(answer []byte) bool {
+	switch string(answer) {
+	case "", "{}", "\n\x00", `{"partialSuccess":{}}`:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -118,7 +129,7 @@ func (s *grpcSender) send(ctx context.Context, body []byte) (string, error) {
 	err := s.conn.Invoke(ctx, s.method, body, &answer)
 	st := status.Convert(err)
 	switch {
-	case err == nil && len(answer) > 0:
+	case err == nil && !complete(answer):
 		return fmt.Sprintf("partial success: %x", answer), nil
 	case err == nil:
 		return "", nil
