@@ -47,24 +47,6 @@ func (g *Gateway) admit(org principal.OrgID) *apierr.Error {
 		"More than "+strconv.Itoa(g.limits.InFlight)+" requests of this organization are in flight. Wait for answers before you send more.")
 }
 
-// decoderSlot waits until this request may use a CPU for decompression and the walk. The memory of those two is so bounded by the
-// number of slots, not by the number of requests.
-func (g *Gateway) decoderSlot(ctx context.Context) *apierr.Error {
-	select {
-	case g.decoders <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case g.decoders <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return g.interrupted(ctx)
-	}
-}
-
-func (g *Gateway) releaseDecoderSlot() { <-g.decoders }
-
 // interrupted is the answer to a request whose context ended: the time limit, or a sender that went away and will not read it.
 func (g *Gateway) interrupted(ctx context.Context) *apierr.Error {
 	cause := context.Cause(ctx)

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
 )
 
 const (
@@ -29,17 +30,21 @@ type buffer struct {
 	b []byte
 	// charged is how much of Limits.Buffered the buffer holds.
 	charged int
+	// org is whose bytes are charged.
+	org principal.OrgID
 	// kept is set when somebody may still read the memory after the request: it is left to the garbage collector.
 	kept bool
 }
 
 type bufferPool struct{ pool sync.Pool }
 
-func (p *bufferPool) get() *buffer {
+// get returns memory for a request of an organization. What it already has is charged by whoever fills it.
+func (p *bufferPool) get(org principal.OrgID) *buffer {
 	if buf, ok := p.pool.Get().(*buffer); ok {
+		buf.org = org
 		return buf
 	}
-	return &buffer{}
+	return &buffer{org: org}
 }
 
 func (p *bufferPool) put(buf *buffer) {
@@ -55,21 +60,11 @@ func (g *Gateway) release(buf *buffer) {
 	if buf == nil {
 		return
 	}
-	g.buffered.Add(-int64(buf.charged))
+	g.budget.give(buf.org, buf.charged)
 	buf.charged = 0
 	if !buf.kept {
 		g.buffers.put(buf)
 	}
-}
-
-// charge counts n bytes against Limits.Buffered. It never waits: a request that waits for memory holds memory.
-func (g *Gateway) charge(buf *buffer, n int) *apierr.Error {
-	if g.buffered.Add(int64(n)) > int64(g.limits.Buffered) {
-		g.buffered.Add(-int64(n))
-		return apierr.New(apierr.IngestServiceUnavailable, "The gateway holds as many unfinished requests as it has memory for. Nothing was stored; send the request again.")
-	}
-	buf.charged += n
-	return nil
 }
 
 // errTooLong is returned by fill when the source has more than the limit.

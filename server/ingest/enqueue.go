@@ -13,7 +13,7 @@ import (
 // enqueue puts a record into the durable queue. Without an error the set belongs to the queue. taken says that an
 // error leaves them to the queue too, which may still be writing; the payload lies in one of the buffers.
 func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []byte, set *blocks.Set, buffers ...*buffer) (taken bool, _ *apierr.Error) {
-	head := g.buffers.get()
+	head := g.buffers.get(header.Org)
 	defer g.release(head)
 	head.b = header.Append(head.b[:0])
 	started := time.Now()
@@ -29,7 +29,11 @@ func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []b
 		return true, g.timedOut(err)
 	}
 	if err != nil {
-		return false, g.notQueued(ctx, err)
+		fail := g.notQueued(ctx, err)
+		if errors.Is(err, queue.ErrOwnerFull) || errors.Is(err, queue.ErrBackedUp) {
+			g.backoff.add(header.Org, time.Now(), time.Duration(fail.RetryAfterSeconds())*time.Second)
+		}
+		return false, fail
 	}
 	return false, nil
 }

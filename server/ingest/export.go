@@ -61,7 +61,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		header.NoProductEvents = e.key.Signals != nil && !slices.Contains(e.key.Signals, activity.ProductEvents.String())
 	}
 	set = g.sets.Get()
-	work := g.buffers.get()
+	work := g.buffers.get(e.key.Org)
 	defer g.release(work)
 	payload, result, fail := g.decode(ctx, e, &header, work, set)
 	if fail != nil {
@@ -95,13 +95,16 @@ func (g *Gateway) panicked(ctx context.Context, signal fmt.Stringer, p any) *api
 // decode fills set from the body and returns the payload to queue, which lies in the body or in work. It holds a decoder slot
 // meanwhile, which bounds the memory of decompressed bodies.
 func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, work *buffer, set *blocks.Set) (payload []byte, result otlp.Result, fail *apierr.Error) {
-	if fail := g.decoderSlot(ctx); fail != nil {
+	if fail := g.early(ctx, e.key.Org, len(e.body)); fail != nil {
 		return nil, result, fail
 	}
-	defer g.releaseDecoderSlot()
+	if fail := g.decoderSlot(ctx, e.key.Org, len(e.body)); fail != nil {
+		return nil, result, fail
+	}
+	defer g.decoders.leave(e.key.Org)
 	raw := e.body
 	if e.gzip {
-		inflated := g.buffers.get()
+		inflated := g.buffers.get(e.key.Org)
 		defer g.release(inflated)
 		if fail := g.gunzip(inflated, e.body); fail != nil {
 			return nil, result, fail

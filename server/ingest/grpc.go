@@ -104,7 +104,7 @@ func (g *Gateway) receiveMessage(ctx context.Context, md metadata.MD, stream grp
 	if fail != nil {
 		return none, fail
 	}
-	held := &buffer{}
+	held := &buffer{org: key.Org}
 	defer func() {
 		if !held.kept {
 			m.free()

@@ -118,7 +118,7 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 // refuse logs what is our failure, and answers.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, signal fmt.Stringer, fail *apierr.Error) {
 	g.report(signal, doorHTTP, w.Header().Get("X-Request-Id"), fail)
-	if fail.Tag == apierr.IngestPayloadTooLarge {
+	if fail.Tag == apierr.IngestPayloadTooLarge || fail.RetryAfterSeconds() > 0 && unread(r) {
 		g.refuseBody(w, r, fail)
 		return
 	}
@@ -162,11 +162,12 @@ func (g *Gateway) receive(ctx context.Context, r *http.Request, signal fmt.Strin
 		}
 		return fail
 	}
-	body := g.buffers.get()
+	body := g.buffers.get(key.Org)
 	defer g.release(body)
 	if fail := g.readBody(ctx, body, r); fail != nil {
 		return fail
 	}
+	r.Body = http.NoBody // for refuse: nothing is left of it
 	return store(key, discard, body)
 }
 
@@ -199,7 +200,12 @@ func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *a
 	}
 }
 
-// refuseBody answers, and then reads some more of a body that is too large and drops it. An exporter that still sends when the connection
+// unread reports whether the sender may still be at a body that is longer than what net/http reads and drops by itself.
+func unread(r *http.Request) bool {
+	return r.Body != http.NoBody && (r.ContentLength < 0 || r.ContentLength > 128<<10)
+}
+
+// refuseBody answers, and then reads some more of a body that is not wanted and drops it. An exporter that still sends when the connection
 // closes does not see the answer: it takes that for a network failure and sends the same body for ever.
 func (g *Gateway) refuseBody(w http.ResponseWriter, r *http.Request, fail *apierr.Error) {
 	c := http.NewResponseController(w)

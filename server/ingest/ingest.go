@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -73,13 +74,15 @@ type Limits struct {
 	Decompressed int
 	// Recording bounds a chunk of a session's recording after decompression. It is never held as a whole. Default 1 GiB.
 	Recording int
-	// Buffered bounds the bytes of all bodies held at one time as they came. Default 512 MiB.
+	// Buffered bounds the bytes of all bodies held at one time, as they came and decompressed. One organization may take as much of it as it
+	// leaves free. Default 512 MiB.
 	Buffered int
 	// Columns bounds the rows that one request becomes. Default otlp.DefaultMaxBytes.
 	Columns int
 	// Request is the time that a request may take. Default 30 s.
 	Request time.Duration
-	// Decoders is the number of requests that are decompressed and walked at one time. Default twice GOMAXPROCS.
+	// Decoders is the number of requests that are decompressed and walked at one time; a few more for organizations that have none among
+	// them. Default twice GOMAXPROCS.
 	Decoders int
 }
 
@@ -124,8 +127,9 @@ type Gateway struct {
 	region  string
 
 	inFlight inFlight
-	decoders chan struct{}
-	buffered atomic.Int64
+	decoders *slots
+	budget   *budget
+	backoff  backoff
 	buffers  bufferPool
 	gunzips  sync.Pool
 	packer   *zstd.Encoder
@@ -152,8 +156,15 @@ func New(cfg Config) (*Gateway, error) {
 		keys: cfg.Keys, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
 		logger: cfg.Logger, now: cfg.Now, region: cfg.Region,
 		inFlight: inFlight{limit: limits.InFlight, open: map[principal.OrgID]int{}},
-		decoders: make(chan struct{}, limits.Decoders),
-		health:   newHealth(),
+		decoders: newSlots(limits.Decoders), budget: newBudget(limits.Buffered),
+		health: newHealth(),
+	}
+	if cfg.Metrics != nil {
+		for _, c := range g.loadSeries() {
+			if err := cfg.Metrics.Register(c); err != nil {
+				return nil, fmt.Errorf("ingest: metrics: %w", err)
+			}
+		}
 	}
 	if g.logger == nil {
 		g.logger = slog.New(slog.DiscardHandler)

@@ -1,8 +1,12 @@
 package ingest_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -189,4 +193,52 @@ func TestRecordOwner(t *testing.T) {
 			t.Errorf("owner %q from %d bytes", got, n)
 		}
 	}
+}
+
+// TestRefusalsAreCheapForWhoDoesNotWait: the first refusal comes after every check of the body, as the contract has it; who sends again before
+// Retry-After is over is refused before the body is decoded, and served as soon as there is room.
+func TestRefusalsAreCheapForWhoDoesNotWait(t *testing.T) {
+	r := newRealQueue(t, ingest.Limits{}, queue.Config{MaxBytes: 1 << 20, MaxBytesPerOwner: 100 << 10})
+	r.fill(t, org, 100<<10)
+	broken := []byte("this is no protobuf")
+	refused(t, r.do("POST", "/v1/traces", broken, bearer(goodKey)...), apierr.IngestBadRequest)
+	refused(t, r.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...), apierr.IngestOrgQueueThrottled)
+	refused(t, r.do("POST", "/v1/traces", broken, bearer(goodKey)...), apierr.IngestOrgQueueThrottled)
+	refused(t, r.do("POST", "/v1/traces", broken, bearer(otherKey)...), apierr.IngestBadRequest)
+	if err := r.log.Release(r.log.Tail()); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, r.do("POST", "/v1/traces", broken, bearer(goodKey)...), apierr.IngestBadRequest)
+	if res := r.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...); res.StatusCode != 200 {
+		t.Errorf("with room again: %d", res.StatusCode)
+	}
+}
+
+// TestRefusedLargeBodyHasItsAnswer: a sender that still writes its body when it is told to wait sees that answer, not a reset.
+func TestRefusedLargeBodyHasItsAnswer(t *testing.T) {
+	gate := make(chan struct{})
+	f := newFixture(t, ingest.Limits{InFlight: 1}, gate)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.do("POST", "/v1/logs", wire(t, logRecords()), bearer(goodKey)...)
+	}()
+	f.queue.awaitWaiting(t, 1)
+	s := httptest.NewServer(f.HTTPHandler())
+	defer s.Close()
+	for range 5 {
+		req, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/v1/traces", io.MultiReader(bytes.NewReader(make([]byte, 15<<20))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+goodKey)
+		res, err := s.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, res, apierr.IngestRateLimited)
+		_ = res.Body.Close()
+	}
+	close(gate)
+	<-done
 }

@@ -35,6 +35,7 @@ type metrics struct {
 	requests    *prometheus.CounterVec
 	open        prometheus.Gauge
 	queueAppend prometheus.Observer
+	early       prometheus.Counter
 	latency     [signalCount][doors]prometheus.Observer
 	accepted    [signalCount]prometheus.Counter
 	rejected    [signalCount]prometheus.Counter
@@ -63,16 +64,19 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		Name: "svc_ingest_queue_append_seconds", Help: "Time until the durable queue had a record on disk, or refused it.",
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
 	})
+	early := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "svc_ingest_early_refusals_total", Help: "Requests of organizations that did not wait as told, refused before their body was decoded.",
+	})
 	if reg != nil {
 		var errs []error
-		for _, c := range []prometheus.Collector{requests, items, bytes, open, latency, queueAppend} {
+		for _, c := range []prometheus.Collector{early, requests, items, bytes, open, latency, queueAppend} {
 			errs = append(errs, reg.Register(c))
 		}
 		if err := errors.Join(errs...); err != nil {
 			return nil, fmt.Errorf("ingest: metrics: %w", err)
 		}
 	}
-	m := &metrics{requests: requests, open: open, queueAppend: queueAppend}
+	m := &metrics{requests: requests, open: open, queueAppend: queueAppend, early: early}
 	for i := range signalCount {
 		signal := otlp.Signal(i).String()
 		m.accepted[i] = items.WithLabelValues(signal, "accepted")

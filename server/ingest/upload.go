@@ -29,7 +29,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		ReceivedUnixNano: g.now().UnixNano(), Attributes: u.key.Attributes,
 	}
 	set = g.sets.Get()
-	work := g.buffers.get()
+	work := g.buffers.get(u.key.Org)
 	defer g.release(work)
 	var payload []byte
 	if u.kind == activity.SessionReplayEvents {
@@ -63,13 +63,16 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 // decodeLines fills set from NDJSON and returns the payload to queue, which lies in the body or in work. It holds a decoder slot
 // meanwhile.
 func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHeader, work *buffer, set *blocks.Set) (payload []byte, result activity.Result, fail *apierr.Error) {
-	if fail := g.decoderSlot(ctx); fail != nil {
+	if fail := g.early(ctx, u.key.Org, len(u.body)); fail != nil {
 		return nil, result, fail
 	}
-	defer g.releaseDecoderSlot()
+	if fail := g.decoderSlot(ctx, u.key.Org, len(u.body)); fail != nil {
+		return nil, result, fail
+	}
+	defer g.decoders.leave(u.key.Org)
 	raw := u.body
 	if u.gzip {
-		inflated := g.buffers.get()
+		inflated := g.buffers.get(u.key.Org)
 		defer g.release(inflated)
 		if fail := g.gunzip(inflated, u.body); fail != nil {
 			return nil, result, fail
@@ -103,10 +106,13 @@ func (g *Gateway) decodeChunk(ctx context.Context, u *upload, header *RecordHead
 	if err != nil {
 		return nil, result, invalidUpload(err)
 	}
-	if fail := g.decoderSlot(ctx); fail != nil {
+	if fail := g.early(ctx, u.key.Org, len(u.body)); fail != nil {
 		return nil, result, fail
 	}
-	defer g.releaseDecoderSlot()
+	if fail := g.decoderSlot(ctx, u.key.Org, len(u.body)); fail != nil {
+		return nil, result, fail
+	}
+	defer g.decoders.leave(u.key.Org)
 	size, fail := g.inflatedSize(ctx, u.body)
 	if fail != nil {
 		return nil, result, fail
@@ -140,7 +146,7 @@ func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte) (size int
 	if err := zr.reader.Reset(&zr.src); err != nil {
 		return 0, chunkNotGzip(err)
 	}
-	window := g.buffers.get()
+	window := g.buffers.get("") // not charged
 	defer g.release(window)
 	if cap(window.b) < firstBuffer {
 		window.b = make([]byte, 0, firstBuffer)

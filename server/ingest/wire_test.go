@@ -196,16 +196,28 @@ func TestInFlightLimitIsPerOrganization(t *testing.T) {
 
 func TestBufferedLimit(t *testing.T) {
 	gate := make(chan struct{})
-	f := newFixture(t, ingest.Limits{Buffered: 100 << 10}, gate)
+	f := newFixture(t, ingest.Limits{Buffered: 200 << 10}, gate)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...)
 	}()
 	f.queue.awaitWaiting(t, 1)
-	refused(t, f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...), apierr.IngestServiceUnavailable)
+	// The organization has its share; another one still has room, until nothing is left for anybody.
+	refused(t, f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...), apierr.IngestRateLimited)
+	other := make(chan struct{})
+	go func() {
+		defer close(other)
+		f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(otherKey)...)
+	}()
+	f.queue.awaitWaiting(t, 2)
+	if n := f.metric(t, "svc_ingest_buffered_bytes"); n < 100<<10 || n > 200<<10 {
+		t.Errorf("svc_ingest_buffered_bytes %g", n)
+	}
+	refused(t, f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(ingest.TestKey)...), apierr.IngestServiceUnavailable)
 	close(gate)
 	<-done
+	<-other
 	if res := f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...); res.StatusCode != 200 {
 		t.Errorf("afterwards: status %d", res.StatusCode)
 	}

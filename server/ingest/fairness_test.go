@@ -1,0 +1,187 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// asked is the answers to a row of asks, which only the test's own calls change: no goroutine, no clock.
+type asked struct {
+	*slots
+	waiters map[string]*slotWaiter
+	names   []string
+}
+
+func (a *asked) request(name string, cost int) {
+	org := principal.OrgID(strings.TrimRight(name, "0123456789"))
+	a.waiters[name] = a.ask(org, cost)
+	a.names = append(a.names, name)
+}
+
+// running lists who has a slot, in the order of asking.
+func (a *asked) running() string {
+	var all []string
+	for _, name := range a.names {
+		if w := a.waiters[name]; w == nil || w.done {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func (a *asked) end(name string) {
+	a.leave(principal.OrgID(strings.TrimRight(name, "0123456789")))
+	for i, n := range a.names {
+		if n == name {
+			a.names = append(a.names[:i:i], a.names[i+1:]...)
+		}
+	}
+}
+
+func TestDecoderSlots(t *testing.T) {
+	a := &asked{slots: newSlots(2), waiters: map[string]*slotWaiter{}}
+	step := func(what, want string) {
+		t.Helper()
+		if got := a.running(); got != want {
+			t.Fatalf("%s: running %q, want %q", what, got, want)
+		}
+	}
+	for i := range 6 {
+		a.request(fmt.Sprint("flood", i), 100)
+	}
+	step("a flood alone has every slot that is not reserved", "flood0 flood1")
+	a.request("quiet0", 1)
+	step("who has none does not wait", "flood0 flood1 quiet0")
+	a.request("quiet1", 1)
+	step("but has one of them only", "flood0 flood1 quiet0")
+	a.request("other0", 1)
+	step("as has another", "flood0 flood1 quiet0 other0")
+	a.end("flood0")
+	step("the reserved ones are given back first", "flood1 quiet0 other0")
+	a.end("other0")
+	step("then all take turns", "flood1 quiet0")
+	a.end("flood1")
+	step("and who has had less is next", "flood2 quiet0")
+	a.end("quiet0")
+	step("by bytes", "flood2 quiet1")
+	a.withdraw(a.waiters["flood3"])
+	a.end("flood2")
+	step("who has gone is passed over", "flood4 quiet1")
+	a.end("quiet1")
+	step("a flood alone may use all again", "flood4 flood5")
+	a.end("flood4")
+	a.end("flood5")
+	if inUse, waiting := a.state(); inUse != 0 || waiting != 0 || len(a.held) != 0 {
+		t.Errorf("%d in use, %d wait, held %v", inUse, waiting, a.held)
+	}
+}
+
+// TestWithdrawAfterGrant: a slot that is granted to a request which is just giving up goes to the next.
+func TestWithdrawAfterGrant(t *testing.T) {
+	s := newSlots(1)
+	if s.ask("a", 1) != nil {
+		t.Fatal("the first has to wait")
+	}
+	gone, next := s.ask("a", 1), s.ask("a", 1)
+	s.leave("a")
+	s.withdraw(gone)
+	if !gone.done || !next.done {
+		t.Errorf("granted %t, passed on %t", gone.done, next.done)
+	}
+	s.leave("a")
+	if inUse, _ := s.state(); inUse != 0 {
+		t.Errorf("%d slots leaked", inUse)
+	}
+}
+
+// TestDecoderSlotTimesOut: a request that waits for a slot answers at its time limit.
+func TestDecoderSlotTimesOut(t *testing.T) {
+	g := &Gateway{decoders: newSlots(1), limits: Limits{Request: time.Millisecond}}
+	if fail := g.decoderSlot(t.Context(), "a", 1); fail != nil {
+		t.Fatal(fail)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), g.limits.Request)
+	defer cancel()
+	if fail := g.decoderSlot(ctx, "a", 1); fail == nil || fail.Tag != apierr.IngestRequestTimeout || fail.RetryAfterSeconds() != 5 {
+		t.Errorf("%v", fail)
+	}
+	g.decoders.leave("a")
+	if inUse, waiting := g.decoders.state(); inUse != 0 || waiting != 0 {
+		t.Errorf("%d in use, %d wait", inUse, waiting)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	b := newBudget(6400)
+	fill := func(org principal.OrgID) int {
+		for b.take(org, 100) == budgetTaken {
+		}
+		return b.used[org]
+	}
+	if n := fill("a"); n != 3200 {
+		t.Errorf("alone it got %d of 6400", n)
+	}
+	if got := b.take("a", 100); got != budgetShare {
+		t.Errorf("over its share: %d", got)
+	}
+	if n := fill("b"); n != 1600 {
+		t.Errorf("beside a full one, the second got %d", n)
+	}
+	// However many come, the next one still gets something: what is left shrinks by halves, down to the floor that is everybody's.
+	for i := range 40 {
+		fill(principal.OrgID(fmt.Sprint("flood", i)))
+	}
+	if b.total < 6300 || b.total > b.limit {
+		t.Errorf("%d in use", b.total)
+	}
+	for b.take("last", 1) == budgetTaken && b.used["last"] < b.floor() {
+	}
+	b.give("a", 3200)
+	if got := b.take("last", 100); got != budgetTaken {
+		t.Errorf("with room again: %d", got)
+	}
+	for org, n := range b.used {
+		b.give(org, n)
+	}
+	if b.total != 0 || len(b.used) != 0 {
+		t.Errorf("left %d, %v", b.total, b.used)
+	}
+	if got := b.take("large", 5000); got != budgetAll {
+		t.Errorf("more than may be had at all: %d", got)
+	}
+	if got := b.take("a", 3200); got != budgetTaken {
+		t.Fatal(got)
+	}
+	for i := range 64 {
+		b.take(principal.OrgID(fmt.Sprint("small", i)), 50)
+	}
+	if got := b.take("newcomer", 100); got != budgetAll {
+		t.Errorf("nothing left: %d", got)
+	}
+}
+
+// TestBackoffIsBounded: the memory of who was told to wait ends with the wait, and has an end anyway.
+func TestBackoffIsBounded(t *testing.T) {
+	var b backoff
+	now := time.Unix(1000, 0)
+	b.add("a", now, time.Second)
+	if !b.holds("a", now.Add(time.Second/2)) || b.holds("a", now.Add(2*time.Second)) || b.holds("b", now) || len(b.until) != 0 {
+		t.Errorf("%v", b.until)
+	}
+	for i := range 2 * maxBackoffs {
+		b.add(principal.OrgID(fmt.Sprint(i)), now, time.Second)
+	}
+	if len(b.until) != maxBackoffs {
+		t.Errorf("%d entries", len(b.until))
+	}
+	b.add("late", now.Add(time.Minute), time.Second)
+	if len(b.until) != 1 {
+		t.Errorf("%d entries after they were over", len(b.until))
+	}
+}
