@@ -18,7 +18,7 @@ type backoff struct {
 }
 
 // maxBackoffs bounds the memory; those that are over make room.
-const maxBackoffs = 10_000
+const maxBackoffs = 1000
 
 func (b *backoff) add(org principal.OrgID, now time.Time, d time.Duration) {
 	b.mu.Lock()
