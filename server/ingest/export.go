@@ -72,7 +72,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		return otlp.Result{}, fail
 	}
 	g.metrics.walked(e, result)
-	if e.discard || result.Accepted == 0 {
+	if e.discard || set.Rows() == 0 {
 		return result, nil
 	}
 	taken, fail := g.enqueue(ctx, &header, payload, set, work, e.held)

@@ -40,6 +40,7 @@ type metrics struct {
 	accepted    [signalCount]prometheus.Counter
 	rejected    [signalCount]prometheus.Counter
 	discarded   [signalCount]prometheus.Counter
+	sampled     prometheus.Counter
 	received    [signalCount]prometheus.Counter
 	inflated    [signalCount]prometheus.Counter
 	activity    map[string]*activitySeries
@@ -50,7 +51,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		Name: "svc_ingest_requests_total", Help: "Ingest requests by signal, door and error tag; the tag of a success is ok.",
 	}, []string{"signal", "door", "tag"})
 	items := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_items_total", Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; discarded ones came with the test key.",
+		Name: "svc_ingest_items_total", Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; discarded ones came with the test key.",
 	}, []string{"signal", "outcome"})
 	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "svc_ingest_bytes_total", Help: "Body bytes as received and after decompression.",
@@ -88,6 +89,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			m.latency[i][d] = latency.WithLabelValues(signal, d.String())
 		}
 	}
+	m.sampled = items.WithLabelValues(otlp.Traces.String(), "sampled")
 	m.activity = newActivitySeries(items, bytes, latency)
 	return m, nil
 }
@@ -110,6 +112,7 @@ func (m *metrics) bytes(e *export, received, inflated int) {
 // walked counts items that cannot be stored, or that are not meant to be.
 func (m *metrics) walked(e *export, r otlp.Result) {
 	m.rejected[e.signal].Add(float64(r.Rejected))
+	m.sampled.Add(float64(r.Sampled))
 	if e.discard {
 		m.discarded[e.signal].Add(float64(r.Accepted))
 	}

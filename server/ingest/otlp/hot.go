@@ -1,9 +1,12 @@
 package otlp
 
-import "github.com/svc-observability/svc/server/warehouse/native"
+import (
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+	"github.com/svc-observability/svc/server/warehouse/native"
+)
 
-// Hot attributes are those of a span that columns of their own are made of. They are found by the number of their key in the
-// column's dictionary, so that a span costs no comparison of texts.
+// Hot attributes are those of a span that columns of their own are made of, that name a product event, or that attribute mappings read
+// or write. They are found by the number of their key in the column's dictionary, so that a span costs no comparison of texts.
 const (
 	notHot = iota
 	hotSampleRate
@@ -18,8 +21,14 @@ const (
 	hotURL
 	hotServerAddress
 	hotPeerName
+	hotProductEvent
 	hots
+	// hotMapped is not a key: it says, in hotKeys.given, that the span has the source of a mapping.
+	hotMapped = hots
 )
+
+// mapped is added to the number of a key that mappings read or write.
+const mapped = 0x80
 
 func hotKey(key []byte) uint8 {
 	switch string(key) {
@@ -47,6 +56,8 @@ func hotKey(key []byte) uint8 {
 		return hotServerAddress
 	case "net.peer.name":
 		return hotPeerName
+	case productEventName:
+		return hotProductEvent
 	default:
 		return notHot
 	}
@@ -54,33 +65,76 @@ func hotKey(key []byte) uint8 {
 
 // hotKeys remembers which keys of a column are hot, and the values of the present span.
 type hotKeys struct {
+	mapper mapper
 	byID   []uint8
 	given  uint32
 	values [hots][]byte
 }
 
-func (h *hotKeys) reset() { h.byID, h.given = h.byID[:0], 0 }
+func (h *hotKeys) reset(mappings []Mapping) {
+	h.byID, h.given = h.byID[:0], 0
+	h.mapper.reset(mappings)
+}
 
 func (h *hotKeys) forget() {
 	h.values = [hots][]byte{}
 	if cap(h.byID) > maxScratch {
 		h.byID = nil
 	}
+	h.mapper.forget()
 }
 
 // see takes note of an attribute. The value must stay as it is until the span ends.
-func (h *hotKeys) see(m *native.Map, id uint32, value []byte) {
-	for int(id) >= len(h.byID) {
-		h.byID = append(h.byID, hotKey(m.KeyName(uint32(len(h.byID)))))
-	}
-	if k := h.byID[id]; k != notHot {
-		h.values[k] = value
-		h.given |= 1 << k
+func (h *hotKeys) see(m *native.Map, id uint32, value []byte, typ blocks.ValueType) {
+	if int(id) >= len(h.byID) || h.byID[id] != notHot {
+		h.look(m, id, value, typ)
 	}
 }
 
+func (h *hotKeys) look(m *native.Map, id uint32, value []byte, typ blocks.ValueType) {
+	h.classify(m, id)
+	if k := h.byID[id]; k != notHot {
+		h.take(k, id, value, typ)
+	}
+}
+
+// classify learns what the keys up to a number are.
+func (h *hotKeys) classify(m *native.Map, id uint32) {
+	for int(id) >= len(h.byID) {
+		next := uint32(len(h.byID))
+		key := m.KeyName(next)
+		k := hotKey(key)
+		if h.mapper.learn(next, key) {
+			k |= mapped
+		}
+		h.byID = append(h.byID, k)
+	}
+}
+
+func (h *hotKeys) take(k uint8, id uint32, value []byte, typ blocks.ValueType) {
+	if k&mapped != 0 {
+		if h.mapper.take(id, value, typ) {
+			h.given |= 1 << hotMapped
+		}
+		if k &^= mapped; k == notHot {
+			return
+		}
+	}
+	h.values[k] = value
+	h.given |= 1 << k
+}
+
+// unsee forgets an attribute that was removed.
+func (h *hotKeys) unsee(id uint32) {
+	if k := h.byID[id] &^ mapped; k != notHot {
+		h.given &^= 1 << k
+	}
+}
+
+func (h *hotKeys) has(k int) bool { return h.given&(1<<k) != 0 }
+
 func (h *hotKeys) get(k int) []byte {
-	if h.given&(1<<k) == 0 {
+	if !h.has(k) {
 		return nil
 	}
 	return h.values[k]

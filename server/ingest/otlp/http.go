@@ -98,12 +98,12 @@ func (h *hotKeys) sampleRate(traceState []byte) float64 {
 	if len(traceState) == 0 {
 		return 1
 	}
-	return thresholdRate(traceState)
+	th, _ := threshold(traceState)
+	return rateOf(th)
 }
 
-// thresholdRate reads `ot=th:c` of a W3C trace state. The threshold is 56 bits in hexadecimal without trailing zeros: the share
-// of traces that were dropped.
-func thresholdRate(traceState []byte) float64 {
+// threshold reads `ot=th:c` of a W3C trace state; carried is whether there is such a thing.
+func threshold(traceState []byte) (th []byte, carried bool) {
 	for len(traceState) > 0 {
 		var member []byte
 		member, traceState = cut(traceState, ',')
@@ -115,12 +115,12 @@ func thresholdRate(traceState []byte) float64 {
 			var f []byte
 			f, fields = cut(fields, ';')
 			if th, ok := bytes.CutPrefix(f, []byte("th:")); ok {
-				return rateOf(th)
+				return th, true
 			}
 		}
-		return 1
+		return nil, false
 	}
-	return 1
+	return nil, false
 }
 
 func cut(s []byte, sep byte) (before, after []byte) {
@@ -130,6 +130,8 @@ func cut(s []byte, sep byte) (before, after []byte) {
 	return s, nil
 }
 
+// rateOf is the rate of a threshold, which is 56 bits in hexadecimal without trailing zeros: the share of traces that were dropped. It is 1
+// when there is none.
 func rateOf(th []byte) float64 {
 	const digits = 14
 	if len(th) == 0 || len(th) > digits {

@@ -81,7 +81,13 @@ func TestLongAttributesEqualReference(t *testing.T) {
 	set := &blocks.Set{}
 	for _, signal := range signals() {
 		for name, attrs := range longAttributes() {
-			t.Run(signal.String()+" "+name, func(t *testing.T) { compare(t, signal, marshal(t, everywhere(signal, attrs)), set) })
+			t.Run(signal.String()+" "+name, func(t *testing.T) {
+				in := marshal(t, everywhere(signal, attrs))
+				compareWith(t, signal, in, fullStamp(), set)
+				if signal == otlp.Traces {
+					compareWith(t, signal, in, policyStamps()[0], set)
+				}
+			})
 		}
 	}
 }

@@ -26,7 +26,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-type kvs = []*commonpb.KeyValue
+type (
+	kv  = *commonpb.KeyValue
+	kvs = []kv
+)
 
 func oddAttributes() []kvs {
 	text, list := otlptest.Text, otlptest.List

@@ -21,7 +21,6 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 		r.rejected++
 		return
 	}
-	r.accepted++
 	at, duration := r.stamp.ReceivedUnixNano, uint64(0)
 	if s.StartTimeUnixNano != 0 {
 		at = int64(s.StartTimeUnixNano)
@@ -31,6 +30,12 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 		}
 	}
 	attrs := typedMap(s.Attributes)
+	rate, stored := r.policies(res, s, duration, attrs)
+	if !stored {
+		r.sampled++
+		return
+	}
+	r.accepted++
 	kind := within(int32(s.Kind), "Unspecified", "Internal", "Server", "Client", "Producer", "Consumer")
 	status := within(int32(s.GetStatus().GetCode()), "Unset", "Ok", "Error")
 	httpStatus := refStatus(attrs)
@@ -41,7 +46,7 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 	x["ServiceVersion"], x["DurationNano"], x["StatusCode"], x["StatusMessage"] = res.version, duration, status, s.GetStatus().GetMessage()
 	x["HasError"], x["IsEntry"] = status == "Error" || httpStatus >= 500, kind == "Server" || kind == "Consumer" || parent == ""
 	x["HttpMethod"], x["HttpRoute"], x["HttpStatusCode"] = refMethod(attrs, s.Name), refRoute(attrs, kind == "Client"), httpStatus
-	x["SampleRate"], x["SpanAttributes"] = refRate(attrs, s.TraceState), texts(attrs)
+	x["SampleRate"], x["SpanAttributes"] = min(rate, math.MaxFloat64), texts(attrs)
 	r.count(at, "resource", res.own)
 	r.count(at, "span", attrs)
 	var eventTimes []int64

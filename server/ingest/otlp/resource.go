@@ -196,6 +196,9 @@ func (w *walker) stampResource() {
 	for i := range w.places {
 		w.places[i].hasResource = false
 	}
+	if w.signal == Traces {
+		w.hotKeys.mapper.enterResource(r)
+	}
 }
 
 const unknownService = "unknown_service"

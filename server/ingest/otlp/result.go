@@ -8,6 +8,8 @@ import (
 // Result says what became of the items of a request that was well-formed.
 type Result struct {
 	Accepted, Rejected int
+	// Sampled counts spans that the sampling policy dropped, which are neither accepted nor rejected: the sender is told nothing of them.
+	Sampled int
 	// Reasons says why items were rejected, Warnings what was changed or left out in accepted ones. Each kind comes once.
 	Reasons, Warnings []Note
 }
@@ -67,6 +69,7 @@ const (
 	issueLongBody
 	issueManyAttributes
 	issues
+	noIssue = issues
 )
 
 type issue struct {
@@ -110,6 +113,9 @@ func (k issueKind) message() string {
 // note counts an issue; field is the path below the item, or empty for the item itself.
 func (w *walker) note(k issueKind, field string) {
 	n := &w.issues[k]
+	if w.sampler.enabled {
+		w.noted = append(w.noted, k)
+	}
 	if n.count++; n.count > 1 {
 		return
 	}
@@ -134,8 +140,16 @@ func (w *walker) note(k issueKind, field string) {
 	n.path = path
 }
 
+// takeBackNotes forgets the notes of a span that is not stored by no fault of its own.
+func (w *walker) takeBackNotes() {
+	for _, k := range w.noted {
+		w.issues[k].count--
+	}
+	w.noted = w.noted[:0]
+}
+
 func (w *walker) result() Result {
-	r := Result{Accepted: w.accepted}
+	r := Result{Accepted: w.accepted, Sampled: w.sampled}
 	for k, n := range w.issues {
 		if n.count == 0 {
 			continue

@@ -45,7 +45,7 @@ func (w *walker) traces(body []byte) bool {
 func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) bool {
 	s := &w.span
 	*s = span{deferredEvent: s.deferredEvent[:0], deferredLink: s.deferredLink[:0]}
-	w.hotKeys.given = 0
+	w.hotKeys.given, w.noted = 0, w.noted[:0]
 	attributes := t.SpanAttributes
 	mark := attributes.Mark()
 	attributes.BeginRow()
@@ -67,10 +67,16 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 			} else if m, i = longChunk(b, i); i < 0 {
 				return false
 			}
-			if !w.attribute(attributes, m, itemAttributeDepth) {
+			if len(attributes.RowTags()) >= maxAttributes {
+				if !w.extraAttribute(m, itemAttributeDepth) {
+					return false
+				}
+				break
+			}
+			if !w.addAttribute(attributes, m, itemAttributeDepth) {
 				return false
 			}
-			w.hotKeys.see(attributes, w.entry.id, w.entry.text)
+			w.hotKeys.see(attributes, w.entry.id, w.entry.text, w.entry.typ)
 		case 1<<3 | wireBytes:
 			s.traceID, i = chunk(b, i)
 		case 2<<3 | wireBytes:
@@ -109,12 +115,38 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 		}
 	}
 	start, ok := w.admitSpan()
+	if ok && (w.hotKeys.given >= 1<<hotProductEvent || w.sampler.enabled || w.hotKeys.mapper.onEach) {
+		var sound bool
+		if ok, sound = w.applyPolicies(t, start); !sound {
+			return false
+		}
+	}
 	if !ok {
 		attributes.Rollback(mark)
 		w.dropElements(t)
 		return w.grow(rejectedSize)
 	}
 	return w.finishSpan(t, columns, start)
+}
+
+// applyPolicies does what is done to few spans or for few organizations, before anything else is made of the span, in this order: product
+// events, sampling, the mark of its weight, attribute mappings. It reports whether the span is to be stored, and false when the request
+// is too large.
+func (w *walker) applyPolicies(t *blocks.Spans, start int64) (keep, ok bool) {
+	keep = !w.sampler.enabled || w.sample(start)
+	if !keep {
+		w.sampled++
+		w.takeBackNotes()
+		return false, true
+	}
+	m := t.SpanAttributes
+	if !w.stampWeight(m) {
+		return false, false
+	}
+	if w.hotKeys.has(hotMapped) || w.hotKeys.mapper.onEach {
+		return true, w.mapAttributes(m)
+	}
+	return true, true
 }
 
 func (w *walker) readStatus(b []byte) bool {
@@ -222,7 +254,7 @@ func (w *walker) finishSpan(t *blocks.Spans, columns *resourceColumns, start int
 	t.HTTPMethod.Append(h.httpMethod(s.name))
 	t.HTTPRoute.Append(h.httpRoute(kind == kindClient, &w.scratch))
 	t.HTTPStatusCode.Append(httpStatus)
-	t.SampleRate.Append(h.sampleRate(s.traceState))
+	t.SampleRate.Append(min(h.sampleRate(s.traceState)*w.weight, math.MaxFloat64))
 	if !w.place(placeSpans, columns) {
 		return false
 	}
@@ -270,19 +302,24 @@ func enum(v uint64, last int32) uint32 {
 }
 
 func (w *walker) duration(start int64) uint64 {
-	s := &w.span
-	if s.start == 0 {
-		return 0
+	d, problem := w.spanDuration(start)
+	if problem != noIssue {
+		w.note(problem, "end_time_unix_nano")
 	}
-	if s.end < uint64(start) {
-		w.note(issueNegativeDuration, "end_time_unix_nano")
-		return 0
+	return d
+}
+
+func (w *walker) spanDuration(start int64) (d uint64, problem issueKind) {
+	switch s := &w.span; {
+	case s.start == 0:
+		return 0, noIssue
+	case s.end < uint64(start):
+		return 0, issueNegativeDuration
+	case s.end > uint64(w.stamp.ReceivedUnixNano+day):
+		return 0, issueEndTooNew
+	default:
+		return s.end - uint64(start), noIssue
 	}
-	if s.end > uint64(w.stamp.ReceivedUnixNano+day) {
-		w.note(issueEndTooNew, "end_time_unix_nano")
-		return 0
-	}
-	return s.end - uint64(start)
 }
 
 // appendID appends an id in hexadecimal, or an empty text when it is all zero or of another size than it should be.

@@ -19,13 +19,24 @@ func fullStamp() *otlp.Stamp {
 	return s
 }
 
-// compare holds the walk of a body against the reference: both refuse, or both store the same rows.
+// compare holds the walk of a body against the reference, without policies for traces and with some.
 func compare(tb testing.TB, signal otlp.Signal, in []byte, set *blocks.Set) {
 	tb.Helper()
-	ref := newReference(fullStamp())
+	compareWith(tb, signal, in, fullStamp(), set)
+	if signal == otlp.Traces {
+		for _, s := range policyStamps() {
+			compareWith(tb, signal, in, s, set)
+		}
+	}
+}
+
+// compareWith holds the walk of a body against the reference: both refuse, or both store the same rows.
+func compareWith(tb testing.TB, signal otlp.Signal, in []byte, stamp *otlp.Stamp, set *blocks.Set) {
+	tb.Helper()
+	ref := newReference(stamp)
 	accepts := ref.run(signal, in)
 	set.Reset()
-	result, err := otlp.Walk(signal, in, fullStamp(), set)
+	result, err := otlp.Walk(signal, in, stamp, set)
 	if accepts != (err == nil) {
 		tb.Fatalf("proto.Unmarshal accepts: %v; walk: %v", accepts, err)
 	}
@@ -35,8 +46,8 @@ func compare(tb testing.TB, signal otlp.Signal, in []byte, set *blocks.Set) {
 		}
 		return
 	}
-	if result.Accepted != ref.accepted || result.Rejected != ref.rejected {
-		tb.Fatalf("accepted %d, rejected %d; want %d and %d", result.Accepted, result.Rejected, ref.accepted, ref.rejected)
+	if result.Accepted != ref.accepted || result.Rejected != ref.rejected || result.Sampled != ref.sampled {
+		tb.Fatalf("%+v; want accepted %d, rejected %d, sampled %d", result, ref.accepted, ref.rejected, ref.sampled)
 	}
 	got := map[string][]row{}
 	for t := range set.Tables() {

@@ -34,14 +34,19 @@ type walker struct {
 	counters [counters]keyCounter
 	hour     uint32
 
-	accepted int
-	issues   [issues]issue
+	accepted, sampled int
+	issues            [issues]issue
+	// noted lists the issues of the present span.
+	noted []issueKind
 
 	hotKeys hotKeys
-	span    span
-	record  logRecord
-	point   point
-	metric  metric
+	sampler sampler
+	// weight is what the present span stands for by the sampling policy.
+	weight float64
+	span   span
+	record logRecord
+	point  point
+	metric metric
 
 	scratch []byte
 	// textEnd is how long a text in scratch need not become longer than.
@@ -69,8 +74,12 @@ func (w *walker) begin(signal Signal, body []byte, stamp *Stamp, set *blocks.Set
 	for i := range w.counters {
 		w.counters[i].reset()
 	}
-	w.hour, w.accepted, w.issues = 0, 0, [issues]issue{}
-	w.hotKeys.reset()
+	w.hour, w.accepted, w.sampled, w.issues = 0, 0, 0, [issues]issue{}
+	w.weight, w.sampler.enabled = 1, false
+	if signal == Traces {
+		w.hotKeys.reset(stamp.Mappings)
+		w.sampler.reset(stamp.Sampling, w.org)
+	}
 }
 
 // end lets go of the request's memory.
@@ -105,12 +114,16 @@ func (w *walker) grow(n int) bool {
 	return !w.tooLarge
 }
 
-// attribute reads a KeyValue and appends it to the open row of m; the entry is left in w.entry. Depth is that of the KeyValue. A row takes
-// maxAttributes; the entry is then the last of those.
+// attribute reads a KeyValue and appends it to the open row of m, unless that has maxAttributes. Depth is that of the KeyValue.
 func (w *walker) attribute(m *native.Map, b []byte, depth int) bool {
 	if len(m.RowTags()) >= maxAttributes {
 		return w.extraAttribute(b, depth)
 	}
+	return w.addAttribute(m, b, depth)
+}
+
+// addAttribute is attribute for a row that has room; the entry is left in w.entry.
+func (w *walker) addAttribute(m *native.Map, b []byte, depth int) bool {
 	// Nearly all attributes are a key below 128 bytes and a value below 16 KiB with nothing in it but a scalar, in this order.
 	if len(b) >= 4 && b[0] == 1<<3|wireBytes && b[1] < 0x80 {
 		if at := 2 + int(b[1]); at+1 < len(b) && b[at] == 2<<3|wireBytes {

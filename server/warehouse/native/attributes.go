@@ -17,12 +17,17 @@ type Map struct {
 	next     []uint32
 	previous uint32
 	// seen is, by key, the row number + 1 in which it was last appended.
-	seen  []uint64
-	row   uint64
-	twice bool
+	seen []uint64
+	row  uint64
+	// uneven says that the open row has entries to drop: those of keys that came again, and those that were removed.
+	uneven bool
+	keep   []bool
 
 	rowKeys, rowBytes int
 }
+
+// removed is the key of an entry that Remove took out of the open row.
+const removed = ^uint32(0)
 
 // NewMap returns an empty column.
 func NewMap() *Map { return &Map{} }
@@ -58,7 +63,7 @@ func (c *Map) Guess(key []byte, tag uint8) (uint32, bool) {
 
 func (c *Map) entry(id uint32, tag uint8) {
 	if c.seen[id] == c.row+1 {
-		c.twice = true
+		c.uneven = true
 	}
 	c.seen[id] = c.row + 1
 	c.keys.ids = append(c.keys.ids, id)
@@ -73,17 +78,31 @@ func (c *Map) BeginRow() {
 	c.rowKeys, c.rowBytes = len(c.keys.ids), len(c.Values.buf)
 }
 
-// EndRow closes the row and reports whether entries were dropped because their keys came again.
+// Has reports whether the open row has an entry of the key with this number.
+func (c *Map) Has(id uint32) bool { return int(id) < len(c.seen) && c.seen[id] == c.row+1 }
+
+// Remove takes every entry of a key out of the open row. Their values stay where they are in memory until the row ends.
+func (c *Map) Remove(id uint32) {
+	ids := c.keys.ids[c.rowKeys:]
+	for i := range ids {
+		if ids[i] == id {
+			ids[i] = removed
+		}
+	}
+	c.seen[id], c.uneven = 0, true
+}
+
+// EndRow closes the row and reports whether entries were dropped: because their keys came again, or by Remove.
 func (c *Map) EndRow() (dropped bool) {
-	if c.twice {
-		c.dropRepeated()
+	if c.uneven {
+		c.dropEntries()
 		dropped = true
 	}
 	c.ends = append(c.ends, uint64(len(c.keys.ids)))
 	return dropped
 }
 
-// EachOfRow calls do with the entries of the row closed last.
+// EachOfRow calls do with the entries of the open row, unless Remove was called, or of the row closed last.
 func (c *Map) EachOfRow(do func(key, value []byte)) {
 	at := c.rowBytes
 	for _, id := range c.RowKeys() {
@@ -94,15 +113,16 @@ func (c *Map) EachOfRow(do func(key, value []byte)) {
 	}
 }
 
-// dropRepeated keeps the last entry of each key in the open row.
-func (c *Map) dropRepeated() {
-	c.twice = false
+// dropEntries keeps the last entry of each key in the open row.
+func (c *Map) dropEntries() {
+	c.uneven = false
 	ids := c.keys.ids[c.rowKeys:]
 	// From the back, the first sight of a key is its last entry. A new row number makes all of them unseen.
 	c.row++
-	keep := make([]bool, len(ids))
+	keep := append(c.keep[:0], make([]bool, len(ids))...)
+	c.keep = keep
 	for i := len(ids) - 1; i >= 0; i-- {
-		if c.seen[ids[i]] != c.row+1 {
+		if ids[i] != removed && c.seen[ids[i]] != c.row+1 {
 			c.seen[ids[i]] = c.row + 1
 			keep[i] = true
 		}
@@ -166,7 +186,7 @@ func (c *Map) Mark() Mark {
 func (c *Map) Rollback(m Mark) {
 	c.ends, c.keys.ids = c.ends[:m.rows], c.keys.ids[:m.keys]
 	c.Values.buf, c.Values.rows = c.Values.buf[:m.bytes], m.values
-	c.twice = false
+	c.uneven = false
 }
 
 // Type implements Column.
@@ -187,7 +207,7 @@ func (c *Map) Truncate(n int) {
 	}
 	c.keys.Truncate(entries)
 	c.Values.Truncate(entries)
-	c.twice = false
+	c.uneven = false
 }
 
 // Reset implements Column.
@@ -198,7 +218,10 @@ func (c *Map) Reset() {
 	if cap(c.seen) > keepSlots {
 		c.seen, c.next = nil, nil
 	}
-	c.seen, c.row, c.twice = c.seen[:0], 0, false
+	if cap(c.keep) > keepSlots {
+		c.keep = nil
+	}
+	c.seen, c.row, c.uneven = c.seen[:0], 0, false
 	c.rowKeys, c.rowBytes = 0, 0
 }
 

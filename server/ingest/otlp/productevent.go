@@ -1,0 +1,3 @@
+package otlp
+
+const productEventName = "svc.product_event.name"
