@@ -24,7 +24,7 @@ BENCHTIME ?= 1s
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z_]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 .PHONY: deps
 deps: ## fetch the embedded engine and the API definitions that git does not hold (pinned, verified)
@@ -98,6 +98,14 @@ check: ## what CI holds: generated code is current, lint, test
 .PHONY: bench
 bench: deps ## run the benchmarks; BENCH=pattern, PKG=./server/ingest/..., BENCHTIME=3s
 	go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 30m $(PKG)
+
+# SIZE=long measures every combination to the end; SIGNALS and ITEMS narrow it down. It must have the machine to itself to be worth quoting.
+SIZE    ?= short
+SIGNALS ?= traces,logs,metrics
+.PHONY: bench-ingest
+bench-ingest: build ## what ingest costs: CPU, disk, latency and memory in one table (two minutes); SIZE=long, SIGNALS=logs, ITEMS=5000000
+	@go run ./server/e2e/benchingest -size '$(SIZE)' -signals '$(SIGNALS)' $(if $(ITEMS),-items $(ITEMS))
+	$(if $(filter long,$(SIZE)),go test -run '^$$' -bench Soak -benchtime 1x ./server/e2e)
 
 .PHONY: clean
 clean: ## remove what was built; fetched files and data stay

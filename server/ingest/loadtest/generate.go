@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -18,6 +19,7 @@ import (
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -61,20 +63,28 @@ func newGenerator(cfg Config) (*generator, error) {
 			digits: places(t, placeholder), hexes: places(t, hex.EncodeToString([]byte(placeholder))),
 		}, nil
 	}
-	g := &generator{}
 	bodies := unmarkedBodies
 	if cfg.Varied {
 		bodies = cfg.Requests
 	}
-	for i := range bodies {
-		b, err := cfg.encode(cfg.request(cfg.Seed + uint64(i)))
-		if err != nil {
-			return nil, err
-		}
-		one := generator{template: b, digits: places(b, placeholder), hexes: places(b, hex.EncodeToString([]byte(placeholder))), gzip: cfg.Gzip}
-		g.ready = append(g.ready, bytes.Clone(one.worker().body(i)))
+	g := &generator{ready: make([][]byte, bodies)}
+	// Many bodies take long to build, so every processor builds some.
+	var work errgroup.Group
+	builders := min(bodies, runtime.GOMAXPROCS(0))
+	for first := range builders {
+		work.Go(func() error {
+			for i := first; i < bodies; i += builders {
+				b, err := cfg.encode(cfg.request(cfg.Seed + uint64(i)))
+				if err != nil {
+					return err
+				}
+				one := generator{template: b, digits: places(b, placeholder), hexes: places(b, hex.EncodeToString([]byte(placeholder))), gzip: cfg.Gzip}
+				g.ready[i] = bytes.Clone(one.worker().body(i))
+			}
+			return nil
+		})
 	}
-	return g, nil
+	return g, work.Wait()
 }
 
 func places(b []byte, what string) (at []int) {

@@ -121,8 +121,14 @@ type sender interface {
 // pause keeps workers from spinning while the server is away.
 const pause = 20 * time.Millisecond
 
-// Run sends the load and returns when it is over. A canceled ctx ends it early; that is no error, since the report still holds.
-func Run(ctx context.Context, cfg Config) (*Report, error) {
+// Load is a load that is ready to send: its bodies are built.
+type Load struct {
+	cfg Config
+	gen *generator
+}
+
+// Prepare builds the bodies of a load, which for a varied one takes longer than to send them.
+func Prepare(cfg Config) (*Load, error) {
 	cfg, err := cfg.validated()
 	if err != nil {
 		return nil, err
@@ -131,6 +137,21 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	return &Load{cfg, gen}, nil
+}
+
+// Run prepares a load and sends it.
+func Run(ctx context.Context, cfg Config) (*Report, error) {
+	l, err := Prepare(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return l.Run(ctx)
+}
+
+// Run sends the load and returns when it is over. A canceled ctx ends it early; that is no error, since the report still holds.
+func (l *Load) Run(ctx context.Context) (*Report, error) {
+	cfg, gen := l.cfg, l.gen
 	out, err := newSender(cfg)
 	if err != nil {
 		return nil, err

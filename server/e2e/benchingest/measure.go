@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/svc-observability/svc/server/ingest/loadtest"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+)
+
+const (
+	itemsPerRequest = 512
+	senders         = 16
+	warmItems       = 50_000
+	storeLimit      = 5 * time.Minute
+	mergeLimit      = 2 * time.Minute
+)
+
+// result is a row of the table. Processor times are µs per item.
+type result struct {
+	combination
+	// ack is what the server used until the durable acknowledgement, with the engine halted.
+	ack float64
+	// stored says that the fields below were measured.
+	stored         bool
+	server, engine float64
+	// merges is how many times a row was merged on average.
+	merges float64
+	disk   float64
+	// acked and storedRate are items a second: accepted and acknowledged, and until the last was stored.
+	acked, storedRate float64
+	p50, p99          time.Duration // under a load beyond saturation
+	// serverPeak and enginePeak are the most memory that each held resident, in bytes, not at one time.
+	serverPeak, enginePeak int64
+	halved                 bool
+	halfP50, halfP99       time.Duration
+	halfRate               float64
+}
+
+func (r result) total() float64 { return r.server + r.engine }
+
+// measureAll measures every combination. Each load that is stored has a server of its own; the loads that are only acknowledged share
+// one for each signal.
+func measureAll(ctx context.Context, o options) ([]result, error) {
+	var rows []result
+	for _, s := range o.signals {
+		var mine []result
+		for _, c := range combinations(s) {
+			r := result{combination: c}
+			if c.usual() || o.every {
+				if err := measureStored(ctx, o, &r); err != nil {
+					return nil, fmt.Errorf("%s: %w", c, err)
+				}
+			}
+			mine = append(mine, r)
+		}
+		if err := measureAcks(ctx, o, mine); err != nil {
+			return nil, err
+		}
+		rows = append(rows, mine...)
+	}
+	return rows, nil
+}
+
+// onServer runs a part of the measurement on a server with an empty data folder, which has taken a little of the signal before: pools
+// and caches are warm.
+func onServer(ctx context.Context, o options, s otlp.Signal, do func(*process) error) (err error) {
+	p, err := startProcess(ctx, o.program, filepath.Join(o.dir, "data"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	if _, err := send(ctx, p.load(combination{s, loadtest.HTTPProtobuf, true}, warmItems)); err != nil {
+		return err
+	}
+	if err := p.waitStored(ctx); err != nil {
+		return err
+	}
+	return do(p)
+}
+
+// measureStored sends the load as fast as it is taken, waits until all of it is stored and merged, and then sends half as much a second
+// as was stored.
+func measureStored(ctx context.Context, o options, r *result) error {
+	return onServer(ctx, o, r.signal, func(p *process) error {
+		cfg := p.load(r.combination, o.items)
+		say(o, "%s: %d items, stored and merged", r.combination, cfg.Requests*cfg.Items)
+		load, err := loadtest.Prepare(cfg)
+		if err != nil {
+			return err
+		}
+		if err := p.waitMerged(ctx); err != nil {
+			return err
+		}
+		before, merged, err := p.used(ctx)
+		if err != nil {
+			return err
+		}
+		started := time.Now()
+		report, err := acknowledged(load.Run(ctx))
+		if err != nil {
+			return err
+		}
+		if err := p.waitStored(ctx); err != nil {
+			return err
+		}
+		stored := time.Since(started)
+		if err := p.waitMerged(ctx); err != nil {
+			return err
+		}
+		after, mergedAfter, err := p.used(ctx)
+		if err != nil {
+			return err
+		}
+		items := float64(report.AcknowledgedItems())
+		r.stored = true
+		r.server, r.engine = (after.server-before.server)/items*1e6, (after.engine-before.engine)/items*1e6
+		r.merges = (mergedAfter - merged) / items
+		r.acked, r.storedRate = items/report.Elapsed.Seconds(), items/stored.Seconds()
+		r.p50, r.p99 = report.P50, report.P99
+		bytes, rows, err := p.disk(ctx, r.signal)
+		if err != nil {
+			return err
+		}
+		r.disk = bytes / rows
+		if err := checkStored(r.signal, report.AcknowledgedItems(), rows); err != nil {
+			return err
+		}
+		if o.half > 0 {
+			if err := p.half(ctx, o, r); err != nil {
+				return err
+			}
+		}
+		r.serverPeak, r.enginePeak, err = p.peaks()
+		return err
+	})
+}
+
+// half sends half as many items a second as were stored.
+func (p *process) half(ctx context.Context, o options, r *result) error {
+	r.halfRate = r.storedRate / 2
+	cfg := p.load(r.combination, int(r.halfRate*o.half.Seconds()))
+	cfg.Rate, cfg.Run = r.halfRate/itemsPerRequest, "half"
+	say(o, "%s: half of saturation, %.0f items/s for %s", r.combination, r.halfRate, o.half)
+	report, err := send(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	r.halved, r.halfP50, r.halfP99 = true, report.P50, report.P99
+	return p.waitStored(ctx)
+}
+
+// measureAcks measures what the acknowledgement alone costs: the engine is halted meanwhile, so that it takes no processor away and the
+// server has nothing else to do than to receive, walk and write to its queue. The load is small enough for the columns to wait in memory.
+func measureAcks(ctx context.Context, o options, rows []result) error {
+	return onServer(ctx, o, rows[0].signal, func(p *process) error {
+		// The first time, memory is taken that later loads find ready.
+		if _, err := p.acknowledge(ctx, rows[0].combination, o.ackItems); err != nil {
+			return err
+		}
+		for i := range rows {
+			say(o, "%s: acknowledgement alone", rows[i].combination)
+			var err error
+			if rows[i].ack, err = p.acknowledge(ctx, rows[i].combination, o.ackItems); err != nil {
+				return fmt.Errorf("%s: %w", rows[i].combination, err)
+			}
+		}
+		return nil
+	})
+}
+
+// acknowledge returns what the server uses for an item while the engine is halted.
+func (p *process) acknowledge(ctx context.Context, c combination, items int) (perItem float64, err error) {
+	load, err := loadtest.Prepare(p.load(c, items))
+	if err != nil {
+		return 0, err
+	}
+	if err := p.halt(); err != nil {
+		return 0, err
+	}
+	before, err := cpuSeconds(p.pid())
+	var report *loadtest.Report
+	if err == nil {
+		report, err = acknowledged(load.Run(ctx))
+	}
+	after, cpuErr := cpuSeconds(p.pid())
+	if err := errors.Join(err, cpuErr, p.resume()); err != nil {
+		return 0, err
+	}
+	return (after - before) / float64(report.AcknowledgedItems()) * 1e6, p.waitStored(ctx)
+}
+
+// load is what stands for life: no id, path or user repeats more than it would, every request has a body of its own, and every data
+// point is the first of its series.
+func (p *process) load(c combination, items int) loadtest.Config {
+	return loadtest.Config{
+		URL: p.keys.IngestURL, Addr: p.keys.OTLPGRPCAddr, Key: p.keys.PrivateKey, Protocol: c.protocol, Signal: c.signal, Gzip: c.gzip,
+		Run: "bench", Varied: true, Workers: senders, Items: itemsPerRequest, Requests: max(1, items/itemsPerRequest), Seed: p.seed(),
+	}
+}
+
+// send runs a load of which everything must be acknowledged.
+func send(ctx context.Context, cfg loadtest.Config) (*loadtest.Report, error) {
+	return acknowledged(loadtest.Run(ctx, cfg))
+}
+
+func acknowledged(r *loadtest.Report, err error) (*loadtest.Report, error) {
+	switch {
+	case err != nil:
+		return r, err
+	case r.Acknowledged == 0 || r.Failed > 0 || r.Refused > 0:
+		return r, fmt.Errorf("not everything was acknowledged: %s (%w)", r, r.Failure)
+	default:
+		return r, nil
+	}
+}
+
+func say(o options, format string, args ...any) {
+	fmt.Fprintf(o.log, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
+}
+
+// checkStored holds the count: a cost per item is worth nothing when items are missing.
+func checkStored(s otlp.Signal, sent int, rows float64) error {
+	if want := float64(sent + warmItems/itemsPerRequest*itemsPerRequest); rows != want {
+		return fmt.Errorf("%.0f %s are stored, %.0f were acknowledged", rows, s, want)
+	}
+	return nil
+}
