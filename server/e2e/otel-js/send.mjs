@@ -1,6 +1,7 @@
 // Sends one trace, one log record and one metric with the OpenTelemetry JavaScript SDK over one protocol, and prints the ids as JSON.
 //
 //	node send.mjs <http/protobuf|http/json|grpc> <endpoint> <ingest key> <service name>
+import { exporter } from './exporter.mjs';
 import { context, trace, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { SeverityNumber } from '@opentelemetry/api-logs';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -9,23 +10,13 @@ import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-log
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 
 const [protocol, endpoint, key, service] = process.argv.slice(2);
-const packages = { 'http/protobuf': 'proto', 'http/json': 'http', grpc: 'grpc' };
-const kind = packages[protocol];
-if (!kind || !endpoint || !key || !service) {
+if (!service) {
   console.error('usage: node send.mjs <http/protobuf|http/json|grpc> <endpoint> <ingest key> <service name>');
   process.exit(2);
 }
 
-async function exporter(signal, name, path) {
-  const module = await import(`@opentelemetry/exporter-${signal}-otlp-${kind}`);
-  if (kind === 'grpc') {
-    const { Metadata, credentials } = await import('@grpc/grpc-js');
-    const metadata = new Metadata();
-    metadata.set('authorization', `Bearer ${key}`);
-    return new module[name]({ url: endpoint, metadata, credentials: credentials.createInsecure(), compression: 'gzip' });
-  }
-  return new module[name]({ url: endpoint + path, headers: { Authorization: `Bearer ${key}` }, compression: 'gzip' });
-}
+const failures = [];
+const make = (signal) => exporter(signal, { protocol, endpoint, key, failures });
 
 const resource = resourceFromAttributes({
   'service.name': service,
@@ -34,24 +25,17 @@ const resource = resourceFromAttributes({
   'deployment.environment.name': 'e2e',
 });
 
-const failures = [];
-const watch = (e) => {
-  const send = e.export.bind(e);
-  e.export = (items, done) => send(items, (r) => { if (r.error) failures.push(String(r.error)); done(r); });
-  return e;
-};
-
 const tracing = new BasicTracerProvider({
   resource,
-  spanProcessors: [new SimpleSpanProcessor(watch(await exporter('trace', 'OTLPTraceExporter', '/v1/traces')))],
+  spanProcessors: [new SimpleSpanProcessor(await make('trace'))],
 });
 const logging = new LoggerProvider({
   resource,
-  processors: [new SimpleLogRecordProcessor(watch(await exporter('logs', 'OTLPLogExporter', '/v1/logs')))],
+  processors: [new SimpleLogRecordProcessor(await make('logs'))],
 });
 const metering = new MeterProvider({
   resource,
-  readers: [new PeriodicExportingMetricReader({ exporter: watch(await exporter('metrics', 'OTLPMetricExporter', '/v1/metrics')), exportIntervalMillis: 60000 })],
+  readers: [new PeriodicExportingMetricReader({ exporter: await make('metrics'), exportIntervalMillis: 60000 })],
 });
 
 const tracer = tracing.getTracer('e2e-js', '0.1.0');
