@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
@@ -32,9 +31,17 @@ type process struct {
 	log          *bytes.Buffer
 	done         chan struct{}
 	ended        error
-	keys         app.Bootstrap
+	keys         keys
 	engine       int
 	seeds        uint64
+}
+
+// keys is what is needed of the file that the server writes at its first start.
+type keys struct {
+	BaseURL      string `json:"base_url"`
+	IngestURL    string `json:"ingest_url"`
+	OTLPGRPCAddr string `json:"otlp_grpc_addr"`
+	PrivateKey   string `json:"private_ingest_key"`
 }
 
 // startProcess runs the server on free ports and defaults, over an empty data folder.
