@@ -50,8 +50,10 @@ type changes struct {
 
 // Subscribe calls fn for every change of a credential or a policy. What this process commits comes after the commit and before
 // the mutation returns: when a revocation has returned, no subscriber serves the old state. What other processes commit follows
-// within a fraction of a second. fn must be quick and must not call the store. The returned function ends the subscription.
+// within a fraction of a second. fn must be quick and must not call the store. The
+// returned function ends the subscription. The first call begins to follow other processes, until Close.
 func (s *Store) Subscribe(fn func(Change)) (unsubscribe func()) {
+	defer s.feed.start(s)
 	s.changes.mu.Lock()
 	defer s.changes.mu.Unlock()
 	if s.changes.subs == nil {
@@ -75,14 +77,17 @@ func (s *Store) publish(c Change) {
 	}
 }
 
-// mutate is tx for what caches hold: fn returns what it changes, which is announced to other processes with the commit and
-// published here after it.
+// mutate is tx for what caches hold: fn returns what it changes, zero for nothing, which is announced to other processes with
+// the commit and published here after it.
 func (s *Store) mutate(ctx context.Context, op string, fn func(*ent.Tx) (Change, error)) error {
 	var change Change
 	err := s.tx(ctx, op, func(tx *ent.Tx) error {
 		c, err := fn(tx)
 		if err != nil {
 			return err
+		}
+		if c.Subject == "" {
+			return nil
 		}
 		change = c
 		return s.announce(ctx, tx, c)

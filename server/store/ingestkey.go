@@ -4,13 +4,10 @@ import (
 	"context"
 	"time"
 
-	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/ingestkey"
-	"github.com/svc-observability/svc/ent/predicate"
-	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -42,13 +39,14 @@ type ResourceAttribute struct {
 
 // IngestKey is a credential that can only send telemetry. Its id stays when it is rolled.
 type IngestKey struct {
-	ID        uuid.UUID
-	Org       principal.OrgID
-	Kind      IngestKeyKind
-	Name      string
-	KeyHash   string
-	KeyPrefix string
-	// Signals is nil when every signal is allowed.
+	ID          uuid.UUID
+	Org         principal.OrgID
+	Kind        IngestKeyKind
+	Name        string
+	Description *string
+	KeyHash     string
+	KeyPrefix   string
+	// Signals is nil when every signal is allowed, as for default keys.
 	Signals []string
 	// RateLimit is in requests per second over all ingest servers; nil for none.
 	RateLimit          *float64
@@ -56,8 +54,11 @@ type IngestKey struct {
 	DisabledAt         *time.Time
 	ExpiresAt          *time.Time
 	RotatedAt          *time.Time
+	LastUsedAt         *time.Time
 	CreatedAt          time.Time
-	CreatedBy          principal.UserID
+	// UpdatedAt is nil until the first change.
+	UpdatedAt *time.Time
+	CreatedBy principal.UserID
 }
 
 // DefaultIngestKeys is the pair that every organization has.
@@ -65,126 +66,6 @@ type DefaultIngestKeys struct {
 	Public    Secret
 	Private   Secret
 	CreatedBy principal.UserID
-}
-
-// NewIngestKey is a custom key to create. The input is validated by the caller.
-type NewIngestKey struct {
-	Name               string
-	Secret             Secret
-	Signals            []string
-	RateLimit          *float64
-	ResourceAttributes []ResourceAttribute
-	ExpiresAt          *time.Time
-	CreatedBy          principal.UserID
-}
-
-// CreateDefaultIngestKeys creates the public and the private key, in that order. ErrConflict: the organization has them.
-func (s *Store) CreateDefaultIngestKeys(ctx context.Context, org principal.OrgID, in DefaultIngestKeys) (keys []IngestKey, err error) {
-	err = s.tx(ctx, "create default ingest keys", func(tx *ent.Tx) (err error) {
-		keys, err = s.createDefaultIngestKeys(ctx, tx, org, in)
-		return err
-	})
-	return keys, err
-}
-
-func (s *Store) createDefaultIngestKeys(ctx context.Context, tx *ent.Tx, org principal.OrgID, in DefaultIngestKeys) ([]IngestKey, error) {
-	public, err := s.createIngestKey(ctx, tx, org, IngestKeyPublic, NewIngestKey{Name: "Client", Secret: in.Public, CreatedBy: in.CreatedBy})
-	if err != nil {
-		return nil, err
-	}
-	private, err := s.createIngestKey(ctx, tx, org, IngestKeyPrivate, NewIngestKey{Name: "Server", Secret: in.Private, CreatedBy: in.CreatedBy})
-	if err != nil {
-		return nil, err
-	}
-	return []IngestKey{public, private}, nil
-}
-
-// CreateIngestKey creates a custom key.
-func (s *Store) CreateIngestKey(ctx context.Context, org principal.OrgID, in NewIngestKey) (key IngestKey, err error) {
-	err = s.tx(ctx, "create ingest key", func(tx *ent.Tx) (err error) {
-		key, err = s.createIngestKey(ctx, tx, org, IngestKeyCustom, in)
-		return err
-	})
-	return key, err
-}
-
-func (s *Store) createIngestKey(ctx context.Context, tx *ent.Tx, org principal.OrgID, kind IngestKeyKind, in NewIngestKey) (IngestKey, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return IngestKey{}, err
-	}
-	create := tx.IngestKey.Create().SetID(id).SetOrgID(string(org)).SetKind(ingestkey.Kind(kind)).SetName(in.Name).
-		SetKeyHash(in.Secret.Hash).SetKeyPrefix(in.Secret.Prefix).SetNillableRateLimit(in.RateLimit).
-		SetNillableExpiresAt(utcPtr(in.ExpiresAt)).SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy))
-	if in.Signals != nil {
-		create.SetSignals(in.Signals)
-	}
-	if len(in.ResourceAttributes) > 0 {
-		attrs := make([]schema.ResourceAttribute, len(in.ResourceAttributes))
-		for i, a := range in.ResourceAttributes {
-			attrs[i] = schema.ResourceAttribute{Key: a.Key, Value: a.Value, Mode: string(a.Mode)}
-		}
-		create.SetResourceAttributes(attrs)
-	}
-	row, err := create.Save(ctx)
-	if err != nil {
-		return IngestKey{}, err
-	}
-	return toIngestKey(row), nil
-}
-
-// RollDefaultIngestKey gives the public or the private key a new secret; the old one is dead at once.
-func (s *Store) RollDefaultIngestKey(ctx context.Context, org principal.OrgID, kind IngestKeyKind, secret Secret) (key IngestKey, err error) {
-	return s.changeIngestKey(ctx, "roll ingest key", org,
-		ingestkey.And(ingestkey.KindEQ(ingestkey.Kind(kind)), ingestkey.KindNEQ(ingestkey.KindCustom)),
-		func(u *ent.IngestKeyUpdateOne) {
-			u.SetKeyHash(secret.Hash).SetKeyPrefix(secret.Prefix).SetRotatedAt(s.stamp())
-		})
-}
-
-// SetIngestKeyDisabled disables or enables a custom key.
-func (s *Store) SetIngestKeyDisabled(ctx context.Context, org principal.OrgID, id uuid.UUID, disabled bool) (IngestKey, error) {
-	return s.changeIngestKey(ctx, "disable ingest key", org,
-		ingestkey.And(ingestkey.ID(id), ingestkey.KindEQ(ingestkey.KindCustom)),
-		func(u *ent.IngestKeyUpdateOne) {
-			if disabled {
-				u.SetDisabledAt(s.stamp())
-			} else {
-				u.ClearDisabledAt()
-			}
-		})
-}
-
-// changeIngestKey changes one key under a row lock, so that the hash it announces as dead is the one that it replaced.
-func (s *Store) changeIngestKey(ctx context.Context, op string, org principal.OrgID, which predicate.IngestKey,
-	change func(*ent.IngestKeyUpdateOne),
-) (key IngestKey, err error) {
-	var oldHash string
-	err = s.tx(ctx, op, func(tx *ent.Tx) error {
-		q := tx.IngestKey.Query().Where(ingestkey.OrgID(string(org)), which)
-		if s.dialect == dialect.Postgres {
-			q.ForUpdate()
-		}
-		row, err := q.Only(ctx)
-		if err != nil {
-			return err
-		}
-		oldHash = row.KeyHash
-		u := row.Update()
-		change(u)
-		if row, err = u.Save(ctx); err != nil {
-			return err
-		}
-		key = toIngestKey(row)
-		return nil
-	})
-	if oldHash != "" {
-		s.publish(Change{Subject: SubjectIngestKey, Org: org, Hash: oldHash})
-	}
-	if err != nil {
-		return IngestKey{}, err
-	}
-	return key, nil
 }
 
 // ListIngestKeys returns all keys of the organization, newest first.
@@ -201,6 +82,15 @@ func (s *Store) ListIngestKeys(ctx context.Context, org principal.OrgID) ([]Inge
 	return out, nil
 }
 
+// GetIngestKey returns one key, default or custom.
+func (s *Store) GetIngestKey(ctx context.Context, org principal.OrgID, id uuid.UUID) (IngestKey, error) {
+	row, err := s.read.IngestKey.Query().Where(ingestkey.ID(id), ingestkey.OrgID(string(org))).Only(ctx)
+	if err != nil {
+		return IngestKey{}, mapError("get ingest key", err)
+	}
+	return toIngestKey(row), nil
+}
+
 // IngestKeyByHash finds a key in any organization by the hash of its secret. Disabled and expired keys are found too: the
 // caller judges.
 func (s *Store) IngestKeyByHash(ctx context.Context, hash string) (IngestKey, error) {
@@ -211,15 +101,27 @@ func (s *Store) IngestKeyByHash(ctx context.Context, hash string) (IngestKey, er
 	return toIngestKey(row), nil
 }
 
+// TouchIngestKey records that the key was used. Within TouchInterval of the last record it writes nothing.
+func (s *Store) TouchIngestKey(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time) error {
+	at = utc(at)
+	err := s.write.IngestKey.Update().
+		Where(ingestkey.ID(id), ingestkey.OrgID(string(org)), ingestkey.Or(ingestkey.LastUsedAtIsNil(), ingestkey.LastUsedAtLTE(at.Add(-TouchInterval)))).
+		SetLastUsedAt(at).Exec(ctx)
+	if err != nil {
+		return mapError("touch ingest key", err)
+	}
+	return nil
+}
+
 func toIngestKey(row *ent.IngestKey) IngestKey {
 	var attrs []ResourceAttribute
 	for _, a := range row.ResourceAttributes {
 		attrs = append(attrs, ResourceAttribute{Key: a.Key, Value: a.Value, Mode: AttributeMode(a.Mode)})
 	}
 	return IngestKey{
-		ID: row.ID, Org: principal.OrgID(row.OrgID), Kind: IngestKeyKind(row.Kind), Name: row.Name, KeyHash: row.KeyHash,
-		KeyPrefix: row.KeyPrefix, Signals: row.Signals, RateLimit: row.RateLimit, ResourceAttributes: attrs,
+		ID: row.ID, Org: principal.OrgID(row.OrgID), Kind: IngestKeyKind(row.Kind), Name: row.Name,
+		Description: row.Description, KeyHash: row.KeyHash, KeyPrefix: row.KeyPrefix, Signals: row.Signals, RateLimit: row.RateLimit, ResourceAttributes: attrs,
 		DisabledAt: utcPtr(row.DisabledAt), ExpiresAt: utcPtr(row.ExpiresAt), RotatedAt: utcPtr(row.RotatedAt),
-		CreatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy),
+		LastUsedAt: utcPtr(row.LastUsedAt), CreatedAt: utc(row.CreatedAt), UpdatedAt: utcPtr(row.UpdatedAt), CreatedBy: principal.UserID(row.CreatedBy),
 	}
 }

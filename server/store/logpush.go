@@ -9,6 +9,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
 )
 
 // LogpushHTTPRequests is the one data set that connectors carry.
@@ -64,13 +65,21 @@ func (s *Store) CreateLogpushConnector(ctx context.Context, org principal.OrgID,
 		return LogpushConnector{}, mapError("create log push connector", err)
 	}
 	now := s.stamp()
-	row, err := s.write.LogpushConnector.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetZoneName(in.ZoneName).
-		SetServiceName(in.ServiceName).SetDataset(LogpushHTTPRequests).SetSecretHash(in.Secret.Hash).SetSecretPrefix(in.Secret.Prefix).
-		SetCreatedAt(now).SetUpdatedAt(now).SetCreatedBy(string(in.CreatedBy)).Save(ctx)
+	var out LogpushConnector
+	err = s.tx(ctx, "create log push connector", func(tx *ent.Tx) error {
+		row, err := tx.LogpushConnector.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetZoneName(in.ZoneName).
+			SetServiceName(in.ServiceName).SetDataset(LogpushHTTPRequests).SetSecretHash(in.Secret.Hash).SetSecretPrefix(in.Secret.Prefix).
+			SetCreatedAt(now).SetUpdatedAt(now).SetCreatedBy(string(in.CreatedBy)).Save(ctx)
+		if err != nil {
+			return err
+		}
+		out = toLogpushConnector(row)
+		return s.audit(ctx, tx, org, out.event("created", nil, out.auditFields()))
+	})
 	if err != nil {
-		return LogpushConnector{}, mapError("create log push connector", err)
+		return LogpushConnector{}, err
 	}
-	return toLogpushConnector(row), nil
+	return out, nil
 }
 
 // ListLogpushConnectors returns the organization's connectors, oldest first.
@@ -108,14 +117,14 @@ func (s *Store) LogpushConnectorByHash(ctx context.Context, id uuid.UUID, hash s
 
 // RollLogpushConnector gives the connector a new secret; the old one is dead.
 func (s *Store) RollLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID, secret Secret) (LogpushConnector, error) {
-	return s.changeLogpushConnector(ctx, "roll log push connector", org, id, true, func(_ *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
+	return s.changeLogpushConnector(ctx, "rolled", org, id, true, func(_ *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
 		u.SetSecretHash(secret.Hash).SetSecretPrefix(secret.Prefix).SetSecretRotatedAt(s.stamp())
 	})
 }
 
 // SetLogpushConnectorDisabled disables or enables a connector. Doing it again changes nothing.
 func (s *Store) SetLogpushConnectorDisabled(ctx context.Context, org principal.OrgID, id uuid.UUID, disabled bool) (LogpushConnector, error) {
-	return s.changeLogpushConnector(ctx, "disable log push connector", org, id, disabled, func(row *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
+	return s.changeLogpushConnector(ctx, "updated", org, id, disabled, func(row *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
 		switch {
 		case !disabled:
 			u.ClearDisabledAt()
@@ -126,22 +135,27 @@ func (s *Store) SetLogpushConnectorDisabled(ctx context.Context, org principal.O
 }
 
 // changeLogpushConnector changes one connector under a row lock, so that the hash it announces is the one that it replaced.
-func (s *Store) changeLogpushConnector(ctx context.Context, op string, org principal.OrgID, id uuid.UUID, gone bool,
+func (s *Store) changeLogpushConnector(ctx context.Context, verb string, org principal.OrgID, id uuid.UUID, gone bool,
 	change func(*ent.LogpushConnector, *ent.LogpushConnectorUpdateOne),
 ) (out LogpushConnector, err error) {
-	err = s.mutate(ctx, op, func(tx *ent.Tx) (Change, error) {
+	err = s.mutate(ctx, "change log push connector", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockLogpushConnector(ctx, tx, org, id)
 		if err != nil {
 			return Change{}, err
 		}
 		what := Change{Subject: SubjectLogpushConnector, Org: org, Hash: row.SecretHash, Gone: gone}
+		old := toLogpushConnector(row)
 		u := row.Update().SetUpdatedAt(s.stamp())
 		change(row, u)
 		if row, err = u.Save(ctx); err != nil {
 			return Change{}, err
 		}
 		out = toLogpushConnector(row)
-		return what, nil
+		e := out.event(verb, old.auditFields(), out.auditFields())
+		if verb == "updated" && auditChanges(e.Before, e.After) == nil {
+			return what, nil
+		}
+		return what, s.audit(ctx, tx, org, e)
 	})
 	if err != nil {
 		return LogpushConnector{}, err
@@ -162,6 +176,10 @@ func (s *Store) DeleteLogpushConnector(ctx context.Context, org principal.OrgID,
 	return s.mutate(ctx, "delete log push connector", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockLogpushConnector(ctx, tx, org, id)
 		if err != nil {
+			return Change{}, err
+		}
+		old := toLogpushConnector(row)
+		if err := s.audit(ctx, tx, org, old.event("deleted", old.auditFields(), nil)); err != nil {
 			return Change{}, err
 		}
 		return Change{Subject: SubjectLogpushConnector, Org: org, Hash: row.SecretHash, Gone: true}, tx.LogpushConnector.DeleteOne(row).Exec(ctx)
@@ -194,6 +212,16 @@ func (s *Store) TouchLogpushConnector(ctx context.Context, org principal.OrgID, 
 		return mapError("touch log push connector", err)
 	}
 	return nil
+}
+
+func (c *LogpushConnector) event(verb string, before, after map[string]any) AuditEvent {
+	return AuditEvent{Action: "logpush_connector." + verb, ResourceID: publicid.Encode(publicid.LogpushConnector, c.ID), Before: before, After: after}
+}
+
+func (c *LogpushConnector) auditFields() map[string]any {
+	return map[string]any{
+		"name": c.Name, "zone_name": c.ZoneName, "service_name": c.ServiceName, "enabled": c.DisabledAt == nil, "secret_prefix": c.SecretPrefix,
+	}
 }
 
 func toLogpushConnector(row *ent.LogpushConnector) LogpushConnector {

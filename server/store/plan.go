@@ -76,6 +76,10 @@ func (s *Store) PutPlan(ctx context.Context, org principal.OrgID, in PlanParams)
 		return Plan{}, err
 	}
 	err = s.mutate(ctx, "put plan", func(tx *ent.Tx) (Change, error) {
+		old, err := planFields(ctx, tx, org)
+		if err != nil {
+			return Change{}, err
+		}
 		id, err := uuid.NewV7()
 		if err != nil {
 			return Change{}, err
@@ -96,7 +100,9 @@ func (s *Store) PutPlan(ctx context.Context, org principal.OrgID, in PlanParams)
 			return Change{}, err
 		}
 		out = toPlan(row)
-		return Change{Subject: SubjectIngestPolicy, Org: org}, nil
+		return Change{Subject: SubjectIngestPolicy, Org: org}, s.audit(ctx, tx, org, AuditEvent{
+			Action: "plan.updated", Before: old, After: auditFieldsOfPlan(row),
+		})
 	})
 	return out, err
 }
@@ -104,9 +110,32 @@ func (s *Store) PutPlan(ctx context.Context, org principal.OrgID, in PlanParams)
 // RemovePlan takes every limit from the organization. ErrNotFound: it has no plan.
 func (s *Store) RemovePlan(ctx context.Context, org principal.OrgID) error {
 	return s.mutate(ctx, "remove plan", func(tx *ent.Tx) (Change, error) {
+		old, err := planFields(ctx, tx, org)
+		if err != nil {
+			return Change{}, err
+		}
 		n, err := tx.Plan.Delete().Where(plan.OrgID(string(org))).Exec(ctx)
-		return Change{Subject: SubjectIngestPolicy, Org: org}, affected("remove plan", n, err)
+		if err := affected("remove plan", n, err); err != nil {
+			return Change{}, err
+		}
+		return Change{Subject: SubjectIngestPolicy, Org: org}, s.audit(ctx, tx, org, AuditEvent{Action: "plan.removed", Before: old})
 	})
+}
+
+// planFields are the fields of the organization's plan for the audit log, nil when it has none.
+func planFields(ctx context.Context, tx *ent.Tx, org principal.OrgID) (map[string]any, error) {
+	row, err := tx.Plan.Query().Where(plan.OrgID(string(org))).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return auditFieldsOfPlan(row), nil
+}
+
+func auditFieldsOfPlan(row *ent.Plan) map[string]any {
+	return map[string]any{"name": row.Name, "active": row.Active, "limits": row.Limits}
 }
 
 func toPlan(row *ent.Plan) Plan {

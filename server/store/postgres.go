@@ -23,6 +23,19 @@ var errPostgresURL = errors.New("store: the database URL cannot be read: it must
 	"with characters such as @ / # in the password percent-encoded")
 
 func openPostgres(text string) (*sql.DB, error) {
+	cfg, err := postgresConfig(text)
+	if err != nil {
+		return nil, err
+	}
+	db := stdlib.OpenDB(*cfg)
+	db.SetMaxOpenConns(postgresConnections)
+	db.SetMaxIdleConns(postgresIdle)
+	db.SetConnMaxIdleTime(postgresIdleTime)
+	db.SetConnMaxLifetime(postgresLifetime)
+	return db, nil
+}
+
+func postgresConfig(text string) (*pgx.ConnConfig, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return nil, errPostgresURL
@@ -38,10 +51,5 @@ func openPostgres(text string) (*sql.DB, error) {
 		cfg.RuntimeParams["application_name"] = "svc"
 	}
 	cfg.RuntimeParams["timezone"] = "UTC"
-	db := stdlib.OpenDB(*cfg)
-	db.SetMaxOpenConns(postgresConnections)
-	db.SetMaxIdleConns(postgresIdle)
-	db.SetConnMaxIdleTime(postgresIdleTime)
-	db.SetConnMaxLifetime(postgresLifetime)
-	return db, nil
+	return cfg, nil
 }

@@ -39,14 +39,17 @@ type Store struct {
 	write, read     *ent.Client
 	now             func() time.Time
 	changes         changes
+	feed            feed
 	// origin tells this store's announcements from those of others.
 	origin string
+	// url is the configured one, for the connection of the feed.
+	url string
 }
 
 // Open connects, brings the schema up to date and returns the store. Several processes may open the same database at once.
 // Neither the error nor anything else shows the password of the URL.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	s := &Store{now: cfg.Now, origin: rand.Text()}
+	s := &Store{now: cfg.Now, origin: rand.Text(), url: cfg.URL}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -86,8 +89,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Close releases the connections. Calls in flight fail.
+// Close ends the feed of changes and releases the connections. Calls in flight fail.
 func (s *Store) Close() error {
+	s.feed.close()
 	err := s.writeDB.Close()
 	if s.readDB != s.writeDB {
 		err = errors.Join(err, s.readDB.Close())

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// feedHeartbeat bounds how long a connection that died without a word goes unnoticed, together with feedTimeout.
+	feedHeartbeat = 2 * time.Second
+	feedTimeout   = 2 * time.Second
+)
+
+// followPostgres listens on a connection of its own. Whenever that was interrupted it publishes SubjectAny, and while it stays
+// down, again and again.
+func (s *Store) followPostgres(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := s.listen(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		s.publish(Change{Subject: SubjectAny, Cause: err})
+		wait(ctx, feedRetry)
+	}
+}
+
+// listen returns when the connection fails.
+func (s *Store) listen(ctx context.Context) (err error) {
+	cfg, err := postgresConfig(s.url)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer func() {
+		// Not ctx, which may have ended; the server must still be told.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), feedTimeout)
+		defer cancel()
+		err = errors.Join(err, conn.Close(ctx))
+	}()
+	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	if err := s.tryFeed(ctx, conn); err != nil {
+		return err
+	}
+	// What was committed before this moment was perhaps not heard.
+	s.publish(Change{Subject: SubjectAny})
+	for {
+		if err := s.receive(ctx, conn); err != nil {
+			return err
+		}
+	}
+}
+
+// tryFeed sends an announcement through the pool and waits for it: behind a pooler that shares connections between transactions,
+// LISTEN succeeds and nothing ever arrives.
+func (s *Store) tryFeed(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
+	defer cancel()
+	if _, err := s.writeDB.ExecContext(ctx, "SELECT pg_notify($1, $2)", channel, `{"origin":"`+s.origin+`"}`); err != nil {
+		return fmt.Errorf("try the feed: %w", err)
+	}
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return fmt.Errorf("announcements do not arrive; PostgreSQL must be reached directly or through a pooler in session mode: %w", err)
+		}
+		var a announcement
+		if json.Unmarshal([]byte(n.Payload), &a) == nil && a.Origin == s.origin {
+			return nil
+		}
+	}
+}
+
+// receive waits for one announcement and publishes it, or makes sure that the connection lives.
+func (s *Store) receive(ctx context.Context, conn *pgx.Conn) error {
+	idle, cancel := context.WithTimeout(ctx, feedHeartbeat)
+	n, err := conn.WaitForNotification(idle)
+	cancel()
+	if err != nil {
+		if ctx.Err() != nil || conn.IsClosed() || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		ping, cancel := context.WithTimeout(ctx, feedTimeout)
+		defer cancel()
+		return conn.Ping(ping)
+	}
+	var a announcement
+	if err := json.Unmarshal([]byte(n.Payload), &a); err != nil {
+		// Somebody else's words, or a newer version's: something may have changed.
+		s.publish(Change{Subject: SubjectAny})
+		return nil
+	}
+	if a.Origin != s.origin {
+		s.publish(Change{Subject: a.Subject, Org: a.Org, Hash: a.Hash, User: a.User, Gone: a.Gone})
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/ingestkey"
+	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/schema"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+)
+
+// CreateDefaultIngestKeys creates the public and the private key, in that order. ErrConflict: the organization has them.
+func (s *Store) CreateDefaultIngestKeys(ctx context.Context, org principal.OrgID, in DefaultIngestKeys) (keys []IngestKey, err error) {
+	err = s.tx(ctx, "create default ingest keys", func(tx *ent.Tx) (err error) {
+		keys, err = s.createDefaultIngestKeys(ctx, tx, org, in)
+		return err
+	})
+	return keys, err
+}
+
+func (s *Store) createDefaultIngestKeys(ctx context.Context, tx *ent.Tx, org principal.OrgID, in DefaultIngestKeys) ([]IngestKey, error) {
+	public, err := s.createIngestKey(ctx, tx, org, IngestKeyPublic, NewIngestKey{Name: "Client", Secret: in.Public, CreatedBy: in.CreatedBy})
+	if err != nil {
+		return nil, err
+	}
+	private, err := s.createIngestKey(ctx, tx, org, IngestKeyPrivate, NewIngestKey{Name: "Server", Secret: in.Private, CreatedBy: in.CreatedBy})
+	if err != nil {
+		return nil, err
+	}
+	return []IngestKey{public, private}, nil
+}
+
+// CreateIngestKey creates a custom key. ErrInvalid: see InvalidError.
+func (s *Store) CreateIngestKey(ctx context.Context, org principal.OrgID, in NewIngestKey) (key IngestKey, err error) {
+	if err := in.check(s.now()); err != nil {
+		return IngestKey{}, err
+	}
+	err = s.tx(ctx, "create ingest key", func(tx *ent.Tx) (err error) {
+		if key, err = s.createIngestKey(ctx, tx, org, IngestKeyCustom, in); err != nil {
+			return err
+		}
+		return s.audit(ctx, tx, org, key.event("created", nil, key.auditFields()))
+	})
+	if err != nil {
+		return IngestKey{}, err
+	}
+	return key, nil
+}
+
+func (s *Store) createIngestKey(ctx context.Context, tx *ent.Tx, org principal.OrgID, kind IngestKeyKind, in NewIngestKey) (IngestKey, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return IngestKey{}, err
+	}
+	create := tx.IngestKey.Create().SetID(id).SetOrgID(string(org)).SetKind(ingestkey.Kind(kind)).SetName(in.Name).
+		SetNillableDescription(in.Description).SetKeyHash(in.Secret.Hash).SetKeyPrefix(in.Secret.Prefix).SetNillableRateLimit(in.RateLimit).
+		SetNillableExpiresAt(utcPtr(in.ExpiresAt)).SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy))
+	if in.Signals != nil {
+		create.SetSignals(in.Signals)
+	}
+	if len(in.ResourceAttributes) > 0 {
+		create.SetResourceAttributes(storedAttributes(in.ResourceAttributes))
+	}
+	if in.Disabled {
+		create.SetDisabledAt(s.stamp())
+	}
+	row, err := create.Save(ctx)
+	if err != nil {
+		return IngestKey{}, err
+	}
+	return toIngestKey(row), nil
+}
+
+func storedAttributes(list []ResourceAttribute) []schema.ResourceAttribute {
+	out := make([]schema.ResourceAttribute, len(list))
+	for i, a := range list {
+		out[i] = schema.ResourceAttribute{Key: a.Key, Value: a.Value, Mode: string(a.Mode)}
+	}
+	return out
+}
+
+// RollDefaultIngestKey gives the public or the private key a new secret; the old one is dead at once.
+func (s *Store) RollDefaultIngestKey(ctx context.Context, org principal.OrgID, kind IngestKeyKind, secret Secret) (IngestKey, error) {
+	return s.rollIngestKey(ctx, org, ingestkey.And(ingestkey.KindEQ(ingestkey.Kind(kind)), ingestkey.KindNEQ(ingestkey.KindCustom)), secret)
+}
+
+// RollIngestKey gives a custom key a new secret. Its id and its settings stay, so that telemetry stays attributed to the same key.
+func (s *Store) RollIngestKey(ctx context.Context, org principal.OrgID, id uuid.UUID, secret Secret) (IngestKey, error) {
+	return s.rollIngestKey(ctx, org, customIngestKey(id), secret)
+}
+
+func (s *Store) rollIngestKey(ctx context.Context, org principal.OrgID, which predicate.IngestKey, secret Secret) (IngestKey, error) {
+	return s.changeIngestKey(ctx, "roll ingest key", org, which, func(old IngestKey, u *ent.IngestKeyUpdateOne) (AuditEvent, bool) {
+		u.SetKeyHash(secret.Hash).SetKeyPrefix(secret.Prefix).SetRotatedAt(s.stamp())
+		e := old.event("rolled", map[string]any{"key_prefix": old.KeyPrefix}, map[string]any{"key_prefix": secret.Prefix})
+		e.Metadata = map[string]any{"key_type": string(old.Kind)}
+		return e, true
+	})
+}
+
+// EditIngestKey changes what is set in the edit of a custom key. ErrInvalid: see InvalidError; fields that are not set are not
+// judged. An edit that changes nothing is not recorded.
+func (s *Store) EditIngestKey(ctx context.Context, org principal.OrgID, id uuid.UUID, edit IngestKeyEdit) (IngestKey, error) {
+	if err := edit.check(s.now()); err != nil {
+		return IngestKey{}, err
+	}
+	return s.changeIngestKey(ctx, "edit ingest key", org, customIngestKey(id), func(old IngestKey, u *ent.IngestKeyUpdateOne) (AuditEvent, bool) {
+		now := old
+		edit.apply(&now, s.stamp())
+		u.SetName(now.Name)
+		setOrClear(now.Description, u.SetDescription, u.ClearDescription)
+		setOrClear(now.RateLimit, u.SetRateLimit, u.ClearRateLimit)
+		setOrClear(now.DisabledAt, u.SetDisabledAt, u.ClearDisabledAt)
+		setOrClear(now.ExpiresAt, u.SetExpiresAt, u.ClearExpiresAt)
+		if edit.Signals.Set {
+			u.SetSignals(now.Signals)
+		}
+		if edit.ResourceAttributes.Set {
+			u.SetResourceAttributes(storedAttributes(now.ResourceAttributes))
+		}
+		e := old.event("updated", old.auditFields(), now.auditFields())
+		if auditChanges(e.Before, e.After) == nil {
+			return AuditEvent{}, false
+		}
+		return e, now.DisabledAt != nil
+	})
+}
+
+func setOrClear[T, U any](v *T, set func(T) U, unset func() U) {
+	if v == nil {
+		unset()
+	} else {
+		set(*v)
+	}
+}
+
+// DeleteIngestKey deletes a custom key. Its telemetry and its usage stay.
+func (s *Store) DeleteIngestKey(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
+	return s.mutate(ctx, "delete ingest key", func(tx *ent.Tx) (Change, error) {
+		row, err := s.lockIngestKey(ctx, tx, org, customIngestKey(id))
+		if err != nil {
+			return Change{}, err
+		}
+		key := toIngestKey(row)
+		if err := s.audit(ctx, tx, org, key.event("deleted", key.auditFields(), nil)); err != nil {
+			return Change{}, err
+		}
+		return Change{Subject: SubjectIngestKey, Org: org, Hash: row.KeyHash, Gone: true}, tx.IngestKey.DeleteOne(row).Exec(ctx)
+	})
+}
+
+func customIngestKey(id uuid.UUID) predicate.IngestKey {
+	return ingestkey.And(ingestkey.ID(id), ingestkey.KindEQ(ingestkey.KindCustom))
+}
+
+// changeIngestKey changes one key under a row lock, so that the hash it announces is the one that it replaced. An empty event says
+// that there is nothing to change; gone says that no copy of the key may be served any more.
+func (s *Store) changeIngestKey(ctx context.Context, op string, org principal.OrgID, which predicate.IngestKey,
+	change func(old IngestKey, u *ent.IngestKeyUpdateOne) (e AuditEvent, gone bool),
+) (key IngestKey, err error) {
+	err = s.mutate(ctx, op, func(tx *ent.Tx) (Change, error) {
+		row, err := s.lockIngestKey(ctx, tx, org, which)
+		if err != nil {
+			return Change{}, err
+		}
+		old := toIngestKey(row)
+		u := row.Update().SetUpdatedAt(s.stamp())
+		e, gone := change(old, u)
+		if e.Action == "" {
+			key = old
+			return Change{}, nil
+		}
+		if row, err = u.Save(ctx); err != nil {
+			return Change{}, err
+		}
+		key = toIngestKey(row)
+		return Change{Subject: SubjectIngestKey, Org: org, Hash: old.KeyHash, Gone: gone}, s.audit(ctx, tx, org, e)
+	})
+	if err != nil {
+		return IngestKey{}, err
+	}
+	return key, nil
+}
+
+func (s *Store) lockIngestKey(ctx context.Context, tx *ent.Tx, org principal.OrgID, which predicate.IngestKey) (*ent.IngestKey, error) {
+	q := tx.IngestKey.Query().Where(ingestkey.OrgID(string(org)), which)
+	if s.dialect == dialect.Postgres {
+		q.ForUpdate()
+	}
+	return q.Only(ctx)
+}
+
+func (k *IngestKey) event(verb string, before, after map[string]any) AuditEvent {
+	return AuditEvent{Action: "ingest_key." + verb, ResourceID: publicid.Encode(publicid.IngestKey, k.ID), Before: before, After: after}
+}
+
+// auditFields are the settings of the key by their names in the API.
+func (k *IngestKey) auditFields() map[string]any {
+	var expires any
+	if k.ExpiresAt != nil {
+		expires = k.ExpiresAt.Format(time.RFC3339Nano)
+	}
+	return map[string]any{
+		"name": k.Name, "description": k.Description, "enabled": k.DisabledAt == nil, "allowed_signals": k.Signals,
+		"rate_limit_per_second": k.RateLimit, "resource_attributes": storedAttributes(k.ResourceAttributes), "expires_at": expires,
+	}
+}
