@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -161,8 +162,23 @@ func (a *App) openStore(ctx context.Context) error {
 	a.store, a.hasher = s, hasher
 	// Nodes whose fingerprints differ do not know each other's keys.
 	a.log.Info("database opened", "dialect", s.Dialect(), "secret_key_fingerprint", hasher.Fingerprint())
+	s.Subscribe(a.logFeed())
 	a.onClose("database", func(context.Context) error { return s.Close() })
 	return nil
+}
+
+// logFeed tells once when changes of other processes cannot be followed, and when they can be again.
+func (a *App) logFeed() func(store.Change) {
+	var down atomic.Bool
+	return func(c store.Change) {
+		switch {
+		case c.Subject != store.SubjectAny:
+		case c.Cause != nil && down.CompareAndSwap(false, true):
+			a.log.Warn("changes by other processes cannot be followed; keys are looked up once a second", "error", c.Cause)
+		case c.Cause == nil && down.CompareAndSwap(true, false):
+			a.log.Info("changes by other processes are followed again")
+		}
+	}
 }
 
 // OpenStore opens the relational database that the configuration names, migrated, and the hasher of its secrets. It works beside a

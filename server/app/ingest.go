@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/auth"
@@ -50,7 +51,7 @@ func (a *App) openIngest(context.Context) error {
 	}
 	a.onClose("ingest pipeline", a.pipeline.Close)
 	a.registry.MustRegister(queueCollector{log, a.pipeline})
-	keys := auth.NewIngest(a.store, a.hasher, nil)
+	keys := auth.NewIngest(auth.IngestConfig{Store: a.store, Hasher: a.hasher, Logger: a.log})
 	a.onClose("ingest keys", func(context.Context) error { keys.Close(); return nil })
 	gateway, err := ingest.New(ingest.Config{
 		Keys: ingestKeys{keys}, Queue: log, Sets: sets, Logger: a.log, Metrics: a.registry, Region: a.cfg.Region,
@@ -116,10 +117,32 @@ func (k ingestKeys) AuthenticateIngest(ctx context.Context, secret string) (inge
 	case store.IngestKeyCustom:
 		key.Type, key.ID = otlp.KeyCustom, found.ID
 	}
+	if policy := found.Policy; policy != nil {
+		key.Sampling = samplingOf(policy.Sampling)
+		for _, m := range policy.Mappings {
+			key.Mappings = append(key.Mappings, mappingOf(m))
+		}
+	}
 	for _, attribute := range found.ResourceAttributes {
 		key.Attributes = append(key.Attributes, otlp.ResourceAttribute{
 			Key: attribute.Key, Value: attribute.Value, IfMissing: attribute.Mode == store.AttributeIfMissing,
 		})
 	}
 	return key, nil
+}
+
+func samplingOf(p store.SamplingPolicy) otlp.Sampling {
+	out := otlp.Sampling{Ratio: p.TraceSampleRatio, KeepErrors: p.AlwaysKeepErrorSpans}
+	if ms := p.AlwaysKeepSlowSpansMS; ms != nil {
+		out.KeepSlowNano = uint64(*ms) * uint64(time.Millisecond)
+	}
+	return out
+}
+
+func mappingOf(m store.AttributeMapping) otlp.Mapping {
+	out := otlp.Mapping{Source: m.SourceKey, Target: m.TargetKey, Move: m.Operation == store.MappingMove}
+	if m.Source == store.MappingFromResource {
+		out.Context = otlp.ResourceContext
+	}
+	return out
 }

@@ -30,7 +30,8 @@ func (a *Authenticator) apiKey(ctx context.Context, token string, org principal.
 		return nil, apierr.New(apierr.OrganizationAccessDenied, "The API key belongs to another organization than x-svc-org-id names. Leave the header out.")
 	}
 	if e.touch(key.LastUsedAt, now) {
-		a.touches.add(touch{apiKey: key.ID, org: key.Org, at: now})
+		org, id := key.Org, key.ID
+		a.touches.add(func(ctx context.Context) error { return a.store.TouchApiKey(ctx, org, id, now) })
 	}
 	p := &principal.Principal{
 		Org: key.Org, User: key.CreatedBy, Kind: principal.KindAPIKey, Name: key.Name, CredentialID: publicid.Encode(publicid.APIKey, key.ID),

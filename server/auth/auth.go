@@ -3,8 +3,8 @@
 // rpc chain, and a key of kind mcp is refused by every door but MCP's.
 //
 // A credential is random text behind a prefix; only its keyed hash is stored, and hashes are compared in constant time. What the
-// database says is remembered briefly; a change in this process takes effect at once, one in another process within
-// apiKeyTTL, or ingestKeyTTL for ingest keys.
+// database says is remembered briefly. A change takes effect at once in the process that made it, and within a fraction of a second
+// in others, which hear of it from the store; while they cannot hear, within apiKeyTTL, or about a second for ingest keys.
 package auth
 
 import (
@@ -45,6 +45,7 @@ type Config struct {
 
 // Authenticator authenticates calls of the API. It is safe for concurrent use; Close it.
 type Authenticator struct {
+	store       Store
 	hasher      *Hasher
 	now         func() time.Time
 	keys        *lookup[store.ApiKey]
@@ -62,22 +63,29 @@ func New(cfg Config) *Authenticator {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	a := &Authenticator{
+		store:  cfg.Store,
 		hasher: cfg.Hasher,
 		now:    cfg.Now,
 		// No copy outlives its time here, whatever the database does: a revoked key must not keep reading.
 		keys:     newLookup(cfg.Store.ApiKeyByHash, cfg.Now, apiKeyTTL, 0),
 		sessions: newLookup(cfg.Store.SessionByHash, cfg.Now, apiKeyTTL, 0),
-		touches:  startToucher(cfg.Store, cfg.Logger),
+		touches:  startToucher(cfg.Logger),
 	}
 	a.unsubscribe = cfg.Store.Subscribe(func(c store.Change) {
 		switch c.Subject {
 		case store.SubjectAPIKey:
-			a.keys.invalidate(c.Hash)
+			a.keys.changed(c)
 		case store.SubjectSession:
-			a.sessions.invalidate(c.Hash)
+			a.sessions.changed(c)
 		case store.SubjectMembership:
 			a.sessions.invalidateAll()
-		case store.SubjectIngestKey:
+		case store.SubjectAny:
+			// While changes of other processes cannot be followed, apiKeyTTL bounds how old a copy gets.
+			if c.Cause == nil {
+				a.keys.doubtAll(true)
+				a.sessions.doubtAll(true)
+			}
+		case store.SubjectIngestKey, store.SubjectIngestPolicy, store.SubjectLogpushConnector:
 		}
 	})
 	return a

@@ -27,6 +27,8 @@ type faultyStore struct {
 	*store.Store
 	down    atomic.Bool
 	lookups atomic.Int64
+	// policies counts the lookups of policies.
+	policies atomic.Int64
 	// beforeAnswer runs between reading a key and answering.
 	beforeAnswer atomic.Pointer[func()]
 }
@@ -66,6 +68,14 @@ func (f *faultyStore) IngestKeyByHash(ctx context.Context, hash string) (store.I
 	return f.Store.IngestKeyByHash(ctx, hash)
 }
 
+func (f *faultyStore) IngestPolicy(ctx context.Context, org principal.OrgID) (store.IngestPolicy, error) {
+	f.policies.Add(1)
+	if f.down.Load() {
+		return store.IngestPolicy{}, errDown
+	}
+	return f.Store.IngestPolicy(ctx, org)
+}
+
 // fixture is an organization with its administrator, on a clock that stands still.
 type fixture struct {
 	*faultyStore
@@ -93,7 +103,7 @@ func newFixture(t testing.TB) *fixture {
 		t.Fatal(err)
 	}
 	f.auth = New(Config{Store: f.faultyStore, Hasher: f.hasher, Now: f.now, Logger: slog.New(slog.DiscardHandler)})
-	f.ingest = NewIngest(f.faultyStore, f.hasher, f.now)
+	f.ingest = NewIngest(IngestConfig{Store: f.faultyStore, Hasher: f.hasher, Now: f.now})
 	t.Cleanup(func() {
 		f.auth.Close()
 		f.ingest.Close()
@@ -239,7 +249,7 @@ func TestApiKeyPrincipal(t *testing.T) {
 			secret, key := f.apiKey(t, tc.change)
 			for range 2 { // from the database, then from memory
 				want := &principal.Principal{
-					Org: f.org, User: f.admin.ID, Email: "a@example.com", Kind: tc.kind,
+					Org: f.org, User: f.admin.ID, Email: "a@example.com", Kind: tc.kind, Name: key.Name,
 					CredentialID: publicid.Encode("key", key.ID), Role: principal.RoleRoot, Scopes: tc.scopes,
 				}
 				r := f.auth.Authenticate(t.Context(), bearerHeader(secret))

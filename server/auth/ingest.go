@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
@@ -22,17 +24,32 @@ const (
 )
 
 var (
-	// ErrUnknownKey: no such ingest key, or it is disabled or expired. The message says which and is safe to show.
+	// ErrUnknownKey: no such ingest key, or it is disabled or expired, which is a *RefusedKeyError. The message says which and is
+	// safe to show.
 	ErrUnknownKey = errors.New("ingest key refused")
 	// ErrLookupUnavailable: the key cannot be checked at the moment.
 	ErrLookupUnavailable = errors.New("ingest key lookup unavailable")
 )
 
+// RefusedKeyError is an ErrUnknownKey whose key exists: the refusal can be shown to its organization.
+type RefusedKeyError struct {
+	Org  principal.OrgID
+	Kind store.IngestKeyKind
+	// KeyID is public, `ingk_…`.
+	KeyID  string
+	reason string
+}
+
+func (e *RefusedKeyError) Error() string { return ErrUnknownKey.Error() + ": " + e.reason }
+
+// Is makes it an ErrUnknownKey.
+func (e *RefusedKeyError) Is(target error) bool { return target == ErrUnknownKey }
+
 // IngestKey is what ingest needs to know of a key. The lists are shared: do not change them.
 type IngestKey struct {
 	Org  principal.OrgID
 	Kind store.IngestKeyKind
-	// ID is public, `ingk_…`.
+	// ID is public, `ingk_…`, and set for every kind.
 	ID string
 	// Test marks TestKey; nothing else is set then.
 	Test bool
@@ -43,6 +60,8 @@ type IngestKey struct {
 	ResourceAttributes []store.ResourceAttribute
 	// ExpiresAt is zero for never. Lookup has judged it.
 	ExpiresAt time.Time
+	// Policy is the organization's; never nil but with Test.
+	Policy *store.IngestPolicy
 }
 
 // Allows reports whether the key may send a signal: traces, logs, metrics, sessions or events.
@@ -61,47 +80,91 @@ func (k *IngestKey) Allows(signal string) bool {
 // IngestStore is what ingest authentication needs of the relational store.
 type IngestStore interface {
 	IngestKeyByHash(ctx context.Context, hash string) (store.IngestKey, error)
+	IngestPolicy(ctx context.Context, org principal.OrgID) (store.IngestPolicy, error)
+	TouchIngestKey(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time) error
 	Subscribe(fn func(store.Change)) (unsubscribe func())
+}
+
+// IngestConfig of an IngestAuthenticator.
+type IngestConfig struct {
+	Store  IngestStore
+	Hasher *Hasher
+	// Logger is for failures that no caller sees; nil discards them.
+	Logger *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
 }
 
 // IngestAuthenticator resolves ingest keys. It is safe for concurrent use; Close it.
 type IngestAuthenticator struct {
-	hasher      *Hasher
-	now         func() time.Time
-	keys        *lookup[ingestRecord]
+	store  IngestStore
+	hasher *Hasher
+	now    func() time.Time
+	keys   *lookup[ingestRecord]
+	// policies are by organization.
+	policies    *lookup[store.IngestPolicy]
+	touches     *toucher
 	unsubscribe func()
 }
 
 // ingestRecord holds the answer ready beside what it is judged by.
 type ingestRecord struct {
-	hash     string
-	disabled bool
-	key      IngestKey
+	id         uuid.UUID
+	hash       string
+	disabled   bool
+	lastUsedAt *time.Time
+	key        IngestKey
 }
 
-// NewIngest returns an IngestAuthenticator; a nil clock means time.Now.
-func NewIngest(st IngestStore, h *Hasher, now func() time.Time) *IngestAuthenticator {
-	if now == nil {
-		now = time.Now
+// NewIngest returns an IngestAuthenticator. It runs one goroutine, which records when keys were used, until Close.
+func NewIngest(cfg IngestConfig) *IngestAuthenticator {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
-	load := func(ctx context.Context, hash string) (ingestRecord, error) {
-		row, err := st.IngestKeyByHash(ctx, hash)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	key := func(ctx context.Context, hash string) (ingestRecord, error) {
+		row, err := cfg.Store.IngestKeyByHash(ctx, hash)
 		if err != nil {
 			return ingestRecord{}, err
 		}
 		return toIngestRecord(row), nil
 	}
-	a := &IngestAuthenticator{hasher: h, now: now, keys: newLookup(load, now, ingestKeyTTL, ingestMaxStale)}
-	a.unsubscribe = st.Subscribe(func(c store.Change) {
-		if c.Subject == store.SubjectIngestKey {
-			a.keys.invalidate(c.Hash)
-		}
-	})
+	policy := func(ctx context.Context, org string) (store.IngestPolicy, error) {
+		return cfg.Store.IngestPolicy(ctx, principal.OrgID(org))
+	}
+	a := &IngestAuthenticator{
+		store: cfg.Store, hasher: cfg.Hasher, now: cfg.Now,
+		keys:     newLookup(key, cfg.Now, ingestKeyTTL, ingestMaxStale),
+		policies: newLookup(policy, cfg.Now, ingestKeyTTL, ingestMaxStale),
+		touches:  startToucher(cfg.Logger),
+	}
+	// Ingest goes on unmapped, unsampled and unlimited where the policy was never seen and cannot be read.
+	a.policies.fallback = func() store.IngestPolicy { return store.IngestPolicy{Sampling: store.DefaultSamplingPolicy()} }
+	a.unsubscribe = cfg.Store.Subscribe(a.changed)
 	return a
 }
 
-// Close ends the subscription to changes.
-func (a *IngestAuthenticator) Close() { a.unsubscribe() }
+// changed makes that a change takes effect at once, without losing what is known while the database fails.
+func (a *IngestAuthenticator) changed(c store.Change) {
+	switch c.Subject {
+	case store.SubjectIngestKey:
+		a.keys.changed(c)
+	case store.SubjectIngestPolicy:
+		a.policies.doubt(string(c.Org))
+	case store.SubjectAny:
+		a.keys.doubtAll(c.Cause == nil)
+		a.policies.doubtAll(c.Cause == nil)
+	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector:
+	}
+}
+
+// Close ends the subscription to changes, writes what is still to be recorded and ends the goroutine. No call may follow.
+func (a *IngestAuthenticator) Close() {
+	a.unsubscribe()
+	a.touches.close()
+}
 
 // Lookup resolves the secret of a key. Errors: ErrUnknownKey, ErrLookupUnavailable.
 func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (IngestKey, error) {
@@ -127,17 +190,40 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 		return IngestKey{}, fmt.Errorf("%w: it is not known here; it may have been rolled, or belong to another region", ErrUnknownKey)
 	}
 	r := &e.value
+	now := a.now()
 	if r.disabled {
-		return IngestKey{}, fmt.Errorf("%w: it is disabled", ErrUnknownKey)
+		return IngestKey{}, r.refused("it is disabled")
 	}
-	if !r.key.ExpiresAt.IsZero() && !a.now().Before(r.key.ExpiresAt) {
-		return IngestKey{}, fmt.Errorf("%w: it has expired", ErrUnknownKey)
+	if !r.key.ExpiresAt.IsZero() && !now.Before(r.key.ExpiresAt) {
+		return IngestKey{}, r.refused("it has expired")
 	}
-	return r.key, nil
+	if e.touch(r.lastUsedAt, now) {
+		org, id := r.key.Org, r.id
+		a.touches.add(func(ctx context.Context) error { return a.store.TouchIngestKey(ctx, org, id, now) })
+	}
+	key := r.key
+	if key.Policy, err = a.Policy(ctx, key.Org); err != nil {
+		return IngestKey{}, err
+	}
+	return key, nil
+}
+
+// Policy returns the ingest policy of an organization, for telemetry that comes without an ingest key. It fails only when ctx ends:
+// while the database fails, an older copy is served, for an organization that was never seen the default policy without a plan.
+func (a *IngestAuthenticator) Policy(ctx context.Context, org principal.OrgID) (*store.IngestPolicy, error) {
+	e, err := a.policies.get(ctx, string(org))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrLookupUnavailable, err)
+	}
+	return &e.value, nil
+}
+
+func (r *ingestRecord) refused(reason string) error {
+	return &RefusedKeyError{Org: r.key.Org, Kind: r.key.Kind, KeyID: r.key.ID, reason: reason}
 }
 
 func toIngestRecord(row store.IngestKey) ingestRecord {
-	r := ingestRecord{hash: row.KeyHash, disabled: row.DisabledAt != nil, key: IngestKey{
+	r := ingestRecord{id: row.ID, hash: row.KeyHash, disabled: row.DisabledAt != nil, lastUsedAt: row.LastUsedAt, key: IngestKey{
 		Org: row.Org, Kind: row.Kind, ID: publicid.Encode(publicid.IngestKey, row.ID), Signals: row.Signals,
 		ResourceAttributes: row.ResourceAttributes,
 	}}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -38,16 +40,20 @@ func TestIngestLookup(t *testing.T) {
 		t.Fatal(err)
 	}
 	api, _ := f.apiKey(t, nil)
+	policy, err := f.Store.IngestPolicy(ctx, f.org)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct {
 		secret string
 		want   IngestKey
 		says   string
 	}{
-		"public":  {public, IngestKey{Org: f.org, Kind: store.IngestKeyPublic, ID: publicid.Encode("ingk", keys[0].ID)}, ""},
-		"private": {private, IngestKey{Org: f.org, Kind: store.IngestKeyPrivate, ID: publicid.Encode("ingk", keys[1].ID)}, ""},
+		"public":  {public, IngestKey{Org: f.org, Kind: store.IngestKeyPublic, ID: publicid.Encode("ingk", keys[0].ID), Policy: &policy}, ""},
+		"private": {private, IngestKey{Org: f.org, Kind: store.IngestKeyPrivate, ID: publicid.Encode("ingk", keys[1].ID), Policy: &policy}, ""},
 		"custom": {custom, IngestKey{
 			Org: f.org, Kind: store.IngestKeyCustom, ID: publicid.Encode("ingk", key.ID), Signals: []string{"traces"}, RateLimit: rate,
-			ResourceAttributes: attrs, ExpiresAt: expires,
+			ResourceAttributes: attrs, ExpiresAt: expires, Policy: &policy,
 		}, ""},
 		"test":     {TestKey, IngestKey{Test: true}, ""},
 		"unknown":  {NewSecret(PrefixPublicKey), IngestKey{}, "not known here"},
@@ -73,8 +79,19 @@ func TestIngestLookup(t *testing.T) {
 	}
 
 	f.advance(time.Minute)
-	if _, err := f.ingest.Lookup(ctx, custom); !errors.Is(err, ErrUnknownKey) || !strings.Contains(err.Error(), "expired") {
-		t.Errorf("expired: %v", err)
+	_, err = f.ingest.Lookup(ctx, custom)
+	wantRefused(t, err, f.org, key.ID, "ingest key refused: it has expired")
+}
+
+// wantRefused: the sender is told that the key is refused, and the organization can be told which one.
+func wantRefused(t *testing.T, err error, org principal.OrgID, id uuid.UUID, message string) {
+	t.Helper()
+	var refused *RefusedKeyError
+	if !errors.As(err, &refused) || !errors.Is(err, ErrUnknownKey) {
+		t.Fatalf("error = %v, want a refusal of a known key", err)
+	}
+	if refused.Org != org || refused.KeyID != publicid.Encode(publicid.IngestKey, id) || refused.Kind != store.IngestKeyCustom || err.Error() != message {
+		t.Errorf("refusal = %+v, %q", refused, err)
 	}
 }
 
@@ -83,7 +100,7 @@ func TestIngestKeyChanges(t *testing.T) {
 	ctx := t.Context()
 	public, private, _ := f.defaultKeys(t)
 	custom := NewSecret(PrefixCustomKey)
-	key, err := f.CreateIngestKey(ctx, f.org, store.NewIngestKey{Name: "edge", Secret: f.hasher.Secret(custom)})
+	key, err := f.CreateIngestKey(ctx, f.org, store.NewIngestKey{Name: "edge", Secret: f.hasher.Secret(custom), Signals: []string{"logs"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +121,7 @@ func TestIngestKeyChanges(t *testing.T) {
 	check(fresh, nil)
 	check(private, nil)
 	for _, disabled := range []bool{true, false} {
-		if _, err := f.SetIngestKeyDisabled(ctx, f.org, key.ID, disabled); err != nil {
+		if _, err := f.EditIngestKey(ctx, f.org, key.ID, store.IngestKeyEdit{Enabled: store.Set(!disabled)}); err != nil {
 			t.Fatal(err)
 		}
 		check(custom, map[bool]error{true: ErrUnknownKey}[disabled])
@@ -112,7 +129,7 @@ func TestIngestKeyChanges(t *testing.T) {
 
 	// From another process: within the minute that the contract allows.
 	f.ingest.unsubscribe()
-	if _, err := f.SetIngestKeyDisabled(ctx, f.org, key.ID, true); err != nil {
+	if _, err := f.EditIngestKey(ctx, f.org, key.ID, store.IngestKeyEdit{Enabled: store.Set(false)}); err != nil {
 		t.Fatal(err)
 	}
 	check(custom, nil)

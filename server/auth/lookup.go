@@ -32,16 +32,28 @@ type lookup[V any] struct {
 	group         singleflight.Group
 	slots         chan struct{}
 
-	// mu orders storing a copy against invalidation: what was read before an invalidation is not stored after it.
+	// fallback, where set, is served while nothing is known and the database fails.
+	fallback func() V
+
+	// mu orders storing a copy against changes: what was read before a change is not stored after it.
 	mu         sync.Mutex
 	generation uint64
+	// trusted is the generation from which copies need not be verified.
+	trusted atomic.Uint64
+	// resumed is the generation in which changes could be followed again: pauses that began before are over.
+	resumed atomic.Uint64
 }
 
 type entry[V any] struct {
 	value    V
 	loadedAt time.Time
-	// retryAt, in Unix nanoseconds, is set while refreshing fails.
-	retryAt atomic.Int64
+	// generation in which the value was read.
+	generation uint64
+	// doubted: the value changed, or may have, so the database is asked before the next use.
+	doubted atomic.Bool
+	// retryAt, in Unix nanoseconds, is set while refreshing fails, and failedIn is the generation in which that began.
+	retryAt  atomic.Int64
+	failedIn atomic.Uint64
 	// touched, in Unix nanoseconds, is the last use that was handed on for recording.
 	touched atomic.Int64
 }
@@ -60,11 +72,11 @@ func (l *lookup[V]) get(ctx context.Context, hash string) (*entry[V], error) {
 	usable := false
 	if cached {
 		age := now.Sub(e.loadedAt)
-		if age < l.ttl {
+		if age < l.ttl && !e.doubted.Load() && e.generation >= l.trusted.Load() {
 			return e, nil
 		}
 		usable = age < l.maxStale
-		if retryAt := e.retryAt.Load(); usable && retryAt != 0 {
+		if retryAt := e.retryAt.Load(); usable && retryAt != 0 && e.failedIn.Load() >= l.resumed.Load() {
 			// The database failed a moment ago: nobody waits for it again, one asks in the background.
 			if now.UnixNano() >= retryAt && e.retryAt.CompareAndSwap(retryAt, now.Add(retryInterval).UnixNano()) {
 				l.fetch(ctx, hash)
@@ -72,14 +84,18 @@ func (l *lookup[V]) get(ctx context.Context, hash string) (*entry[V], error) {
 			return e, nil
 		}
 	}
+	generation := l.current()
 	select {
 	case r := <-l.fetch(ctx, hash):
 		switch {
 		case r.Err == nil:
 			return r.Val.(*entry[V]), nil
 		case usable && !errors.Is(r.Err, store.ErrNotFound):
+			e.failedIn.Store(generation)
 			e.retryAt.Store(now.Add(retryInterval).UnixNano())
 			return e, nil
+		case l.fallback != nil && !errors.Is(r.Err, store.ErrNotFound):
+			return l.assume(hash, now), nil
 		default:
 			return nil, r.Err
 		}
@@ -91,9 +107,7 @@ func (l *lookup[V]) get(ctx context.Context, hash string) (*entry[V], error) {
 // fetch asks the database, or joins who is asking. It goes on when the caller leaves: others may be waiting.
 func (l *lookup[V]) fetch(ctx context.Context, hash string) <-chan singleflight.Result {
 	ctx = context.WithoutCancel(ctx)
-	l.mu.Lock()
-	generation := l.generation
-	l.mu.Unlock()
+	generation := l.current()
 	// The generation keeps callers from joining a lookup that began before an invalidation.
 	return l.group.DoChan(hash+strconv.FormatUint(generation, 10), func() (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
@@ -114,7 +128,7 @@ func (l *lookup[V]) fetch(ctx context.Context, hash string) <-chan singleflight.
 			}
 			return nil, err
 		}
-		e := &entry[V]{value: v, loadedAt: loadedAt}
+		e := &entry[V]{value: v, loadedAt: loadedAt, generation: generation}
 		if generation == l.generation {
 			l.cache.Set(hash, e)
 		}
@@ -122,12 +136,64 @@ func (l *lookup[V]) fetch(ctx context.Context, hash string) <-chan singleflight.
 	})
 }
 
-// invalidate forgets a credential; who asks from now on gets what the database says from now on.
+// assume stores the fallback as a copy that has to be refreshed, so that not every caller waits for the database.
+func (l *lookup[V]) assume(hash string, now time.Time) *entry[V] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.cache.GetIfPresent(hash); ok && now.Sub(e.loadedAt) < l.maxStale {
+		return e // somebody else was luckier
+	}
+	e := &entry[V]{value: l.fallback(), loadedAt: now.Add(-l.ttl)}
+	e.failedIn.Store(l.generation)
+	e.retryAt.Store(now.Add(retryInterval).UnixNano())
+	l.cache.Set(hash, e)
+	return e
+}
+
+func (l *lookup[V]) current() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.generation
+}
+
+// invalidate forgets a credential; who asks from now on gets what the database says from now on, or nothing.
 func (l *lookup[V]) invalidate(hash string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.generation++
 	l.cache.Invalidate(hash)
+}
+
+// doubt is invalidate, but the copy is kept for the case that the database fails.
+func (l *lookup[V]) doubt(hash string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.generation++
+	if e, ok := l.cache.GetIfPresent(hash); ok {
+		e.doubted.Store(true)
+		e.retryAt.Store(0)
+	}
+}
+
+// doubtAll is doubt for every credential. resumed says that changes can be followed again: then everything is asked for at once,
+// otherwise copies whose refresh failed a moment ago keep their pause.
+func (l *lookup[V]) doubtAll(resumed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.generation++
+	l.trusted.Store(l.generation)
+	if resumed {
+		l.resumed.Store(l.generation)
+	}
+}
+
+// changed applies a change of one credential.
+func (l *lookup[V]) changed(c store.Change) {
+	if c.Gone {
+		l.invalidate(c.Hash)
+	} else {
+		l.doubt(c.Hash)
+	}
 }
 
 // invalidateAll is invalidate for every credential.

@@ -32,7 +32,8 @@ func (a *Authenticator) session(ctx context.Context, token string, org principal
 		return nil, err
 	}
 	if e.touch(&s.LastSeenAt, now) {
-		a.touches.add(touch{session: s.ID, at: now})
+		id := s.ID
+		a.touches.add(func(ctx context.Context) error { return a.store.TouchSession(ctx, id, now) })
 	}
 	return &principal.Principal{
 		Org: m.Org, User: s.User, Email: s.Email, Kind: principal.KindSession, CredentialID: s.ID.String(), Role: m.Role,

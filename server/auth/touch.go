@@ -4,9 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"time"
-
-	"github.com/google/uuid"
-	"github.com/svc-observability/svc/server/principal"
 )
 
 const (
@@ -14,25 +11,19 @@ const (
 	touchTimeout = 5 * time.Second
 )
 
-// touch is one use of a credential: of an API key, or of a session.
-type touch struct {
-	apiKey  uuid.UUID
-	org     principal.OrgID
-	session uuid.UUID
-	at      time.Time
-}
+// touch records one use of a credential.
+type touch func(ctx context.Context) error
 
 // toucher records uses beside the requests. A use that finds the queue full is not recorded; the next one is.
 type toucher struct {
-	store  Store
 	logger *slog.Logger
 	queue  chan touch
 	stop   chan struct{}
 	done   chan struct{}
 }
 
-func startToucher(st Store, logger *slog.Logger) *toucher {
-	t := &toucher{store: st, logger: logger, queue: make(chan touch, touchQueue), stop: make(chan struct{}), done: make(chan struct{})}
+func startToucher(logger *slog.Logger) *toucher {
+	t := &toucher{logger: logger, queue: make(chan touch, touchQueue), stop: make(chan struct{}), done: make(chan struct{})}
 	go t.run()
 	return t
 }
@@ -66,13 +57,7 @@ func (t *toucher) run() {
 func (t *toucher) record(u touch) {
 	ctx, cancel := context.WithTimeout(context.Background(), touchTimeout)
 	defer cancel()
-	var err error
-	if u.session != uuid.Nil {
-		err = t.store.TouchSession(ctx, u.session, u.at)
-	} else {
-		err = t.store.TouchApiKey(ctx, u.org, u.apiKey, u.at)
-	}
-	if err != nil {
+	if err := u(ctx); err != nil {
 		t.logger.Warn("last use of a credential not recorded", slog.Any("error", err))
 	}
 }
