@@ -83,6 +83,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		return otlp.Result{}, fail
 	}
 	g.metrics.accepted[e.signal].Add(float64(result.Accepted))
+	g.metrics.activity[activity.ProductEvents.String()].accepted.Add(float64(result.ProductEvents))
 	return result, nil
 }
 

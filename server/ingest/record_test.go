@@ -230,9 +230,14 @@ func TestBatchIsTheSameEitherWay(t *testing.T) {
 		h := ingest.RecordHeader{
 			Signal: signal, Encoding: ingest.EncodingNone, Org: org, KeyType: otlp.KeyCustom, KeyID: "ingk_1", ReceivedUnixNano: nowNano(),
 			Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
+			Mappings:   []otlp.Mapping{{Source: "http.route", Target: "route", Move: true}, {Context: otlp.ResourceContext, Source: "service.name", Target: "http.route"}},
+			Sampling:   otlp.Sampling{Ratio: 0.5, KeepErrors: true, KeepSlowNano: 1},
 		}
 		var set blocks.Set
-		stamp := otlp.Stamp{Org: h.Org, KeyType: h.KeyType, KeyID: h.KeyID, ReceivedUnixNano: h.ReceivedUnixNano, Attributes: h.Attributes}
+		stamp := otlp.Stamp{
+			Org: h.Org, KeyType: h.KeyType, KeyID: h.KeyID, ReceivedUnixNano: h.ReceivedUnixNano, Attributes: h.Attributes,
+			Mappings: h.Mappings, Sampling: h.Sampling,
+		}
 		if _, err := otlp.Walk(signal, body, &stamp, &set); err != nil {
 			t.Fatal(err)
 		}

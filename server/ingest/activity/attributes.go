@@ -8,31 +8,20 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/svc-observability/svc/server/ingest/events"
 	"github.com/svc-observability/svc/server/ingest/otlp"
-	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// attribute is an entry of a map, as stored.
-type attribute struct{ key, value string }
-
-// Bounds of a map.
+// Entries that a map may have.
 const (
 	maxTraits             = 24
-	maxAttributes         = 32
+	maxAttributes         = events.MaxAttributes
 	maxResourceAttributes = 64
-	maxAttributeKey       = 64
-	maxAttributeValue     = 1024
-)
-
-// droppedKey marks a map that had to lose entries; its value is their number. A value that had to be cut ends with ellipsis.
-const (
-	droppedKey = "svc_dropped_attributes_count"
-	ellipsis   = "…"
 )
 
 // attributes reads a map into at most limit entries, in the order of their keys. Values become texts: numbers and booleans as they
 // are written, lists and objects as compact JSON.
-func (r *reader) attributes(field string, limit int) []attribute {
+func (r *reader) attributes(field string, limit int) []events.Attribute {
 	v := r.value(field)
 	if v == nil {
 		return nil
@@ -42,24 +31,18 @@ func (r *reader) attributes(field string, limit int) []attribute {
 		r.refuse(field, "must be an object")
 		return nil
 	}
-	out := make([]attribute, 0, min(len(sent), limit)+1)
-	dropped := 0
+	all := make([]events.Attribute, 0, len(sent))
 	for _, key := range slices.Sorted(maps.Keys(sent)) {
-		value, ok := attributeText(sent[key])
-		switch {
-		case !ok:
-		case key == "" || len(key) > maxAttributeKey || len(out) == limit:
-			dropped++
-		case len(value) > maxAttributeValue:
-			r.warn(field, "has a value longer than "+strconv.Itoa(maxAttributeValue)+" bytes, which was cut")
-			out = append(out, attribute{key, cut(value, maxAttributeValue-len(ellipsis)) + ellipsis})
-		default:
-			out = append(out, attribute{key, value})
+		if value, ok := attributeText(sent[key]); ok {
+			all = append(all, events.Attribute{Key: key, Value: value})
 		}
 	}
+	out, cut, dropped := events.Limit(all, limit)
+	for range cut {
+		r.warn(field, "has a value longer than "+strconv.Itoa(events.MaxAttributeValue)+" bytes, which was cut")
+	}
 	if dropped > 0 {
-		r.warn(field, "has more than "+strconv.Itoa(limit)+" entries, or keys that are empty or longer than "+strconv.Itoa(maxAttributeKey)+" bytes, which were left out")
-		out = append(out, attribute{droppedKey, strconv.Itoa(dropped)})
+		r.warn(field, "has more than "+strconv.Itoa(limit)+" entries, or keys that are empty or longer than "+strconv.Itoa(events.MaxAttributeKey)+" bytes, which were left out")
 	}
 	return out
 }
@@ -85,49 +68,40 @@ func attributeText(v json.RawMessage) (text string, ok bool) {
 }
 
 // resource is what the server knows of the sender, put over what it says of itself: the key's own attributes and the stamps.
-func (r *reader) resource(sent []attribute) []attribute {
-	out := slices.DeleteFunc(sent, func(a attribute) bool {
-		return a.key == "org_id" || strings.HasPrefix(a.key, "svc_") && a.key != droppedKey
+func (r *reader) resource(sent []events.Attribute) []events.Attribute {
+	out := slices.DeleteFunc(sent, func(a events.Attribute) bool {
+		return a.Key == "org_id" || strings.HasPrefix(a.Key, "svc_") && a.Key != events.DroppedKey
 	})
 	for _, a := range r.stamp.Attributes {
-		at := slices.IndexFunc(out, func(b attribute) bool { return b.key == a.Key })
+		at := slices.IndexFunc(out, func(b events.Attribute) bool { return b.Key == a.Key })
 		switch {
 		case at < 0:
-			out = append(out, attribute{a.Key, a.Value})
+			out = append(out, events.Attribute{Key: a.Key, Value: a.Value})
 		case !a.IfMissing:
-			out[at].value = a.Value
+			out[at].Value = a.Value
 		}
 	}
 	out = append(
-		out, attribute{"svc_org_id", string(r.stamp.Org)}, attribute{"svc_ingest_key_type", r.stamp.KeyType},
-		attribute{"svc_ingest_source", "svc-ingest-gateway"},
+		out, events.Attribute{Key: "svc_org_id", Value: string(r.stamp.Org)}, events.Attribute{Key: "svc_ingest_key_type", Value: r.stamp.KeyType},
+		events.Attribute{Key: "svc_ingest_source", Value: "svc-ingest-gateway"},
 	)
 	if r.stamp.KeyID != "" {
-		out = append(out, attribute{"svc_ingest_key_id", r.stamp.KeyID})
+		out = append(out, events.Attribute{Key: "svc_ingest_key_id", Value: r.stamp.KeyID})
 	}
 	return out
 }
 
 // service is the service's name: what the key always sets, else what was sent as field, else what the resource says.
-func (r *reader) service(sent string, resource []attribute) string {
+func (r *reader) service(sent string, resource []events.Attribute) string {
 	const key = "service.name"
 	always := slices.ContainsFunc(r.stamp.Attributes, func(a otlp.ResourceAttribute) bool { return a.Key == key && !a.IfMissing })
 	if sent != "" && !always {
 		return sent
 	}
 	for _, a := range resource {
-		if a.key == key {
-			return cut(a.value, maxDimension)
+		if a.Key == key {
+			return events.Cut(a.Value, maxDimension)
 		}
 	}
 	return ""
-}
-
-func appendMap(c *native.Map, row []attribute) {
-	c.BeginRow()
-	for _, a := range row {
-		c.Key([]byte(a.key), 0)
-		c.Values.AppendString(a.value)
-	}
-	c.EndRow()
 }

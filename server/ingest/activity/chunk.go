@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/svc-observability/svc/server/ingest/events"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
@@ -92,5 +93,5 @@ func (c *Chunk) Append(payload []byte, stamp *otlp.Stamp, set *blocks.Set) {
 	native.AppendBool(t.IsCheckpoint, c.IsCheckpoint)
 	t.Payload.Append(payload)
 	r := reader{stamp: stamp}
-	appendMap(t.ResourceAttributes, r.resource(nil))
+	events.AppendMap(t.ResourceAttributes, r.resource(nil))
 }

@@ -8,16 +8,17 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/svc-observability/svc/server/ingest/events"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
 // Bytes that texts are cut to.
 const (
-	maxID        = 256
+	maxID        = events.MaxID
 	maxDimension = 128
 	maxText      = 1024
-	maxURL       = 2 << 10
+	maxURL       = events.MaxURL
 	maxStack     = 4000
 )
 
@@ -144,18 +145,7 @@ func (r *reader) cut(field, s string, limit int) string {
 		return s
 	}
 	r.warn(field, "is longer than "+strconv.Itoa(limit)+" bytes and was cut")
-	return cut(s, limit)
-}
-
-// cut shortens a text to at most limit bytes without splitting a character.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
+	return events.Cut(s, limit)
 }
 
 // number reads a number from 0 to most; a fraction is dropped.

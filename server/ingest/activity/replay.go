@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
-	"net/url"
 	"strings"
 
+	"github.com/svc-observability/svc/server/ingest/events"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
@@ -31,11 +31,11 @@ func (r *reader) sessionReplay() bool {
 	traits := r.attributes("user_traits", maxTraits)
 	resource := r.resource(r.attributes("resource_attributes", maxResourceAttributes))
 	address, referrer := r.text("url_initial", maxText), r.text("referrer", maxText)
-	urlHost, urlPath := splitURL(address)
+	urlHost, urlPath := events.SplitURL(address)
 	host, entry := strings.ToLower(r.text("host", maxDimension)), r.text("entry_path", maxText)
 	referrerHost := strings.ToLower(r.text("referrer_host", maxDimension))
 	if referrerHost == "" {
-		referrerHost, _ = splitURL(referrer)
+		referrerHost, _ = events.SplitURL(referrer)
 	}
 	service := r.text("service_name", maxDimension)
 	t := r.set.SessionReplays()
@@ -60,12 +60,12 @@ func (r *reader) sessionReplay() bool {
 	t.DurationMs.Append(duration)
 	t.Status.AppendString(status)
 	native.AppendBool(t.VisitorIsNew, isNew)
-	appendMap(t.UserTraits, traits)
+	events.AppendMap(t.UserTraits, traits)
 	t.URLInitial.AppendString(address)
-	t.Host.AppendString(cmp.Or(host, cut(urlHost, maxDimension)))
-	t.EntryPath.AppendString(cmp.Or(entry, cut(urlPath, maxText)))
+	t.Host.AppendString(cmp.Or(host, events.Cut(urlHost, maxDimension)))
+	t.EntryPath.AppendString(cmp.Or(entry, events.Cut(urlPath, maxText)))
 	t.Referrer.AppendString(referrer)
-	t.ReferrerHost.AppendString(cut(strings.TrimPrefix(referrerHost, "www."), maxDimension))
+	t.ReferrerHost.AppendString(events.Cut(strings.TrimPrefix(referrerHost, "www."), maxDimension))
 	t.ServiceName.AppendString(r.service(service, resource))
 	t.PageViews.Append(uint32(pages))
 	t.ClickCount.Append(uint32(clicks))
@@ -74,7 +74,7 @@ func (r *reader) sessionReplay() bool {
 		t.TraceIDs.Elements.AppendString(trace)
 	}
 	t.TraceIDs.EndRow()
-	appendMap(t.ResourceAttributes, resource)
+	events.AppendMap(t.ResourceAttributes, resource)
 	for _, x := range texts {
 		x.column.AppendString(x.value)
 	}
@@ -169,13 +169,4 @@ func (r *reader) traceID(field, id string) string {
 		return ""
 	}
 	return id
-}
-
-// splitURL is the host of a URL without its port, in lower case, and the path; both empty when it is none.
-func splitURL(s string) (host, path string) {
-	u, err := url.Parse(s)
-	if err != nil {
-		return "", ""
-	}
-	return strings.ToLower(u.Hostname()), u.EscapedPath()
 }

@@ -1,6 +1,10 @@
 package activity
 
-import "math"
+import (
+	"math"
+
+	"github.com/svc-observability/svc/server/ingest/events"
+)
 
 // Types of session events with rules of their own.
 const (
@@ -11,7 +15,7 @@ const (
 const (
 	maxTargetText = 120
 	// maxName bounds the name of a product event, which a custom session event becomes.
-	maxName = 128
+	maxName = events.MaxName
 )
 
 // sessionEvent reads an event on the timeline of a session. What cannot be read refuses the request.
@@ -69,7 +73,7 @@ func (r *reader) sessionEvent() bool {
 	t.VisitorID.AppendString(visitor)
 	t.UserID.AppendString(user)
 	t.GroupID.AppendString(group)
-	appendMap(t.Attributes, attributes)
-	appendMap(t.ResourceAttributes, r.resource(nil))
+	events.AppendMap(t.Attributes, attributes)
+	events.AppendMap(t.ResourceAttributes, r.resource(nil))
 	return true
 }

@@ -68,6 +68,44 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
+// BenchmarkWalkPolicies is the walk of traces with the policies of an organization. Items are those sent, also when they are dropped.
+func BenchmarkWalkPolicies(b *testing.B) {
+	mappings := []otlp.Mapping{
+		{Source: "db.system.name", Target: "db.system"},
+		{Source: "user_agent.original", Target: "browser", Move: true},
+		{Source: "enduser.id", Target: "user.id"},
+		{Context: otlp.ResourceContext, Source: "k8s.pod.name", Target: "pod"},
+		{Source: "net.peer.name", Target: "server.address"},
+	}
+	tenth := otlp.Sampling{Ratio: 0.1, KeepErrors: true, KeepSlowNano: 10e9}
+	for _, c := range []struct {
+		name     string
+		mappings []otlp.Mapping
+		sampling otlp.Sampling
+	}{
+		{"none", nil, otlp.Sampling{}},
+		{"mappings-unmatched", []otlp.Mapping{mappings[2], mappings[4]}, otlp.Sampling{}},
+		{"mappings-of-span", mappings[:3], otlp.Sampling{}},
+		{"mappings", mappings, otlp.Sampling{}},
+		{"sampling", nil, tenth},
+		{"both", mappings, tenth},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			in, set, s := body(b, otlp.Traces, benchItems), &blocks.Set{}, stamp()
+			s.Mappings, s.Sampling = c.mappings, c.sampling
+			b.ReportAllocs()
+			done := perItem(b)
+			for b.Loop() {
+				set.Reset()
+				if r, err := otlp.Walk(otlp.Traces, in, s, set); err != nil || r.Accepted+r.Sampled != benchItems {
+					b.Fatal(r, err)
+				}
+			}
+			done()
+		})
+	}
+}
+
 // BenchmarkPath is what a request costs from compressed body to Native bytes: gunzip, walk, merge into the batch, and the
 // batch's share of writing.
 func BenchmarkPath(b *testing.B) {

@@ -57,7 +57,24 @@ func oddAttributes() []kvs {
 		{text("http.route", "/r"), otlptest.Double("SampleRate", 2.5), text("http.request.method", "")},
 		{text("service.name", ""), text("org_id", "forged"), text("svc_org_id", "forged"), text("team", "b"), text("service.namespace", "own")},
 		{text("deployment.environment.name", "prod"), text("deployment.environment", "x"), text("service.version", "1")},
+		{
+			text("svc.product_event.name", "order"), otlptest.Int("svc.product_event.user_id", 7), text("svc.product_event.include", "a, b,,c, a"),
+			text("a", "1"), otlptest.Bool("b", true), text("svc.product_event.prop.b", "own"), text("svc.product_event.prop.", "x"),
+			text("svc.product_event.url", "https://Shop.example.com:8443/p/q?x#y"), text("session.id", "s1"),
+		},
+		{text("svc.product_event.name", "$reserved"), text("svc.product_event.name", "$screen"), text("svc.product_event.url", ":not a url")},
+		{text("svc.product_event.name", ""), text("svc.product_event.user_id", "u")},
+		append(kvs{text("svc.product_event.name", strings.Repeat("é", 64)), text("svc.product_event.visitor_id", strings.Repeat("é", 200))}, manyProperties()...),
 	}
+}
+
+// manyProperties are more than an event holds, one of them too long.
+func manyProperties() kvs {
+	all := kvs{otlptest.Text("svc.product_event.prop.k07", strings.Repeat("é", 600))}
+	for i := range 40 {
+		all = append(all, otlptest.Int(fmt.Sprintf("svc.product_event.prop.k%02d", i%39), int64(i)))
+	}
+	return append(all, otlptest.Text("svc.product_event.prop.a", strings.Repeat("é", 600)))
 }
 
 func oddTimes() []uint64 {

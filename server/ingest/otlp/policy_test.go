@@ -13,7 +13,7 @@ func policyKeys() []string {
 	return []string{
 		"http.route", "http.target", "url.path", "server.address", "net.peer.name", "SampleRate", "http.status_code", "http.response.status_code",
 		"http.method", "http.request.method", "url.full", "http.url", "a", "b", "k1", "k30", "db.namespace", "db.client.wait_ms", "db.cached",
-		"k8s.pod.name", "service.name", "team", "svc_org_id", "new", "newer", "", "http.response.status_code2",
+		"k8s.pod.name", "service.name", "team", "svc_org_id", "new", "newer", "", "svc.product_event.name", "svc.product_event.prop.b", "http.response.status_code2",
 	}
 }
 
@@ -40,6 +40,7 @@ func policyStamps() []*otlp.Stamp {
 		s := fullStamp()
 		s.Mappings = chosenMappings(b)
 		if i >= 2 {
+			s.NoProductEvents = i == 2
 			s.Sampling = otlp.Sampling{Ratio: 0.3, KeepErrors: i == 3, KeepSlowNano: uint64(i-2) * 280e6}
 		}
 		if len(s.Mappings) > 0 || s.Sampling.Enabled() {

@@ -1,3 +1,125 @@
 package otlp
 
-const productEventName = "svc.product_event.name"
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/svc-observability/svc/server/ingest/events"
+	"github.com/svc-observability/svc/server/warehouse/native"
+)
+
+// Attributes that make a product event of a span. The name makes the event; what is the same for many events stays out of it: other
+// attributes of the span come along when they are listed, separated by commas.
+const (
+	productEvent          = "svc.product_event."
+	productEventName      = productEvent + "name"
+	productEventUserID    = productEvent + "user_id"
+	productEventGroupID   = productEvent + "group_id"
+	productEventVisitorID = productEvent + "visitor_id"
+	productEventURL       = productEvent + "url"
+	productEventInclude   = productEvent + "include"
+	productEventProperty  = productEvent + "prop."
+
+	sessionID = "session.id"
+)
+
+// maxInclude is how many keys are taken off a list: above what an event can hold, because a span may lack some of them.
+const maxInclude = 4 * events.MaxAttributes
+
+// productEvent makes the product event of a span that names one. It does so before sampling: the span is one of many that tell the same,
+// the event is a fact of its own. What is wrong with the event is a warning. It reports false when the request is too large.
+func (w *walker) productEvent(m *native.Map, start int64) bool {
+	if w.stamp.NoProductEvents {
+		w.note(issueEventSignal, "attributes."+productEventName)
+		return true
+	}
+	e := events.Product{Org: w.stamp.Org, Name: string(w.hotKeys.get(hotProductEvent)), Source: events.SourceServer, UnixNano: start}
+	var problem string
+	if e.Kind, problem = events.Kind(e.Name); problem != "" {
+		w.note(issueEventName, "attributes."+productEventName)
+		return true
+	}
+	var include string
+	m.EachOfRow(func(key, value []byte) {
+		switch string(key) {
+		case productEventUserID:
+			e.UserID = string(value)
+		case productEventGroupID:
+			e.GroupID = string(value)
+		case productEventVisitorID:
+			e.VisitorID = string(value)
+		case productEventURL:
+			e.URL = string(value)
+		case productEventInclude:
+			include = string(value)
+		case sessionID:
+			e.SessionID = string(value)
+		}
+	})
+	if e.SessionID == "" {
+		e.SessionID = string(w.resource.first(sessionID))
+	}
+	e.ServiceName = events.Cut(string(w.resource.service), events.MaxService)
+	tooMuch := false
+	limit := func(s *string, most int) {
+		tooMuch = tooMuch || len(*s) > most
+		*s = events.Cut(*s, most)
+	}
+	limit(&e.UserID, events.MaxID)
+	limit(&e.GroupID, events.MaxID)
+	limit(&e.VisitorID, events.MaxID)
+	limit(&e.SessionID, events.MaxID)
+	limit(&e.URL, events.MaxURL)
+	listed, more := splitInclude(include)
+	var cut, dropped int
+	e.Attributes, cut, dropped = events.Limit(eventAttributes(m, listed), events.MaxAttributes)
+	if tooMuch || more || cut > 0 || dropped > 0 {
+		w.note(issueEventLimit, "attributes."+productEventName)
+	}
+	t := w.set.ProductEvents()
+	before := t.Bytes()
+	e.Append(t)
+	appendRow(t.ResourceAttributes, w.resource.attributes)
+	w.events++
+	return w.grow(rowSize + 2*(t.Bytes()-before))
+}
+
+// splitInclude is the keys of a list; more says that it has more than are looked at.
+func splitInclude(list string) (keys map[string]bool, more bool) {
+	keys = map[string]bool{}
+	for key := range strings.SplitSeq(list, ",") {
+		if key = strings.TrimSpace(key); key == "" {
+			continue
+		}
+		if len(keys) == maxInclude {
+			return keys, true
+		}
+		keys[key] = true
+	}
+	return keys, false
+}
+
+// eventAttributes is the attributes of the event that the open row makes, by key: its properties, and the listed attributes of the span
+// whose keys no property has. Of a key that comes twice the last counts.
+func eventAttributes(m *native.Map, listed map[string]bool) []events.Attribute {
+	var properties, included []events.Attribute
+	m.EachOfRow(func(key, value []byte) {
+		if property, ok := bytes.CutPrefix(key, []byte(productEventProperty)); ok {
+			properties = append(properties, events.Attribute{Key: string(property), Value: string(value)})
+		}
+		if listed[string(key)] {
+			included = append(included, events.Attribute{Key: string(key), Value: string(value)})
+		}
+	})
+	all := slices.Concat(included, properties)
+	slices.SortStableFunc(all, func(a, b events.Attribute) int { return cmp.Compare(a.Key, b.Key) })
+	last := all[:0]
+	for i, a := range all {
+		if i+1 == len(all) || all[i+1].Key != a.Key {
+			last = append(last, a)
+		}
+	}
+	return last
+}

@@ -33,7 +33,7 @@ type reference struct {
 	keys               map[[4]any]uint64
 	catalog            map[[4]any]row
 	accepted, rejected int
-	sampled            int
+	sampled, events    int
 }
 
 func newReference(stamp *otlp.Stamp) *reference {

@@ -30,6 +30,7 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 		}
 	}
 	attrs := typedMap(s.Attributes)
+	r.productEvent(res, at, attrs)
 	rate, stored := r.policies(res, s, duration, attrs)
 	if !stored {
 		r.sampled++

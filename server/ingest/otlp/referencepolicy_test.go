@@ -1,7 +1,10 @@
 package otlp_test
 
 import (
+	"maps"
 	"math"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,6 +57,68 @@ func (r *reference) policies(res *refResource, s *tracepb.Span, duration uint64,
 		return weight, true
 	}
 	return weight * refRate(attrs, s.TraceState), true
+}
+
+// productEvent is the row of the product event that a span makes, if it does.
+func (r *reference) productEvent(res *refResource, at int64, attrs map[string]typed) {
+	const prefix = "svc.product_event."
+	name, named := attrs[prefix+"name"]
+	screen := name.text == "$screen"
+	if !named || r.stamp.NoProductEvents || len(name.text) < 1 || len(name.text) > 128 || name.text[0] == '$' && !screen {
+		return
+	}
+	short := func(s string, limit int) string {
+		if len(s) > limit {
+			s = strings.ToValidUTF8(s[:limit], "")
+		}
+		return s
+	}
+	kept := map[string]string{}
+	listed := map[string]bool{}
+	for key := range strings.SplitSeq(attrs[prefix+"include"].text, ",") {
+		if key = strings.TrimSpace(key); key != "" && len(listed) < 128 {
+			listed[key] = true
+		}
+	}
+	for key, v := range attrs {
+		if listed[key] {
+			kept[key] = v.text
+		}
+	}
+	for key, v := range attrs {
+		if property, ok := strings.CutPrefix(key, prefix+"prop."); ok {
+			kept[property] = v.text
+		}
+	}
+	dropped, n := 0, 0
+	for _, key := range slices.Sorted(maps.Keys(kept)) {
+		if key == "" || len(key) > 64 || n == 32 {
+			delete(kept, key)
+			dropped++
+			continue
+		}
+		if n++; len(kept[key]) > 1024 {
+			kept[key] = short(kept[key], 1021) + "…"
+		}
+	}
+	if dropped > 0 {
+		kept["svc_dropped_attributes_count"] = strconv.Itoa(dropped)
+	}
+	address, host, path := short(attrs[prefix+"url"].text, 2048), "", ""
+	if u, err := url.Parse(address); err == nil {
+		host, path = strings.ToLower(u.Hostname()), u.EscapedPath()
+	}
+	session := attrs["session.id"].text
+	if session == "" {
+		session = res.all["session.id"].text
+	}
+	r.events++
+	r.tables["product_events"] = append(r.tables["product_events"], row{
+		"OrgId": string(r.stamp.Org), "Name": name.text, "Timestamp": at, "Kind": map[bool]string{true: "screen", false: "custom"}[screen],
+		"Source": "server", "VisitorId": short(attrs[prefix+"visitor_id"].text, 256), "UserId": short(attrs[prefix+"user_id"].text, 256),
+		"GroupId": short(attrs[prefix+"group_id"].text, 256), "SessionId": short(session, 256), "ServiceName": short(res.service, 128),
+		"Url": address, "Host": short(host, 256), "PagePath": short(path, 1024), "Attributes": kept, "ResourceAttributes": texts(res.all),
+	})
 }
 
 func hasThreshold(state string) bool {

@@ -3,6 +3,8 @@ package otlp
 import (
 	"fmt"
 	"strings"
+
+	"github.com/svc-observability/svc/server/ingest/events"
 )
 
 // Result says what became of the items of a request that was well-formed.
@@ -10,6 +12,8 @@ type Result struct {
 	Accepted, Rejected int
 	// Sampled counts spans that the sampling policy dropped, which are neither accepted nor rejected: the sender is told nothing of them.
 	Sampled int
+	// ProductEvents counts the product events that spans made, whether the spans themselves are stored or not.
+	ProductEvents int
 	// Reasons says why items were rejected, Warnings what was changed or left out in accepted ones. Each kind comes once.
 	Reasons, Warnings []Note
 }
@@ -68,6 +72,9 @@ const (
 	issueLongValue
 	issueLongBody
 	issueManyAttributes
+	issueEventSignal
+	issueEventName
+	issueEventLimit
 	issues
 	noIssue = issues
 )
@@ -105,6 +112,12 @@ func (k issueKind) message() string {
 		return "is out of range and was replaced"
 	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes:
 		return limitMessage(k)
+	case issueEventSignal:
+		return "this ingest key may not send events: no product event was made of the span"
+	case issueEventName:
+		return fmt.Sprintf("the name of a product event must be 1 to %d bytes long and must not begin with $, which is reserved: no product event was made of the span", events.MaxName)
+	case issueEventLimit:
+		return fmt.Sprintf("the product event has a value that is too long or more than %d attributes: it was stored without what is beyond the limits", events.MaxAttributes)
 	default:
 		return fmt.Sprintf("a value is nested more than %d deep: the innermost parts were left out", maxJSONDepth)
 	}
@@ -149,7 +162,7 @@ func (w *walker) takeBackNotes() {
 }
 
 func (w *walker) result() Result {
-	r := Result{Accepted: w.accepted, Sampled: w.sampled}
+	r := Result{Accepted: w.accepted, Sampled: w.sampled, ProductEvents: w.events}
 	for k, n := range w.issues {
 		if n.count == 0 {
 			continue

@@ -129,17 +129,22 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 	return w.finishSpan(t, columns, start)
 }
 
-// applyPolicies does what is done to few spans or for few organizations, before anything else is made of the span, in this order: product
-// events, sampling, the mark of its weight, attribute mappings. It reports whether the span is to be stored, and false when the request
+// applyPolicies does what is done to few spans or for few organizations, before anything else is made of the span: its product event, as
+// it came and whatever becomes of the span itself; then sampling, the mark of its weight, attribute mappings. It reports whether the span is to be stored, and false when the request
 // is too large.
 func (w *walker) applyPolicies(t *blocks.Spans, start int64) (keep, ok bool) {
+	m := t.SpanAttributes
 	keep = !w.sampler.enabled || w.sample(start)
 	if !keep {
 		w.sampled++
 		w.takeBackNotes()
+	}
+	if w.hotKeys.has(hotProductEvent) && !w.productEvent(m, start) {
+		return false, false
+	}
+	if !keep {
 		return false, true
 	}
-	m := t.SpanAttributes
 	if !w.stampWeight(m) {
 		return false, false
 	}

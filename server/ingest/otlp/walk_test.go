@@ -46,8 +46,8 @@ func compareWith(tb testing.TB, signal otlp.Signal, in []byte, stamp *otlp.Stamp
 		}
 		return
 	}
-	if result.Accepted != ref.accepted || result.Rejected != ref.rejected || result.Sampled != ref.sampled {
-		tb.Fatalf("%+v; want accepted %d, rejected %d, sampled %d", result, ref.accepted, ref.rejected, ref.sampled)
+	if result.Accepted != ref.accepted || result.Rejected != ref.rejected || result.Sampled != ref.sampled || result.ProductEvents != ref.events {
+		tb.Fatalf("%+v; want accepted %d, rejected %d, sampled %d, events %d", result, ref.accepted, ref.rejected, ref.sampled, ref.events)
 	}
 	got := map[string][]row{}
 	for t := range set.Tables() {

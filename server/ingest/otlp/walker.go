@@ -34,8 +34,10 @@ type walker struct {
 	counters [counters]keyCounter
 	hour     uint32
 
-	accepted, sampled int
-	issues            [issues]issue
+	// accepted and sampled count items, events product events of spans.
+	accepted, sampled, events int
+
+	issues [issues]issue
 	// noted lists the issues of the present span.
 	noted []issueKind
 
@@ -74,7 +76,7 @@ func (w *walker) begin(signal Signal, body []byte, stamp *Stamp, set *blocks.Set
 	for i := range w.counters {
 		w.counters[i].reset()
 	}
-	w.hour, w.accepted, w.sampled, w.issues = 0, 0, 0, [issues]issue{}
+	w.hour, w.accepted, w.sampled, w.events, w.issues = 0, 0, 0, 0, [issues]issue{}
 	w.weight, w.sampler.enabled = 1, false
 	if signal == Traces {
 		w.hotKeys.reset(stamp.Mappings)

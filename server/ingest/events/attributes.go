@@ -1,0 +1,76 @@
+package events
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/warehouse/native"
+)
+
+// Attribute is an entry of a map, as stored.
+type Attribute struct{ Key, Value string }
+
+// Bounds of an entry, in bytes.
+const (
+	MaxAttributeKey   = 64
+	MaxAttributeValue = 1024
+)
+
+// DroppedKey marks a map that had to lose entries; its value is their number. A value that had to be cut ends with an ellipsis.
+const (
+	DroppedKey = "svc_dropped_attributes_count"
+	ellipsis   = "…"
+)
+
+// Limit keeps what a map of so many entries may hold: the first ones, with keys that are neither empty nor too long, and values cut. The
+// list is changed in place. It also counts what was cut and what was dropped.
+func Limit(all []Attribute, entries int) (kept []Attribute, cut, dropped int) {
+	kept = all[:0]
+	for _, a := range all {
+		switch {
+		case a.Key == "" || len(a.Key) > MaxAttributeKey || len(kept) == entries:
+			dropped++
+			continue
+		case len(a.Value) > MaxAttributeValue:
+			cut++
+			a.Value = Cut(a.Value, MaxAttributeValue-len(ellipsis)) + ellipsis
+		}
+		kept = append(kept, a)
+	}
+	if dropped > 0 {
+		kept = append(kept, Attribute{DroppedKey, strconv.Itoa(dropped)})
+	}
+	return kept, cut, dropped
+}
+
+// AppendMap appends a row.
+func AppendMap(c *native.Map, row []Attribute) {
+	c.BeginRow()
+	for _, a := range row {
+		c.Key([]byte(a.Key), 0)
+		c.Values.AppendString(a.Value)
+	}
+	c.EndRow()
+}
+
+// Cut shortens a text to at most limit bytes without splitting a character.
+func Cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// SplitURL is the host of a URL without its port, in lower case, and the path; both empty when it is none.
+func SplitURL(s string) (host, path string) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return "", ""
+	}
+	return strings.ToLower(u.Hostname()), u.EscapedPath()
+}

@@ -1,0 +1,80 @@
+// Package events makes rows of product events, whichever way they came: as lines of NDJSON or on spans. What sessions share with them is
+// here as well: maps of attributes within bounds, texts cut to a length, the parts of URLs.
+package events
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
+)
+
+// Bounds of a product event, in bytes; MaxAttributes in entries.
+const (
+	MaxName       = 128
+	MaxID         = 256
+	MaxService    = 128
+	MaxURL        = 2 << 10
+	MaxPagePath   = 1 << 10
+	MaxAttributes = 32
+
+	maxHost = 256
+)
+
+// Kinds and sources of product events that servers send.
+const (
+	KindCustom = "custom"
+	KindScreen = "screen"
+
+	SourceServer = "server"
+	SourceMobile = "mobile"
+)
+
+// nameScreen is the one reserved name that senders may use.
+const nameScreen = "$screen"
+
+// Kind is the kind of the event with a name. A name that cannot be used has a problem instead, which goes on where the field's name ends.
+func Kind(name string) (kind, problem string) {
+	switch {
+	case name == nameScreen:
+		return KindScreen, ""
+	case strings.HasPrefix(name, "$"):
+		return "", "must not begin with $, which is reserved"
+	case name == "" || len(name) > MaxName:
+		return "", "must be 1 to 128 bytes long"
+	default:
+		return KindCustom, ""
+	}
+}
+
+// Product is a product event within its bounds.
+type Product struct {
+	Org                                   principal.OrgID
+	Name, Kind, Source                    string
+	UnixNano                              int64
+	VisitorID, UserID, GroupID, SessionID string
+	ServiceName                           string
+	// URL has the host and, unless PagePath is given, the path of the page in it.
+	URL, PagePath string
+	Attributes    []Attribute
+}
+
+// Append appends the event's row but for the attributes of the resource, which the caller appends.
+func (p *Product) Append(t *blocks.ProductEvents) {
+	host, path := SplitURL(p.URL)
+	t.OrgID.AppendString(string(p.Org))
+	t.Name.AppendString(p.Name)
+	t.Timestamp.Append(p.UnixNano)
+	t.Kind.AppendString(p.Kind)
+	t.Source.AppendString(p.Source)
+	t.VisitorID.AppendString(p.VisitorID)
+	t.UserID.AppendString(p.UserID)
+	t.GroupID.AppendString(p.GroupID)
+	t.SessionID.AppendString(p.SessionID)
+	t.ServiceName.AppendString(p.ServiceName)
+	t.URL.AppendString(p.URL)
+	t.Host.AppendString(Cut(host, maxHost))
+	t.PagePath.AppendString(cmp.Or(p.PagePath, Cut(path, MaxPagePath)))
+	AppendMap(t.Attributes, p.Attributes)
+}
