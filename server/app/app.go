@@ -16,7 +16,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"google.golang.org/grpc"
 
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
@@ -59,7 +58,7 @@ type App struct {
 	listeners listeners
 	api       *http.Server
 	ingest    *http.Server
-	otlp      *grpc.Server
+	otlp      *http.Server
 
 	closers []closer
 	closed  sync.Once

@@ -65,16 +65,7 @@ func (a *App) openIngest(context.Context) error {
 	a.ingest = gateway.HTTPServer()
 	a.onClose("ingest server", a.shutdown(a.ingest, "ingest"))
 	a.otlp = gateway.GRPCServer()
-	a.onClose("otlp grpc server", func(ctx context.Context) error {
-		done := make(chan struct{})
-		go func() { a.otlp.GracefulStop(); close(done) }()
-		select {
-		case <-done:
-		case <-ctx.Done():
-			a.otlp.Stop()
-		}
-		return nil
-	})
+	a.onClose("otlp grpc server", a.shutdown(a.otlp, "otlp grpc"))
 	a.onClose("ingest health", func(context.Context) error { gateway.Drain(); return nil })
 	return nil
 }

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"google.golang.org/grpc"
-
 	"github.com/svc-observability/svc/server/config"
 )
 
@@ -94,7 +92,7 @@ func (a *App) serve(failed chan<- error) {
 }
 
 func run(name string, serve func() error, failed chan<- error) {
-	if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, grpc.ErrServerStopped) {
+	if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		failed <- fmt.Errorf("%s listener: %w", name, err)
 	}
 }

@@ -2,18 +2,12 @@ package ingest
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
+	"net/http"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/otlp"
@@ -37,59 +31,75 @@ func newHealth() *health.Server {
 	return h
 }
 
-// GRPCServer serves the OTLP/gRPC address: the three collector services and gRPC health.
-func (g *Gateway) GRPCServer() *grpc.Server {
-	s := grpc.NewServer(
-		grpc.ForceServerCodecV2(passThrough{}),
-		//lint:ignore SA1019 The only way to get at a compressed message as it came: it is stored so, and both doors share one bounded decompressor. Registering a compressor instead would change gzip for the whole process.
-		grpc.RPCDecompressor(keepCompressed{}), //nolint:staticcheck // see above
-		grpc.MaxRecvMsgSize(g.limits.GRPCMessage),
-		grpc.MaxConcurrentStreams(uint32(g.limits.InFlight)),
-		grpc.InitialWindowSize(1<<20),
-		grpc.InitialConnWindowSize(4<<20),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute, Timeout: 20 * time.Second}),
-		grpc.ConnectionTimeout(20*time.Second),
-		grpc.WaitForHandlers(true),
-	)
+// Bounds of what a connection may make the server hold before a request is looked at.
+const (
+	maxConnectionBuffer = 4 << 20
+	maxStreamBuffer     = 256 << 10
+	maxHealthMessage    = 4 << 10
+)
+
+// GRPCServer serves the OTLP/gRPC address: the three collector services and gRPC health. The caller serves a listener.
+//
+// Export is served over the HTTP/2 of net/http rather than by grpc-go: that one receives a message of up to 64 MiB before anybody can say
+// whether there is memory for it. Here the key is checked before the message is read, its length before it is received, and its memory is
+// charged as it comes, as over HTTP. Everything else on the address is grpc-go's, with messages of a few kilobytes.
+func (g *Gateway) GRPCServer() *http.Server {
+	rest := grpc.NewServer(grpc.MaxRecvMsgSize(maxHealthMessage))
+	healthv1.RegisterHealthServer(rest, g.health)
+	exports := map[string]otlp.Signal{}
 	for name, signal := range collectorServices() {
-		// On the wire a unary call is a stream of one message each way. Registered as a stream, the handler runs before the message is
-		// read, so that the key is checked first, as over HTTP.
-		s.RegisterService(&grpc.ServiceDesc{
-			ServiceName: name,
-			HandlerType: (*any)(nil),
-			Streams: []grpc.StreamDesc{{
-				StreamName: "Export", ServerStreams: true, ClientStreams: true,
-				Handler: func(_ any, stream grpc.ServerStream) error { return g.serveStream(stream, signal) },
-			}},
-		}, nil)
+		exports["/"+name+"/Export"] = signal
 	}
-	healthv1.RegisterHealthServer(s, g.health)
-	return s
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	server := g.HTTPServer()
+	server.Protocols = &protocols
+	server.WriteTimeout = 0 // it would end a health watch; Export sets its own
+	server.HTTP2 = &http.HTTP2Config{
+		MaxConcurrentStreams:          min(g.limits.InFlight, 1000),
+		MaxReceiveBufferPerConnection: maxConnectionBuffer,
+		MaxReceiveBufferPerStream:     maxStreamBuffer,
+		SendPingTimeout:               time.Minute,
+		PingTimeout:                   20 * time.Second,
+	}
+	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if signal, ok := exports[r.URL.Path]; ok {
+			g.serveCall(w, r, signal)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, 2*maxHealthMessage)
+		rest.ServeHTTP(w, r)
+	})
+	return server
 }
 
-func (g *Gateway) serveStream(stream grpc.ServerStream, signal otlp.Signal) error {
-	started := time.Now()
-	g.metrics.open.Inc()
-	defer g.metrics.open.Dec()
-	ctx, cancel := context.WithDeadline(stream.Context(), started.Add(g.limits.Request))
-	defer cancel()
-	md, _ := metadata.FromIncomingContext(ctx)
-	id := requestid.Choose(first(md, "x-request-id"))
-	result, fail := g.receiveMessage(ctx, md, stream, signal)
+// serveCall serves one call of Export.
+func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request, signal otlp.Signal) {
+	if !isGRPC(r) {
+		w.WriteHeader(http.StatusUnsupportedMediaType) // as the gRPC specification has it
+		return
+	}
+	ctx, started, done := g.begin(w, r)
+	defer done()
+	_ = http.NewResponseController(w).SetWriteDeadline(started.Add(g.limits.Request + 15*time.Second)) // as HTTPServer
+	id := requestid.Choose(r.Header.Get(requestid.Header))
+	h := w.Header()
+	h.Set("Content-Type", mediaGRPC)
+	h.Set("Grpc-Accept-Encoding", "gzip")
+	h.Set(requestid.Header, id)
+	result, fail := g.receiveCall(ctx, r, signal)
 	g.metrics.answered(signal, doorGRPC, started, fail)
-	// Headers that cannot be sent mean that the sender is gone.
-	_ = stream.SetHeader(metadata.Pairs("x-request-id", id))
 	if fail != nil {
 		g.report(signal, doorGRPC, id, fail)
-		return grpcStatus(fail).Err()
+		writeStatus(w, grpcStatus(fail))
+		return
 	}
-	return stream.SendMsg(&message{bytes: protoResponse(nil, result.Rejected, result.Message())})
+	writeMessage(w, protoResponse(nil, result.Rejected, result.Message()))
 }
 
-// receiveMessage runs the checks in the order of the HTTP door.
-func (g *Gateway) receiveMessage(ctx context.Context, md metadata.MD, stream grpc.ServerStream, signal otlp.Signal) (none otlp.Result, _ *apierr.Error) {
-	key, discard, fail := g.authenticate(ctx, presentedKey(first(md, "authorization"), first(md, keyHeader)))
+// receiveCall runs the checks in the order of the HTTP door.
+func (g *Gateway) receiveCall(ctx context.Context, r *http.Request, signal otlp.Signal) (none otlp.Result, _ *apierr.Error) {
+	key, discard, fail := g.authenticate(ctx, presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader)))
 	if fail != nil {
 		return none, fail
 	}
@@ -100,78 +110,11 @@ func (g *Gateway) receiveMessage(ctx context.Context, md metadata.MD, stream grp
 		return none, fail
 	}
 	defer g.inFlight.leave(key.Org)
-	m, fail := g.receiveOne(ctx, stream)
+	body := g.buffers.get(key.Org)
+	defer g.release(body)
+	gzip, fail := g.readMessage(ctx, body, r)
 	if fail != nil {
 		return none, fail
 	}
-	held := &buffer{org: key.Org}
-	defer func() {
-		if !held.kept {
-			m.free()
-		}
-		g.release(held)
-	}()
-	if fail := g.charge(held, len(m.bytes)); fail != nil {
-		return none, fail
-	}
-	return g.store(ctx, &export{signal: signal, door: doorGRPC, key: key, discard: discard, body: m.bytes, held: held, gzip: m.gzip})
-}
-
-// receiveOne reads the one message of a unary call. It gives up at the deadline of ctx; the reading ends when the handler returns.
-func (g *Gateway) receiveOne(ctx context.Context, stream grpc.ServerStream) (*message, *apierr.Error) {
-	type received struct {
-		m   *message
-		err error
-	}
-	done := make(chan received, 1)
-	go func() {
-		m := &message{}
-		err := stream.RecvMsg(m)
-		if err == nil {
-			var second message
-			if err = stream.RecvMsg(&second); err == nil {
-				second.free()
-				err = errSecondMessage
-			} else if err == io.EOF { //nolint:errorlint // gRPC promises the bare value.
-				err = nil
-			}
-		}
-		done <- received{m, err}
-	}()
-	var r received
-	select {
-	case r = <-done:
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, g.interrupted(ctx)
-		}
-		// The stream is over, which ends the reading: its error says why. gRPC cancels also when it refuses a message itself.
-		r = <-done
-	}
-	if r.err == nil {
-		return r.m, nil
-	}
-	r.m.free()
-	switch {
-	case errors.Is(r.err, errSecondMessage):
-		return nil, apierr.New(apierr.IngestBadRequest, "Export takes one message; a second one came.")
-	case errors.Is(r.err, io.EOF):
-		return nil, apierr.New(apierr.IngestBadRequest, "The call ended without a message.")
-	case status.Code(r.err) == codes.ResourceExhausted:
-		return nil, apierr.New(apierr.IngestPayloadTooLarge,
-			fmt.Sprintf("The message is larger than %s as sent. Send smaller batches, or compress them with gzip.", mebibytes(g.limits.GRPCMessage)), apierr.Cause(r.err))
-	case ctx.Err() != nil:
-		return nil, g.interrupted(ctx)
-	default:
-		return nil, apierr.New(apierr.IngestBadRequest, "The message could not be read.", apierr.Cause(r.err))
-	}
-}
-
-var errSecondMessage = errors.New("ingest: a second message in a unary call")
-
-func first(md metadata.MD, name string) string {
-	if v := md.Get(name); len(v) > 0 {
-		return v[0]
-	}
-	return ""
+	return g.store(ctx, &export{signal: signal, door: doorGRPC, key: key, discard: discard, body: body.b, held: body, gzip: gzip})
 }

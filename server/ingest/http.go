@@ -182,7 +182,6 @@ func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *a
 	hint := int(min(max(r.ContentLength, 0), 1<<20))
 	err := fill(buf, r.Body, hint, g.limits.Body, func(n int) *apierr.Error { return g.charge(buf, n) })
 	var fail *apierr.Error
-	var timeout net.Error
 	switch {
 	case err == nil:
 		return nil
@@ -190,7 +189,7 @@ func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *a
 		return fail
 	case errors.Is(err, errTooLong):
 		return g.bodyTooLarge()
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(), errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case isTimeout(ctx, err):
 		return g.timedOut(err)
 	case errors.Is(err, io.ErrUnexpectedEOF) && r.ContentLength > 0:
 		return apierr.New(apierr.IngestBadRequest,
@@ -198,6 +197,12 @@ func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *a
 	default:
 		return apierr.New(apierr.IngestBadRequest, "The body could not be read to its end.", apierr.Cause(err))
 	}
+}
+
+// isTimeout reports whether a read ended because the request's time was over.
+func isTimeout(ctx context.Context, err error) bool {
+	var timeout net.Error
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() || errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
 // unread reports whether the sender may still be at a body that is longer than what net/http reads and drops by itself.

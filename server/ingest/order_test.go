@@ -39,7 +39,7 @@ func TestGRPCOrderOfChecks(t *testing.T) {
 		{"lookup outage", "key", unavailable("ServiceUnavailable"), func(b *brokenCall) { b.key = outageKey }},
 		{"signal", "key", corpus.Outcome{GRPC: codes.PermissionDenied, Tag: "@svc/ingest/SignalNotAllowed"}, func(b *brokenCall) { b.key = logsKey }},
 		{"in flight", "in flight", unavailable("RateLimited"), func(b *brokenCall) { b.busy = true }},
-		{"size", "body", corpus.Outcome{GRPC: codes.ResourceExhausted}, func(b *brokenCall) { b.Body = make([]byte, 9<<10) }},
+		{"size", "size", corpus.TooLarge, func(b *brokenCall) { b.Body = make([]byte, 9<<10) }},
 		{"gzip", "body", corpus.BadRequest, func(b *brokenCall) { b.Body, b.Encoding, b.Compressed = damaged, "gzip", true }},
 		{"expands too far", "body", corpus.TooLarge, func(b *brokenCall) {
 			b.Body, b.Encoding, b.Compressed = gzipped(t, make([]byte, 200<<10)), "gzip", true

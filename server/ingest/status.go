@@ -24,7 +24,9 @@ func grpcCode(tag apierr.Tag) codes.Code {
 		return codes.PermissionDenied
 	case apierr.IngestPlanLimitReached:
 		return codes.FailedPrecondition
-	case apierr.IngestBadRequest, apierr.IngestUnsupportedMediaType, apierr.IngestReplayBodyNotGzip:
+	case apierr.IngestUnsupportedMediaType:
+		return codes.Unimplemented // what the gRPC specification demands for a compression that is not known
+	case apierr.IngestBadRequest, apierr.IngestReplayBodyNotGzip:
 		return codes.InvalidArgument
 	case apierr.IngestPayloadTooLarge:
 		return codes.ResourceExhausted

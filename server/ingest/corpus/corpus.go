@@ -69,7 +69,7 @@ var (
 	OK              = Outcome{200, "", codes.OK, ""}
 	Unauthorized    = Outcome{401, "ingest_unauthorized", codes.Unauthenticated, "@svc/ingest/Unauthorized"}
 	TooLarge        = Outcome{413, "ingest_payload_too_large", codes.ResourceExhausted, "@svc/ingest/PayloadTooLarge"}
-	UnsupportedType = Outcome{415, "ingest_unsupported_media_type", codes.InvalidArgument, "@svc/ingest/UnsupportedMediaType"}
+	UnsupportedType = Outcome{415, "ingest_unsupported_media_type", codes.Unimplemented, "@svc/ingest/UnsupportedMediaType"}
 	BadRequest      = Outcome{400, "ingest_bad_request", codes.InvalidArgument, "@svc/ingest/BadRequest"}
 	NoRoute         = Outcome{404, "ingest_route_not_found", codes.Unimplemented, "@svc/ingest/RouteNotFound"}
 	NoMethod        = Outcome{405, "ingest_method_not_allowed", codes.Unimplemented, "@svc/ingest/MethodNotAllowed"}

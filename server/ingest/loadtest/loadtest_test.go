@@ -82,7 +82,7 @@ func (s *sink) serve(t testing.TB) (url, addr string) {
 	gs := g.GRPCServer()
 	done := make(chan error, 1)
 	go func() { done <- gs.Serve(l) }()
-	t.Cleanup(func() { gs.Stop(); <-done })
+	t.Cleanup(func() { _ = gs.Close(); <-done })
 	return h.URL, l.Addr().String()
 }
 
