@@ -1,0 +1,138 @@
+package outcome
+
+import (
+	"cmp"
+	"container/list"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config says how a Recorder works. Store and Node are required.
+type Config struct {
+	Store Store
+	// Node names this node among all that write to the store; it stays over restarts.
+	Node string
+	// SaveEvery is how often keys with new problems are saved. Default 5 s.
+	SaveEvery time.Duration
+	// SaveCleanEvery is how often keys are saved of which there are only successes to tell. Default 30 s.
+	SaveCleanEvery time.Duration
+	// Keep is how long the store keeps the history of a key that is not used. Default 30 days.
+	Keep time.Duration
+	// CallTimeout bounds one call of the store. Default 10 s.
+	CallTimeout time.Duration
+	// MaxKeys bounds the keys in memory; the one not used for longest makes room. Default 1,024, which takes 30 MB at most.
+	MaxKeys int
+	Logger  *slog.Logger
+	// Now is the clock. Default time.Now.
+	Now func() time.Time
+}
+
+// Recorder is safe for concurrent use; Close it.
+type Recorder struct {
+	cfg  Config
+	stop chan struct{}
+	done chan struct{}
+	once sync.Once
+
+	mu   sync.Mutex
+	keys map[Key]*history
+	// used has the history that was used last in front.
+	used  list.List
+	stats Stats
+}
+
+// Stats is a snapshot for metrics; counters count since Start.
+type Stats struct {
+	Keys int
+	// Oldest is the age of the oldest outcome that is not saved, 0 when all are.
+	Oldest time.Duration
+	// Saved counts histories that were saved, SaveFailures calls of the store that failed.
+	Saved, SaveFailures int64
+	// Evicted counts keys that made room for others, Unsaved those of them that had something to save.
+	Evicted, Unsaved int64
+}
+
+// Start starts a recorder.
+func Start(cfg Config) (*Recorder, error) {
+	if cfg.Store == nil || cfg.Node == "" {
+		return nil, errors.New("outcome: Store and Node are required")
+	}
+	cfg.SaveEvery = cmp.Or(cfg.SaveEvery, 5*time.Second)
+	cfg.SaveCleanEvery = cmp.Or(cfg.SaveCleanEvery, 30*time.Second)
+	cfg.Keep = cmp.Or(cfg.Keep, 30*24*time.Hour)
+	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 10*time.Second)
+	cfg.MaxKeys = cmp.Or(cfg.MaxKeys, 1024)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	r := &Recorder{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{}), keys: map[Key]*history{}}
+	go r.work()
+	return r, nil
+}
+
+// Record notes an answer; its time is now.
+func (r *Recorder) Record(key Key, o Outcome) {
+	o.At = r.cfg.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.keys[key]
+	if h == nil {
+		h = r.admit(key)
+	}
+	r.used.MoveToFront(h.place)
+	if o.Agent == h.agent || len(o.Agent) > maxAgent && cut(o.Agent, maxAgent) == h.agent {
+		o.Agent = h.agent
+	} else {
+		h.agent = strings.Clone(cut(o.Agent, maxAgent))
+		o.Agent = h.agent
+	}
+	if o.Reason == h.reason {
+		o.Reason = h.reason
+	} else {
+		h.reason = cut(o.Reason, maxReason)
+		o.Reason = h.reason
+	}
+	h.add(&o)
+	if !h.unsaved.any() {
+		h.unsaved.since = o.At
+	}
+	h.unsaved.problem = h.unsaved.problem || !o.clean()
+}
+
+// admit makes room for a key.
+func (r *Recorder) admit(key Key) *history {
+	if len(r.keys) >= r.cfg.MaxKeys {
+		last := r.used.Back()
+		oldest := r.used.Remove(last).(*history)
+		delete(r.keys, oldest.key)
+		r.stats.Evicted++
+		if oldest.unsaved.any() {
+			r.stats.Unsaved++
+		}
+	}
+	h := &history{key: key}
+	h.place = r.used.PushFront(h)
+	r.keys[key] = h
+	return h
+}
+
+// Stats returns a snapshot.
+func (r *Recorder) Stats() Stats {
+	now := r.cfg.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.stats
+	s.Keys = len(r.keys)
+	for _, h := range r.keys {
+		if h.unsaved.any() {
+			s.Oldest = max(s.Oldest, now.Sub(h.unsaved.since))
+		}
+	}
+	return s
+}

@@ -1,0 +1,240 @@
+package usage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/svc-observability/svc/server/principal"
+)
+
+const (
+	// deltasAtOnce bounds one flush, orgsAtOnce one read of plans and sums.
+	deltasAtOnce = 2000
+	orgsAtOnce   = 500
+	// forgetAfter is how long an account without requests stays in memory.
+	forgetAfter = time.Hour
+)
+
+// Close flushes what is left. When ctx ends before that succeeds, the error says how much is lost. Stop counting before.
+func (m *Meter) Close(ctx context.Context) error {
+	m.once.Do(func() { close(m.stop) })
+	select {
+	case <-m.done:
+	case <-ctx.Done():
+		return fmt.Errorf("close the usage meter: %w", ctx.Err())
+	}
+	for {
+		err := m.flush(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(min(m.cfg.FlushEvery, 100*time.Millisecond)):
+		case <-ctx.Done():
+			var lost Counts
+			for _, d := range m.batch {
+				lost.add(d.Counts)
+			}
+			return fmt.Errorf("usage of %d requests with %d items and %d bytes could not be stored: %w", lost.Requests, lost.Items, lost.Bytes, err)
+		}
+	}
+}
+
+// work flushes and reads until Close. It is alone in both, so that a read that follows a flush has everything flushed so far.
+func (m *Meter) work() {
+	defer close(m.done)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-m.stop: // what is under way ends, and Close goes on in its own time
+			cancel()
+		case <-m.done:
+		}
+	}()
+	ticker := time.NewTicker(m.cfg.FlushEvery)
+	defer ticker.Stop()
+	failing := false
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-m.wake:
+		case <-ticker.C:
+		}
+		err := m.flush(ctx)
+		if readErr := m.read(ctx); readErr != nil {
+			err = errors.Join(err, readErr)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && !failing {
+			m.cfg.Logger.Warn("usage and plans cannot be exchanged with the database; ingest goes on, counts wait in memory", slog.Any("error", err))
+		} else if err == nil && failing {
+			m.cfg.Logger.Info("usage and plans are exchanged with the database again")
+		}
+		failing = err != nil
+	}
+}
+
+// flush adds what was counted to the store. After an error the same deltas go out again under the same number, before any others.
+func (m *Meter) flush(ctx context.Context) error {
+	for {
+		left := len(m.batch) > 0
+		if !left {
+			left = m.take()
+		}
+		if len(m.batch) == 0 {
+			return nil
+		}
+		call, cancel := context.WithTimeout(ctx, m.cfg.CallTimeout)
+		err := m.cfg.Store.AddUsage(call, m.cfg.Node, m.number, m.batch)
+		cancel()
+		m.mu.Lock()
+		if err != nil {
+			m.stats.FlushFailures++
+			m.mu.Unlock()
+			return fmt.Errorf("add usage: %w", err)
+		}
+		m.stats.Flushes++
+		m.flushing = time.Time{}
+		m.mu.Unlock()
+		m.batch = nil
+		if !left {
+			return nil
+		}
+	}
+}
+
+// take makes the next batch of what waits, and reports whether something had to be left for another.
+func (m *Meter) take() (left bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.cells) == 0 {
+		return false
+	}
+	m.flushing = m.since
+	for c, n := range m.cells {
+		if len(m.batch) == deltasAtOnce {
+			left = true
+			break
+		}
+		delete(m.cells, c)
+		d := Delta{Org: c.org, Day: c.dayStart(), Signal: c.signal, Key: c.key, Counts: *n}
+		m.batch = append(m.batch, d)
+		if a := m.accounts[c.org]; a != nil && !d.Day.Before(a.month) {
+			u := a.of(c.signal)
+			u.flushed.add(*n)
+			u.waiting.subtract(*n)
+		}
+	}
+	if !left {
+		m.since = time.Time{}
+	}
+	// All nodes flush sums in one order, or their transactions could wait for each other.
+	slices.SortFunc(m.batch, func(x, y Delta) int {
+		return cmp.Or(cmp.Compare(x.Org, y.Org), x.Day.Compare(y.Day), cmp.Compare(x.Signal, y.Signal), cmp.Compare(x.Key, y.Key))
+	})
+	m.number = max(m.number+1, m.cfg.Now().UnixMicro())
+	return left
+}
+
+// read asks the store for the accounts that are due: new ones at once, all of them every ReadEvery.
+func (m *Meter) read(ctx context.Context) error {
+	now := m.cfg.Now()
+	all := m.readAt.IsZero() || now.Sub(m.readAt) >= m.cfg.ReadEvery || now.Before(m.readAt)
+	if all {
+		m.readAt = now
+		m.forget(now)
+	}
+	orgs, month := m.due(all, now)
+	for len(orgs) > 0 {
+		part := orgs[:min(len(orgs), orgsAtOnce)]
+		call, cancel := context.WithTimeout(ctx, m.cfg.CallTimeout)
+		found, err := m.cfg.Store.Accounts(call, part, month)
+		cancel()
+		if err != nil {
+			m.unanswered(orgs)
+			return fmt.Errorf("read plans and usage: %w", err)
+		}
+		m.learn(part, found, month)
+		orgs = orgs[len(part):]
+	}
+	return nil
+}
+
+// due lists the accounts to read, and the month that they are read for.
+func (m *Meter) due(all bool, now time.Time) (orgs []principal.OrgID, month time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for org, a := range m.accounts {
+		if all || !a.asked {
+			orgs = append(orgs, org)
+		}
+	}
+	return orgs, m.month.of(now)
+}
+
+// unanswered keeps what is known of the accounts; nobody waits for them any longer. They are asked for again with all others.
+func (m *Meter) unanswered(orgs []principal.OrgID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stats.Reads++
+	m.stats.ReadFailures++
+	for _, org := range orgs {
+		m.accounts[org].answer()
+	}
+}
+
+// learn takes over what the store said.
+func (m *Meter) learn(orgs []principal.OrgID, found map[principal.OrgID]Account, month time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stats.Reads++
+	for _, org := range orgs {
+		a := m.accounts[org]
+		a.answer()
+		a.plan = found[org].Plan
+		if month.Before(a.month) {
+			continue // a new month began meanwhile; its sums come with the next read
+		}
+		a.roll(month)
+		for signal := range found[org].Used {
+			a.of(signal)
+		}
+		for signal, u := range a.signals {
+			u.stored = found[org].Used[signal]
+			// Without a flush of unknown outcome, everything flushed is in the sums.
+			if len(m.batch) == 0 {
+				u.flushed = Counts{}
+			}
+		}
+	}
+}
+
+func (a *account) answer() {
+	if !a.asked {
+		a.asked = true
+		close(a.answered)
+	}
+}
+
+// forget drops accounts that have not been used for long, unless the store fails: what they sent is flushed by then.
+func (m *Meter) forget(now time.Time) {
+	if len(m.batch) > 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for org, a := range m.accounts {
+		if now.Sub(a.seen) > forgetAfter {
+			delete(m.accounts, org)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+// Package usage counts what organizations send, and knows which of them may send no more: their plan is not active, or the month's
+// limit of a signal is reached.
+//
+// Everything on the path of a request is in memory. A Meter adds what it counted to the store about every second, and reads plans and the
+// month's sums from it, so that nodes learn of each other's counts and a restart goes on where the last run ended.
+//
+// No count is added twice: a flush has a number, which the store keeps with the counts in one transaction. When a flush's outcome is
+// unknown (a lost connection, a deadline) the very same flush is sent again, and a store that has its number does nothing. What comes
+// in meanwhile waits for the next flush. A crash loses what was not flushed, which is normally one second's worth.
+//
+// While the store fails, nobody is refused who was not refused before: telemetry matters more than limits. A limit is reached when the
+// month's usage is at or above it, so it is exceeded by what is under way at that moment, and by what other nodes accepted since the
+// sums were last read.
+package usage
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// Store is where counts and plans are kept.
+type Store interface {
+	// AddUsage adds the deltas to the sums of their organization, day, signal and key: all of them, or none when it returns an error that
+	// means so. A second call with the number of the node's last flush does nothing.
+	AddUsage(ctx context.Context, node string, flush int64, deltas []Delta) error
+	// Accounts returns plan and usage of the organizations. Those without a plan may be left out; usage matters for those with limits only.
+	Accounts(ctx context.Context, orgs []principal.OrgID, month time.Time) (map[principal.OrgID]Account, error)
+}
+
+// Delta is what is added to one sum.
+type Delta struct {
+	Org principal.OrgID
+	// Day is midnight UTC.
+	Day    time.Time
+	Signal string
+	// Key is the public id of the ingest key; OtherKeys for what came in when too many keys were waiting to be flushed.
+	Key string
+	Counts
+}
+
+// OtherKeys stands for keys that could not be counted one by one.
+const OtherKeys = "other"
+
+// Counts are what is counted: requests that were answered with 200, the items accepted in them, and the bytes of their bodies after
+// decompression (a gigabyte is 1e9 of them).
+type Counts struct{ Requests, Items, Bytes int64 }
+
+func (c *Counts) add(d Counts) {
+	c.Requests += d.Requests
+	c.Items += d.Items
+	c.Bytes += d.Bytes
+}
+
+func (c *Counts) subtract(d Counts) {
+	c.Requests -= d.Requests
+	c.Items -= d.Items
+	c.Bytes -= d.Bytes
+}
+
+// Account is what the store knows of an organization.
+type Account struct {
+	// Plan is nil for an organization that may send as much as it likes.
+	Plan *Plan
+	// Used are the sums of the month by signal.
+	Used map[string]Counts
+}
+
+// Plan is what an organization may send.
+type Plan struct {
+	Name   string
+	Active bool
+	// Limits are by signal.
+	Limits map[string]Limit
+}
+
+// Limit bounds a signal for a calendar month (UTC); nil is no bound.
+type Limit struct{ Items, Bytes *int64 }
+
+// Refusal says why an organization may not send.
+type Refusal struct {
+	Plan string
+	// Inactive means that the plan accepts nothing at all; the other fields are for limits.
+	Inactive bool
+	Signal   string
+	// Unit is "items" or "bytes".
+	Unit  string
+	Limit int64
+	// Ends is when the month ends.
+	Ends time.Time
+}
+
+// Error says it to the sender.
+func (r *Refusal) Error() string {
+	if r.Inactive {
+		return fmt.Sprintf("The organization has no active subscription: its plan %q is not active. Nothing was stored.", r.Plan)
+	}
+	limit := strconv.FormatInt(r.Limit, 10) + " items"
+	if r.Unit == unitBytes {
+		limit = strconv.FormatFloat(float64(r.Limit)/1e9, 'f', -1, 64) + " GB"
+	}
+	return fmt.Sprintf("The plan %q of this organization allows %s of %s in a month, which are used up. The month ends at %s. Nothing was stored.",
+		r.Plan, limit, r.Signal, r.Ends.Format(time.RFC3339))
+}
+
+const (
+	unitItems = "items"
+	unitBytes = "bytes"
+)
+
+// refusal judges usage by the plan.
+func (p *Plan) refusal(signal string, used Counts, month time.Time) *Refusal {
+	if !p.Active {
+		return &Refusal{Plan: p.Name, Inactive: true}
+	}
+	limit := p.Limits[signal]
+	switch {
+	case limit.Items != nil && used.Items >= *limit.Items:
+		return &Refusal{Plan: p.Name, Signal: signal, Unit: unitItems, Limit: *limit.Items, Ends: month.AddDate(0, 1, 0)}
+	case limit.Bytes != nil && used.Bytes >= *limit.Bytes:
+		return &Refusal{Plan: p.Name, Signal: signal, Unit: unitBytes, Limit: *limit.Bytes, Ends: month.AddDate(0, 1, 0)}
+	default:
+		return nil
+	}
+}
+
+// Config says how a Meter works. Store and Node are required.
+type Config struct {
+	Store Store
+	// Node names this node among all that write to the store; it stays over restarts.
+	Node string
+	// FlushEvery is how often counts are added to the store. Default 1 s.
+	FlushEvery time.Duration
+	// ReadEvery is how often plans and sums are read. Default 15 s.
+	ReadEvery time.Duration
+	// CallTimeout bounds one call of the store. Default 10 s.
+	CallTimeout time.Duration
+	// FirstWait is how long the first requests of an organization wait for its plan; later ones do not. Default 500 ms.
+	FirstWait time.Duration
+	// MaxCells bounds the sums that wait to be flushed while the store fails; beyond it keys are counted together. Default 100,000.
+	MaxCells int
+	Logger   *slog.Logger
+	// Now is the clock. Default time.Now.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{{&c.FlushEvery, time.Second}, {&c.ReadEvery, 15 * time.Second}, {&c.CallTimeout, 10 * time.Second}, {&c.FirstWait, 500 * time.Millisecond}} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	if c.MaxCells <= 0 {
+		c.MaxCells = 100_000
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
