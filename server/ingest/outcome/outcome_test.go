@@ -60,6 +60,12 @@ func (s *memoryStore) DeleteOutcomes(_ context.Context, before time.Time) error 
 	return nil
 }
 
+func (s *memoryStore) deletedBefore() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deleted
+}
+
 func (s *memoryStore) setFails(v bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,8 +257,6 @@ func TestStoreDown(t *testing.T) {
 		if got := r.Stats(); got.Oldest != time.Minute || got.SaveFailures == 0 {
 			t.Errorf("%+v", got)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
 		s.setFails(false)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
@@ -262,7 +266,7 @@ func TestStoreDown(t *testing.T) {
 		}
 		s.setFails(true)
 		r.Record(theKey(), refusal("traces", "BadRequest", 2))
-		if err := r.Close(ctx); !errors.Is(err, errDown) {
+		if err := r.Close(t.Context()); !errors.Is(err, errDown) {
 			t.Errorf("Close says %v", err)
 		}
 	})
@@ -280,7 +284,7 @@ func TestLeastRecentlyUsedMakesRoom(t *testing.T) {
 		synctest.Wait() // all saved
 		r.Record(id(0), success())
 		r.Record(id(3), success()) // takes the place of 1
-		if r.keys[id(1)] != nil || r.keys[id(0)] == nil || r.keys[id(2)] == nil {
+		if r.keys[id(1).ID] != nil || r.keys[id(0).ID] == nil || r.keys[id(2).ID] == nil {
 			t.Errorf("%v", r.keys)
 		}
 		r.Record(id(1), success()) // takes the place of 2, and gets its history back
@@ -321,13 +325,13 @@ func TestOldHistoriesAreDeleted(t *testing.T) {
 		began := time.Now()
 		time.Sleep(5*time.Second + time.Millisecond)
 		synctest.Wait()
-		if want := began.Add(5*time.Second - 30*24*time.Hour); !s.deleted.Equal(want) {
-			t.Errorf("deleted before %s, want %s", s.deleted, want)
+		if want := began.Add(5*time.Second - 30*24*time.Hour); !s.deletedBefore().Equal(want) {
+			t.Errorf("deleted before %s, want %s", s.deletedBefore(), want)
 		}
 		time.Sleep(deleteEvery)
 		synctest.Wait()
-		if want := began.Add(5*time.Second - 29*24*time.Hour); !s.deleted.Equal(want) {
-			t.Errorf("a day later: deleted before %s, want %s", s.deleted, want)
+		if want := began.Add(5*time.Second - 29*24*time.Hour); !s.deletedBefore().Equal(want) {
+			t.Errorf("a day later: deleted before %s, want %s", s.deletedBefore(), want)
 		}
 		stop(t, r)
 	})

@@ -38,7 +38,7 @@ type Recorder struct {
 	once sync.Once
 
 	mu   sync.Mutex
-	keys map[Key]*history
+	keys map[string]*history // by id, which no two organizations share
 	// used has the history that was used last in front.
 	used  list.List
 	stats Stats
@@ -71,7 +71,7 @@ func Start(cfg Config) (*Recorder, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	r := &Recorder{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{}), keys: map[Key]*history{}}
+	r := &Recorder{cfg: cfg, stop: make(chan struct{}), done: make(chan struct{}), keys: map[string]*history{}}
 	go r.work()
 	return r, nil
 }
@@ -81,7 +81,7 @@ func (r *Recorder) Record(key Key, o Outcome) {
 	o.At = r.cfg.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := r.keys[key]
+	h := r.keys[key.ID]
 	if h == nil {
 		h = r.admit(key)
 	}
@@ -110,7 +110,7 @@ func (r *Recorder) admit(key Key) *history {
 	if len(r.keys) >= r.cfg.MaxKeys {
 		last := r.used.Back()
 		oldest := r.used.Remove(last).(*history)
-		delete(r.keys, oldest.key)
+		delete(r.keys, oldest.key.ID)
 		r.stats.Evicted++
 		if oldest.unsaved.any() {
 			r.stats.Unsaved++
@@ -118,7 +118,7 @@ func (r *Recorder) admit(key Key) *history {
 	}
 	h := &history{key: key}
 	h.place = r.used.PushFront(h)
-	r.keys[key] = h
+	r.keys[key.ID] = h
 	return h
 }
 

@@ -352,8 +352,8 @@ func TestNewMonth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		s.plan(100, -1)
-		m := start(t, s, nil)
-		time.Sleep(time.Until(time.Date(2000, 1, 31, 23, 59, 59, 500_000_000, time.UTC)))
+		offset := time.Until(time.Date(2000, 1, 31, 23, 59, 59, 500_000_000, time.UTC))
+		m := start(t, s, func(c *Config) { c.Now = func() time.Time { return time.Now().Add(offset) } })
 		m.Add(org, "traces", key, 100, 0)
 		if refused(t, m, "traces") == "" {
 			t.Fatal("not refused in January")
