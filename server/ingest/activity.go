@@ -27,14 +27,15 @@ func activityPaths() map[string]activity.Kind {
 func (g *Gateway) serveActivity(w http.ResponseWriter, r *http.Request, kind activity.Kind) {
 	ctx, started, done := g.begin(w, r)
 	defer done()
-	u := upload{kind: kind, headers: r.Header}
+	u := upload{kind: kind, headers: r.Header, receipt: receipt{signalName: kind.String(), doorName: doorHTTP.String(), agent: r.UserAgent()}}
 	var result activity.Result
-	fail := g.receive(ctx, r, kind, u.readMedia, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
+	fail := g.receive(ctx, r, &u.receipt, kind, u.readMedia, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
 		u.key, u.discard, u.held, u.body = key, discard, body, body.b
 		result, fail = g.storeUpload(ctx, &u)
 		return fail
 	})
 	g.metrics.activityAnswered(kind, started, fail)
+	g.settle(&u.receipt, fail)
 	switch {
 	case fail != nil:
 		g.refuse(w, r, kind, fail)
@@ -51,6 +52,7 @@ func (g *Gateway) serveActivity(w http.ResponseWriter, r *http.Request, kind act
 
 // upload is one request of an activity endpoint.
 type upload struct {
+	receipt
 	kind    activity.Kind
 	headers http.Header
 	key     Key
@@ -109,8 +111,8 @@ func writeAccepted(w http.ResponseWriter, result activity.Result) {
 
 // activitySeries are the series of a signal that is not OTLP.
 type activitySeries struct {
-	latency                                           prometheus.Observer
-	accepted, rejected, discarded, received, inflated prometheus.Counter
+	latency                                                      prometheus.Observer
+	accepted, rejected, discarded, undecided, received, inflated prometheus.Counter
 }
 
 func newActivitySeries(items, bytes *prometheus.CounterVec, latency *prometheus.HistogramVec) map[string]*activitySeries {
@@ -121,6 +123,7 @@ func newActivitySeries(items, bytes *prometheus.CounterVec, latency *prometheus.
 			accepted:  items.WithLabelValues(signal, "accepted"),
 			rejected:  items.WithLabelValues(signal, "rejected"),
 			discarded: items.WithLabelValues(signal, "discarded"),
+			undecided: items.WithLabelValues(signal, "undecided"),
 			received:  bytes.WithLabelValues(signal, "received"),
 			inflated:  bytes.WithLabelValues(signal, "decompressed"),
 		}

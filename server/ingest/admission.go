@@ -43,6 +43,7 @@ func (g *Gateway) admit(org principal.OrgID) *apierr.Error {
 	if g.inFlight.enter(org) {
 		return nil
 	}
+	g.metrics.inFlightLimited.Inc()
 	return apierr.New(apierr.IngestRateLimited,
 		"More than "+strconv.Itoa(g.limits.InFlight)+" requests of this organization are in flight. Wait for answers before you send more.")
 }

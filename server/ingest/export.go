@@ -17,6 +17,7 @@ import (
 
 // export is one request on the path that both doors share.
 type export struct {
+	receipt
 	signal  otlp.Signal
 	door    door
 	key     Key
@@ -63,6 +64,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	set = g.sets.Get()
 	work := g.buffers.get(e.key.Org)
 	defer g.release(work)
+	e.sent = len(e.body)
 	payload, result, fail := g.decode(ctx, e, &header, work, set)
 	if fail != nil {
 		if fail.Tag == apierr.IngestPayloadTooLarge {
@@ -72,7 +74,15 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		return otlp.Result{}, fail
 	}
 	g.metrics.walked(e, result)
-	if e.discard || set.Rows() == 0 {
+	e.accepted, e.rejected, e.sampled = result.Accepted, result.Rejected, result.Sampled
+	e.reason = firstNote(result.Reasons, result.Warnings)
+	if e.discard {
+		return result, nil
+	}
+	if fail := g.entitled(ctx, e.key.Org, e.signalName); fail != nil {
+		return otlp.Result{}, fail
+	}
+	if set.Rows() == 0 {
 		return result, nil
 	}
 	taken, fail := g.enqueue(ctx, &header, payload, set, work, e.held)
@@ -80,6 +90,9 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		set = nil
 	}
 	if fail != nil {
+		if taken {
+			g.metrics.undecided[e.signal].Add(float64(result.Accepted))
+		}
 		return otlp.Result{}, fail
 	}
 	g.metrics.accepted[e.signal].Add(float64(result.Accepted))
@@ -112,6 +125,7 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 		}
 		raw = inflated.b
 	}
+	e.decoded = len(raw)
 	g.metrics.bytes(e, len(e.body), len(raw))
 	if len(raw) > g.limits.Decompressed {
 		return nil, result, g.expandsTooFar()

@@ -87,8 +87,10 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request, signal otlp.
 	h.Set("Content-Type", mediaGRPC)
 	h.Set("Grpc-Accept-Encoding", "gzip")
 	h.Set(requestid.Header, id)
-	result, fail := g.receiveCall(ctx, r, signal)
+	e := export{signal: signal, door: doorGRPC, receipt: receipt{signalName: signal.String(), doorName: doorGRPC.String(), agent: r.UserAgent()}}
+	result, fail := g.receiveCall(ctx, r, &e)
 	g.metrics.answered(signal, doorGRPC, started, fail)
+	g.settle(&e.receipt, fail)
 	if fail != nil {
 		g.report(signal, doorGRPC, id, fail)
 		writeStatus(w, grpcStatus(fail))
@@ -98,12 +100,16 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request, signal otlp.
 }
 
 // receiveCall runs the checks in the order of the HTTP door.
-func (g *Gateway) receiveCall(ctx context.Context, r *http.Request, signal otlp.Signal) (none otlp.Result, _ *apierr.Error) {
+func (g *Gateway) receiveCall(ctx context.Context, r *http.Request, e *export) (none otlp.Result, _ *apierr.Error) {
 	key, discard, fail := g.authenticate(ctx, presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader)))
+	e.identify(&key)
 	if fail != nil {
 		return none, fail
 	}
-	if fail := key.allow(signal); fail != nil {
+	if fail := key.allow(e.signal); fail != nil {
+		return none, fail
+	}
+	if fail := g.paced(&key); fail != nil {
 		return none, fail
 	}
 	if fail := g.admit(key.Org); fail != nil {
@@ -116,5 +122,6 @@ func (g *Gateway) receiveCall(ctx context.Context, r *http.Request, signal otlp.
 	if fail != nil {
 		return none, fail
 	}
-	return g.store(ctx, &export{signal: signal, door: doorGRPC, key: key, discard: discard, body: body.b, held: body, gzip: gzip})
+	e.key, e.discard, e.body, e.held, e.gzip = key, discard, body.b, body, gzip
+	return g.store(ctx, e)
 }

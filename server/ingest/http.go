@@ -96,10 +96,10 @@ func routeNotFound(w http.ResponseWriter) {
 func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otlp.Signal) {
 	ctx, started, done := g.begin(w, r)
 	defer done()
-	e := export{signal: signal, door: doorHTTP}
+	e := export{signal: signal, door: doorHTTP, receipt: receipt{signalName: signal.String(), doorName: doorHTTP.String(), agent: r.UserAgent()}}
 	var media string
 	var result otlp.Result
-	fail := g.receive(ctx, r, signal, func(h http.Header) (fail *apierr.Error) {
+	fail := g.receive(ctx, r, &e.receipt, signal, func(h http.Header) (fail *apierr.Error) {
 		media, fail = mediaType(h, &e)
 		return fail
 	}, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
@@ -108,6 +108,7 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 		return fail
 	})
 	g.metrics.answered(signal, doorHTTP, started, fail)
+	g.settle(&e.receipt, fail)
 	if fail != nil {
 		g.refuse(w, r, signal, fail)
 		return
@@ -138,14 +139,18 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Con
 	}
 }
 
-// receive runs the checks in the order of the contract: key, in flight, size, media type, then the body itself, which it hands to
+// receive runs the checks in the order of the contract: key, its rate, in flight, size, media type, then the body itself, which it hands to
 // store. The body is good during that call only.
-func (g *Gateway) receive(ctx context.Context, r *http.Request, signal fmt.Stringer, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
+func (g *Gateway) receive(ctx context.Context, r *http.Request, rc *receipt, signal fmt.Stringer, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
 	key, discard, fail := g.authenticate(ctx, presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader)))
+	rc.identify(&key)
 	if fail != nil {
 		return fail
 	}
 	if fail := key.allow(signal); fail != nil {
+		return fail
+	}
+	if fail := g.paced(&key); fail != nil {
 		return fail
 	}
 	if fail := g.admit(key.Org); fail != nil {

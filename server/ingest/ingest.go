@@ -20,7 +20,10 @@ import (
 	"google.golang.org/grpc/health"
 
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/ingest/rate"
+	"github.com/svc-observability/svc/server/ingest/usage"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
@@ -32,7 +35,8 @@ const TestKey = "SVC_TEST"
 type Keys interface {
 	// AuthenticateIngest returns what the key with this secret may do. An *apierr.Error is the answer to the sender
 	// (IngestUnauthorized for a key that is unknown, disabled, expired or of another region); any other error means that the lookup
-	// failed and the sender should try again.
+	// failed and the sender should try again. The Key that comes with an IngestUnauthorized has Org and PublicID when the key is known,
+	// but disabled or expired.
 	AuthenticateIngest(ctx context.Context, secret string) (Key, error)
 }
 
@@ -41,8 +45,12 @@ type Key struct {
 	Org principal.OrgID
 	// Type is otlp.KeyPublic, KeyPrivate, KeyCustom or KeyConnector.
 	Type string
-	// ID is the public id of a custom key (`ingk_…`), empty for the others.
+	// ID is the public id of a custom key (`ingk_…`), empty for the others: what its telemetry is stamped with.
 	ID string
+	// PublicID is the public id of a key of any type. Usage and outcomes are kept under it.
+	PublicID string
+	// RateLimit is in requests per second over all nodes, 0 for none.
+	RateLimit float64
 	// Signals lists what the key may send ("traces", "logs", "metrics", …); nil allows everything.
 	Signals []string
 	// Attributes are written on every resource.
@@ -111,6 +119,12 @@ type Config struct {
 	Metrics prometheus.Registerer
 	// Now is the clock that stamps records. Default time.Now.
 	Now func() time.Time
+	// Usage counts what is accepted and holds organizations to their plans; nil for neither.
+	Usage *usage.Meter
+	// Outcomes remembers the last answers to each key; nil for none.
+	Outcomes *outcome.Recorder
+	// Nodes is the number of ingest nodes, which share the rate limits of keys. Default 1.
+	Nodes int
 	// Region is named in the refusal of a key, because a key of another region is not known here.
 	Region string
 }
@@ -125,6 +139,10 @@ type Gateway struct {
 	metrics *metrics
 	now     func() time.Time
 	region  string
+
+	usage    *usage.Meter
+	outcomes *outcome.Recorder
+	rates    *rate.Limiter
 
 	inFlight inFlight
 	decoders *slots
@@ -155,6 +173,7 @@ func New(cfg Config) (*Gateway, error) {
 	g := &Gateway{
 		keys: cfg.Keys, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
 		logger: cfg.Logger, now: cfg.Now, region: cfg.Region,
+		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: rate.NewLimiter(cfg.Nodes),
 		inFlight: inFlight{limit: limits.InFlight, open: map[principal.OrgID]int{}},
 		decoders: newSlots(limits.Decoders), budget: newBudget(limits.Buffered),
 		health: newHealth(),

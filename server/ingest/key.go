@@ -33,7 +33,8 @@ func presentedKey(authorization, header string) string {
 	return strings.TrimSpace(header)
 }
 
-// authenticate resolves a presented secret. discard is true for the test key, whose Key is empty.
+// authenticate resolves a presented secret. discard is true for the test key, whose Key is empty. The key of a refusal says whose it is,
+// if that is known.
 func (g *Gateway) authenticate(ctx context.Context, secret string) (key Key, discard bool, _ *apierr.Error) {
 	if secret == TestKey {
 		return Key{}, true, nil
@@ -54,7 +55,7 @@ func (g *Gateway) authenticate(ctx context.Context, secret string) (key Key, dis
 			here.Message = sentence(here.Message) + " This is the region " + g.region + ", where keys of other regions are not known."
 			known = &here
 		}
-		return Key{}, false, known
+		return key, false, known
 	case ctx.Err() != nil:
 		return Key{}, false, g.interrupted(ctx)
 	default:

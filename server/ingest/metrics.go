@@ -36,14 +36,17 @@ type metrics struct {
 	open        prometheus.Gauge
 	queueAppend prometheus.Observer
 	early       prometheus.Counter
-	latency     [signalCount][doors]prometheus.Observer
-	accepted    [signalCount]prometheus.Counter
-	rejected    [signalCount]prometheus.Counter
-	discarded   [signalCount]prometheus.Counter
-	sampled     prometheus.Counter
-	received    [signalCount]prometheus.Counter
-	inflated    [signalCount]prometheus.Counter
-	activity    map[string]*activitySeries
+	// keyLimited and inFlightLimited are the two causes of a RateLimited.
+	keyLimited, inFlightLimited prometheus.Counter
+	latency                     [signalCount][doors]prometheus.Observer
+	accepted                    [signalCount]prometheus.Counter
+	rejected                    [signalCount]prometheus.Counter
+	discarded                   [signalCount]prometheus.Counter
+	sampled                     prometheus.Counter
+	undecided                   [signalCount]prometheus.Counter
+	received                    [signalCount]prometheus.Counter
+	inflated                    [signalCount]prometheus.Counter
+	activity                    map[string]*activitySeries
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -51,7 +54,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		Name: "svc_ingest_requests_total", Help: "Ingest requests by signal, door and error tag; the tag of a success is ok.",
 	}, []string{"signal", "door", "tag"})
 	items := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_items_total", Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; discarded ones came with the test key.",
+		Name: "svc_ingest_items_total", Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; discarded ones came with the test key; of undecided ones the disk did not say in time whether it has them.",
 	}, []string{"signal", "outcome"})
 	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "svc_ingest_bytes_total", Help: "Body bytes as received and after decompression.",
@@ -68,21 +71,28 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	early := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "svc_ingest_early_refusals_total", Help: "Requests of organizations that did not wait as told, refused before their body was decoded.",
 	})
+	limited := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "svc_ingest_rate_limited_total", Help: "Requests refused for the rate limit of their key, or for the organization's requests in flight.",
+	}, []string{"limit"})
 	if reg != nil {
 		var errs []error
-		for _, c := range []prometheus.Collector{early, requests, items, bytes, open, latency, queueAppend} {
+		for _, c := range []prometheus.Collector{early, limited, requests, items, bytes, open, latency, queueAppend} {
 			errs = append(errs, reg.Register(c))
 		}
 		if err := errors.Join(errs...); err != nil {
 			return nil, fmt.Errorf("ingest: metrics: %w", err)
 		}
 	}
-	m := &metrics{requests: requests, open: open, queueAppend: queueAppend, early: early}
+	m := &metrics{
+		requests: requests, open: open, queueAppend: queueAppend, early: early,
+		keyLimited: limited.WithLabelValues("key"), inFlightLimited: limited.WithLabelValues("in_flight"),
+	}
 	for i := range signalCount {
 		signal := otlp.Signal(i).String()
 		m.accepted[i] = items.WithLabelValues(signal, "accepted")
 		m.rejected[i] = items.WithLabelValues(signal, "rejected")
 		m.discarded[i] = items.WithLabelValues(signal, "discarded")
+		m.undecided[i] = items.WithLabelValues(signal, "undecided")
 		m.received[i] = bytes.WithLabelValues(signal, "received")
 		m.inflated[i] = bytes.WithLabelValues(signal, "decompressed")
 		for d := range doors {

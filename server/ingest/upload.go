@@ -31,6 +31,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	set = g.sets.Get()
 	work := g.buffers.get(u.key.Org)
 	defer g.release(work)
+	u.sent = len(u.body)
 	var payload []byte
 	if u.kind == activity.SessionReplayEvents {
 		payload, result, fail = g.decodeChunk(ctx, u, &header, set)
@@ -46,6 +47,10 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		series.discarded.Add(float64(result.Accepted))
 		return result, nil
 	}
+	u.accepted, u.rejected, u.reason = result.Accepted, result.Rejected, firstNote(result.Reasons, result.Warnings)
+	if fail := g.entitled(ctx, u.key.Org, u.signalName); fail != nil {
+		return activity.Result{}, fail
+	}
 	if result.Accepted == 0 {
 		return result, nil
 	}
@@ -54,6 +59,9 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		set = nil
 	}
 	if fail != nil {
+		if taken {
+			series.undecided.Add(float64(result.Accepted))
+		}
 		return activity.Result{}, fail
 	}
 	series.accepted.Add(float64(result.Accepted))
@@ -126,6 +134,7 @@ func (g *Gateway) decodeChunk(ctx context.Context, u *upload, header *RecordHead
 }
 
 func (g *Gateway) countBytes(u *upload, inflated int) {
+	u.decoded = inflated
 	series := g.metrics.activity[u.kind.String()]
 	series.received.Add(float64(len(u.body)))
 	series.inflated.Add(float64(inflated))

@@ -26,7 +26,7 @@ type Outcome struct {
 	Status int
 	// Tag names the error, empty for a success.
 	Tag string
-	// Accepted items were stored (or left out by sampling: Sampled), Rejected ones were not.
+	// Accepted items were stored, Rejected ones could not be, Sampled ones were dropped by the organization's sampling policy.
 	Accepted, Rejected, Sampled int
 	// Bytes is the body as it was sent, 0 when it was not read.
 	Bytes int

@@ -1,0 +1,93 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/outcome"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// receipt is what is remembered of a request when it is answered: for the usage of the organization and the last outcomes of the key.
+type receipt struct {
+	signalName, doorName string
+	agent                string
+	// account is known from the moment that the key is. What comes with the test key, or with no key, is remembered of nobody.
+	account outcome.Key
+	// sent is the body as it came, decoded the same after decompression.
+	sent, decoded               int
+	accepted, rejected, sampled int
+	// reason is the first thing that was wrong in a request that succeeded.
+	reason string
+}
+
+// identify notes whose request it is. A key that is refused is known too, when it is only disabled or expired.
+func (rc *receipt) identify(key *Key) {
+	rc.account = outcome.Key{Org: key.Org, ID: key.PublicID}
+}
+
+// note is a kind of problem in a result.
+type note interface{ String() string }
+
+// firstNote is the first reason for a rejection, or else the first warning.
+func firstNote[N note](reasons, warnings []N) string {
+	switch {
+	case len(reasons) > 0:
+		return reasons[0].String()
+	case len(warnings) > 0:
+		return warnings[0].String()
+	default:
+		return ""
+	}
+}
+
+// settle counts a request that was answered, and remembers the answer.
+func (g *Gateway) settle(rc *receipt, fail *apierr.Error) {
+	if rc.account.Org == "" || rc.account.ID == "" {
+		return
+	}
+	if fail == nil && g.usage != nil {
+		g.usage.Add(rc.account.Org, rc.signalName, rc.account.ID, rc.accepted, rc.decoded)
+	}
+	if g.outcomes == nil {
+		return
+	}
+	o := outcome.Outcome{
+		Signal: rc.signalName, Door: rc.doorName, Status: http.StatusOK, Accepted: rc.accepted, Rejected: rc.rejected, Sampled: rc.sampled,
+		Bytes: rc.sent, Reason: rc.reason, Agent: rc.agent,
+	}
+	if fail != nil {
+		spec := apierr.Spec(fail.Tag)
+		o.Status, o.Tag, o.Reason, o.Accepted = int(spec.GetStatus()), spec.GetTag(), fail.Message, 0
+	}
+	g.outcomes.Record(rc.account, o)
+}
+
+// paced refuses a request of a key that sends more requests a second than it may.
+func (g *Gateway) paced(key *Key) *apierr.Error {
+	if key.RateLimit <= 0 {
+		return nil
+	}
+	wait, ok := g.rates.Allow(key.PublicID, key.RateLimit, g.now())
+	if ok {
+		return nil
+	}
+	g.metrics.keyLimited.Inc()
+	return apierr.New(apierr.IngestRateLimited,
+		fmt.Sprintf("The ingest key %s may send %s requests a second, and more came. Wait as told, and send fewer requests with more in each.",
+			key.PublicID, strconv.FormatFloat(key.RateLimit, 'f', -1, 64)), apierr.RetryAfter(wait))
+}
+
+// entitled refuses what the organization's plan does not include.
+func (g *Gateway) entitled(ctx context.Context, org principal.OrgID, signal string) *apierr.Error {
+	if g.usage == nil {
+		return nil
+	}
+	if refusal := g.usage.Check(ctx, org, signal); refusal != nil {
+		return apierr.New(apierr.IngestPlanLimitReached, refusal.Error())
+	}
+	return nil
+}
