@@ -19,8 +19,10 @@ import (
 
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
+	"github.com/svc-observability/svc/server/ingest/usage"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
@@ -54,6 +56,8 @@ type App struct {
 	warehouse  *warehouse.Warehouse
 	queue      *queue.Log
 	pipeline   *pipeline.Pipeline
+	usage      *usage.Meter
+	outcomes   *outcome.Recorder
 
 	listeners listeners
 	api       *http.Server

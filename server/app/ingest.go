@@ -34,6 +34,9 @@ func (a *App) openIngest(context.Context) error {
 	}
 	a.queue = log
 	a.onClose("ingest queue", log.Close)
+	if err := a.openUsage(log.ID()); err != nil {
+		return err
+	}
 	decoder, err := ingest.NewDecoder()
 	if err != nil {
 		return err
@@ -55,6 +58,7 @@ func (a *App) openIngest(context.Context) error {
 	a.onClose("ingest keys", func(context.Context) error { keys.Close(); return nil })
 	gateway, err := ingest.New(ingest.Config{
 		Keys: ingestKeys{keys}, Queue: log, Sets: sets, Logger: a.log, Metrics: a.registry, Region: a.cfg.Region,
+		Usage: a.usage, Outcomes: a.outcomes, Nodes: a.cfg.IngestNodes,
 		Limits: ingest.Limits{
 			Body: int(a.cfg.Limits.IngestMaxBodyBytes), Decompressed: int(a.cfg.Limits.IngestMaxDecompressedBytes), GRPCMessage: int(a.cfg.Limits.GRPCMaxMessageBytes),
 		},
@@ -95,11 +99,16 @@ func (k ingestKeys) AuthenticateIngest(ctx context.Context, secret string) (inge
 	found, err := k.keys.Lookup(ctx, secret)
 	if err != nil {
 		if errors.Is(err, auth.ErrUnknownKey) {
-			return ingest.Key{}, apierr.New(apierr.IngestUnauthorized, err.Error(), apierr.Cause(err))
+			var key ingest.Key
+			var refused *auth.RefusedKeyError
+			if errors.As(err, &refused) {
+				key.Org, key.PublicID = refused.Org, refused.KeyID
+			}
+			return key, apierr.New(apierr.IngestUnauthorized, err.Error(), apierr.Cause(err))
 		}
 		return ingest.Key{}, err
 	}
-	key := ingest.Key{Org: found.Org, Signals: found.Signals}
+	key := ingest.Key{Org: found.Org, PublicID: found.ID, Signals: found.Signals, RateLimit: found.RateLimit}
 	switch found.Kind {
 	case store.IngestKeyPublic:
 		key.Type = otlp.KeyPublic

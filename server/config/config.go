@@ -36,6 +36,7 @@ type Config struct {
 	LogFormat       string // "text" or "json"
 	SecretKey       Secret // key of all keyed hashes; empty: DataDir/secrets/pepper, made at the first start
 	ShutdownTimeout time.Duration
+	IngestNodes     int // that share the rate limits of ingest keys
 
 	Limits Limits
 

@@ -151,6 +151,11 @@ func Keys() []Key {
 			assign: duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 		{
+			Name: "ingest-nodes", Kind: KindCount, Default: "1", Min: 1,
+			Help:   "number of nodes with the role `ingest`, the same on each: they share the requests per second of custom ingest keys",
+			assign: count(func(c *Config) *int { return &c.IngestNodes }),
+		},
+		{
 			Name: "queue-max-bytes", Kind: KindSize, Default: "16GiB", Min: 1 << 20,
 			Help:   "size of the durable queue, above which exporters are told to retry later",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytes }),

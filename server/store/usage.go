@@ -43,29 +43,31 @@ func (s *Store) AddIngestUsage(ctx context.Context, deltas []UsageDelta) error {
 	if len(deltas) == 0 {
 		return nil
 	}
+	return s.tx(ctx, "add ingest usage", func(tx *ent.Tx) error { return addIngestUsage(ctx, tx, deltas) })
+}
+
+func addIngestUsage(ctx context.Context, tx *ent.Tx, deltas []UsageDelta) error {
 	sums := mergeUsage(deltas)
-	return s.tx(ctx, "add ingest usage", func(tx *ent.Tx) error {
-		orgs, err := existing(ctx, tx, sums, func(d UsageDelta) principal.OrgID { return d.Org })
-		if err != nil {
-			return err
-		}
-		sums := slices.DeleteFunc(sums, func(d UsageDelta) bool { return !orgs[d.Org] })
-		for part := range slices.Chunk(sums, usageRows) {
-			rows := make([]*ent.IngestUsageCreate, len(part))
-			for i, d := range part {
-				id, err := uuid.NewV7()
-				if err != nil {
-					return err
-				}
-				rows[i] = tx.IngestUsage.Create().SetID(id).SetOrgID(string(d.Org)).SetDay(d.Day).SetSignal(d.Signal).SetKeyID(d.KeyID).
-					SetRequests(d.Requests).SetItems(d.Items).SetBytes(d.Bytes)
-			}
-			if err := tx.IngestUsage.CreateBulk(rows...).OnConflict(usageConflict()...).Exec(ctx); err != nil {
+	orgs, err := existing(ctx, tx, sums, func(d UsageDelta) principal.OrgID { return d.Org })
+	if err != nil {
+		return err
+	}
+	sums = slices.DeleteFunc(sums, func(d UsageDelta) bool { return !orgs[d.Org] })
+	for part := range slices.Chunk(sums, usageRows) {
+		rows := make([]*ent.IngestUsageCreate, len(part))
+		for i, d := range part {
+			id, err := uuid.NewV7()
+			if err != nil {
 				return err
 			}
+			rows[i] = tx.IngestUsage.Create().SetID(id).SetOrgID(string(d.Org)).SetDay(d.Day).SetSignal(d.Signal).SetKeyID(d.KeyID).
+				SetRequests(d.Requests).SetItems(d.Items).SetBytes(d.Bytes)
 		}
-		return nil
-	})
+		if err := tx.IngestUsage.CreateBulk(rows...).OnConflict(usageConflict()...).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // usageConflict adds the new row to the one that is there, instead of replacing it.

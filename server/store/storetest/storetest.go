@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		"plans":                   testPlans,
 		"ingest usage":            testIngestUsage,
 		"ingest usage of nodes":   testIngestUsageOfNodes,
+		"ingest usage flushes":    testFlushIngestUsage,
 		"ingest outcomes":         testIngestOutcomes,
 		"log push connectors":     testLogpushConnectors,
 		"log push touch":          testLogpushTouch,
