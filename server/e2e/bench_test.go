@@ -131,7 +131,7 @@ func send(b *testing.B, cfg loadtest.Config) *loadtest.Report {
 }
 
 // waitStored waits until everything that was acknowledged is in the warehouse.
-func waitStored(b *testing.B, p *testkit.Process, limit time.Duration) {
+func waitStored(b testing.TB, p *testkit.Process, limit time.Duration) {
 	b.Helper()
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if metricValue(b, p, "svc_ingest_oldest_unflushed_seconds") == 0 {
@@ -168,7 +168,7 @@ func diskBytes(b *testing.B, dir string) float64 {
 	return bytes
 }
 
-func stop(b *testing.B, p *testkit.Process) {
+func stop(b testing.TB, p *testkit.Process) {
 	b.Helper()
 	if code := p.Stop(b); code != 0 {
 		b.Fatalf("exit code %d\n%s", code, p.Log())

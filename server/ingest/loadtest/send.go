@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
@@ -72,7 +73,7 @@ func (s *httpSender) send(ctx context.Context, body []byte) (string, error) {
 	case err != nil && res.StatusCode != http.StatusOK:
 		return "", err
 	case res.StatusCode != http.StatusOK:
-		return res.Status, nil
+		return res.Status + hint(res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable, res.Header.Get("Retry-After") != ""), nil
 	case err == nil && !complete(answer):
 		return "partial success: " + string(answer), nil
 	default:
@@ -89,6 +90,26 @@ func complete(answer []byte) bool {
 	default:
 		return false
 	}
+}
+
+// hint marks an answer that says to try again without saying when.
+func hint(wanted, there bool) string {
+	if wanted && !there {
+		return WithoutRetry
+	}
+	return ""
+}
+
+// WithoutRetry ends the status text of an answer that lacks Retry-After or RetryInfo although it says to try again.
+const WithoutRetry = ", without a time to retry"
+
+func hasRetryInfo(st *status.Status) bool {
+	for _, d := range st.Details() {
+		if _, ok := d.(*errdetails.RetryInfo); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *httpSender) close() { s.client.CloseIdleConnections() }
@@ -134,7 +155,7 @@ func (s *grpcSender) send(ctx context.Context, body []byte) (string, error) {
 	case err == nil:
 		return "", nil
 	case len(st.Details()) > 0: // the gateway's own refusals have details, gRPC's reports of a broken connection have none
-		return st.Code().String() + ": " + st.Message(), nil
+		return st.Code().String() + hint(st.Code() == codes.Unavailable || st.Code() == codes.DeadlineExceeded, hasRetryInfo(st)), nil
 	case st.Code() == codes.Unimplemented, st.Code() == codes.ResourceExhausted:
 		return st.Code().String() + ": " + st.Message(), nil
 	default:

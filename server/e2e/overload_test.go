@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/ingest/loadtest"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// overload is a load on both doors beyond what the server stores.
+type overload struct {
+	duration time.Duration
+	// rate is requests a second on each door, 0 for as many as the senders manage.
+	rate   float64
+	marked bool
+}
+
+// run sends spans over HTTP and log records over gRPC, and returns both reports with the most memory that was seen.
+func (o overload) run(tb testing.TB, p *testkit.Process, engine int) (reports [2]*loadtest.Report, memory int64) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(tb.Context())
+	defer cancel()
+	var watch, load sync.WaitGroup
+	watch.Go(func() {
+		for ctx.Err() == nil {
+			memory = max(memory, rss(tb, p.Pid())+rss(tb, engine))
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	})
+	for i, cfg := range []loadtest.Config{
+		{Protocol: loadtest.HTTPProtobuf, Signal: otlp.Traces, Gzip: true, Run: "over-http"},
+		{Protocol: loadtest.GRPC, Signal: otlp.Logs, Gzip: true, Run: "over-grpc"},
+	} {
+		cfg.URL, cfg.Addr, cfg.Key, cfg.Marked, cfg.Duration, cfg.Rate = p.IngestURL, p.OTLPGRPCAddr, p.PrivateKey, o.marked, o.duration, o.rate
+		cfg.Workers, cfg.Items = 32, 512
+		load.Go(func() {
+			report, err := loadtest.Run(ctx, cfg)
+			if err != nil {
+				tb.Error(err)
+			}
+			reports[i] = report
+		})
+	}
+	load.Wait()
+	// What follows the load counts too: the backlog is stored.
+	waitStored(tb, p, 4*time.Minute)
+	cancel()
+	watch.Wait()
+	return reports, memory
+}
+
+// checkAnswers fails unless every request had an answer: success, or a refusal that says when to come back.
+func checkAnswers(tb testing.TB, r *loadtest.Report) {
+	tb.Helper()
+	tb.Log(r)
+	if r.Failed > 0 {
+		tb.Errorf("%s: %d requests without an answer: %v", r.Run, r.Failed, r.Failure)
+	}
+	for answer, n := range r.Answers {
+		known := strings.HasPrefix(answer, "429 ") || strings.HasPrefix(answer, "503 ") || answer == "Unavailable" || answer == "ResourceExhausted"
+		if !known || strings.HasSuffix(answer, loadtest.WithoutRetry) {
+			tb.Errorf("%s: %d times %q", r.Run, n, answer)
+		}
+	}
+}
+
+// checkStored holds what is stored against what was acknowledged, item by item.
+func checkStored(tb testing.TB, p *testkit.Process, r *loadtest.Report) {
+	tb.Helper()
+	res, err := loadtest.Verify(tb.Context(), r, func(context.Context) (map[string]loadtest.Stored, error) {
+		out, err := testkit.Command(tb, "admin", "sql", loadtest.SQL(r.Signal, r.Run), "--data-dir", p.DataDir).Output()
+		if err != nil {
+			return nil, err
+		}
+		return loadtest.ParseTSV(string(out))
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if !res.OK() || res.Unacknowledged > 0 {
+		tb.Errorf("%s: %s", r.Run, res)
+	}
+}
+
+// TestOverload sends as much as 64 senders manage to a server with a small queue: first against the organization's share of it, then
+// against the queue as a whole. Every request has an answer, memory stays bounded, and when the load ends everything that was
+// acknowledged is stored once, what was refused is not, and the next request is taken.
+func TestOverload(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		tag  string
+	}{
+		{"share of the organization", []string{"--queue-max-bytes", "16MiB", "--queue-segment-bytes", "1MiB"}, "@svc/ingest/OrgQueueThrottled"},
+		{"queue as a whole", []string{"--queue-max-bytes", "4MiB", "--queue-max-bytes-per-org", "4MiB", "--queue-segment-bytes", "256KiB"}, "@svc/ingest/ExportLaneBackpressure"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"), c.args...)
+			reports, memory := overload{duration: 3 * time.Second, marked: true}.run(t, p, child(t, p.Pid()))
+			if t.Failed() {
+				return
+			}
+			for i, r := range reports {
+				checkAnswers(t, r)
+				if r.Acknowledged == 0 || r.Refused == 0 {
+					t.Errorf("%s: the test shows nothing", r.Run)
+				}
+				door, signal := []string{"http", "grpc"}[i], r.Signal.String()
+				if metricValue(t, p, `svc_ingest_requests_total{door="`+door+`",signal="`+signal+`",tag="`+c.tag+`"}`) == 0 {
+					t.Errorf("%s: nobody was refused with %s", r.Run, c.tag)
+				}
+				checkStored(t, p, r)
+			}
+			if memory > soakMemory {
+				t.Errorf("both processes reached %d MiB", memory>>20)
+			}
+			if status, _, tag := ingest(t, &p.Server, oneSpan(1, 0)); status != http.StatusOK {
+				t.Errorf("after the load: %d %s", status, tag)
+			}
+			if held := metricValue(t, p, "svc_ingest_buffered_bytes"); held != 0 {
+				t.Errorf("%g bytes of bodies are still counted", held)
+			}
+			if code := p.Stop(t); code != 0 {
+				t.Errorf("exit code %d\n%s", code, p.Log())
+			}
+		})
+	}
+}
+
+// BenchmarkOverload measures what the server stores when it is kept busy, and then sends four times that on both doors together, with a
+// queue small enough to be full soon. It fails as TestOverload does.
+func BenchmarkOverload(b *testing.B) {
+	for b.Loop() {
+		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"), "--queue-max-bytes", "256MiB")
+		engine := child(b, p.Pid())
+		cfg := load(p, otlp.Traces, loadtest.HTTPProtobuf)
+		cfg.Duration = 10 * time.Second
+		began := time.Now()
+		warm, err := loadtest.Run(b.Context(), cfg)
+		if err != nil {
+			b.Fatal(err)
+		}
+		waitStored(b, p, 4*time.Minute)
+		sustained := float64(warm.AcknowledgedItems()) / time.Since(began).Seconds()
+		b.Logf("sustained: %.0f items/s", sustained)
+
+		reports, memory := overload{duration: 60 * time.Second, rate: 4 * sustained / 2 / 512}.run(b, p, engine)
+		sent, stored := 0, 0
+		for _, r := range reports {
+			checkAnswers(b, r)
+			sent += (r.Acknowledged + r.Refused) * r.Items
+			stored += r.AcknowledgedItems()
+		}
+		if memory > soakMemory {
+			b.Errorf("both processes reached %d MiB", memory>>20)
+		}
+		rows := metricValue(b, p, `svc_ingest_stored_rows_total{table="spans"}`) + metricValue(b, p, `svc_ingest_stored_rows_total{table="logs"}`)
+		if want := float64(stored + warm.AcknowledgedItems()); rows != want {
+			b.Errorf("%.0f rows stored of %.0f acknowledged", rows, want)
+		}
+		seconds := reports[0].Elapsed.Seconds()
+		b.ReportMetric(sustained, "sustained-items/s")
+		b.ReportMetric(float64(sent)/seconds, "offered-items/s")
+		b.ReportMetric(float64(stored)/seconds, "acked-items/s")
+		b.ReportMetric(float64(memory)/(1<<20), "rss-MiB")
+		b.ReportMetric(float64(max(reports[0].P99, reports[1].P99).Microseconds())/1e3, "ack-p99-ms")
+		b.ReportMetric(metricValue(b, p, "svc_ingest_early_refusals_total"), "early-refusals")
+		b.ReportMetric(0, "ns/op")
+		stop(b, p)
+	}
+}
