@@ -74,11 +74,17 @@ func TestRealExporters(t *testing.T) {
 // installJS lays the exporters' packages, pinned by the lock file, beside the script.
 func installJS(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("otel-js")
+	return npmInstall(t, "otel-js", "@opentelemetry/api")
+}
+
+// npmInstall lays the packages of a folder's lock file into it, unless probe, one of them, is there.
+func npmInstall(t *testing.T, folder, probe string) string {
+	t.Helper()
+	dir, err := filepath.Abs(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", "@opentelemetry", "api")); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(probe))); err == nil {
 		return dir
 	}
 	cmd := exec.CommandContext(t.Context(), "npm", "ci", "--no-audit", "--no-fund")

@@ -44,39 +44,45 @@ func TestExportersRetry(t *testing.T) {
 	server := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	js := installJS(t)
 	refusals := []fate{throttle, pass, unavailable}
+	var mu sync.Mutex
 	total := map[string]int{}
-	for _, tc := range []struct {
-		language, protocol string
-		plan               []fate
-	}{
-		{"go", "http/protobuf", refusals},
-		{"go", "grpc", []fate{throttle, pass, cutAnswer, unavailable, cutUnsent, cutHalfway}},
-		{"js", "http/protobuf", refusals},
-		{"js", "http/json", refusals},
-		{"js", "grpc", []fate{pass}},
-	} {
-		t.Run(tc.language+" "+tc.protocol, func(t *testing.T) {
-			run := tc.language + "-" + strings.ReplaceAll(tc.protocol, "/", "-")
-			upstream := strings.TrimPrefix(server.IngestURL, "http://")
-			if tc.protocol == "grpc" {
-				upstream = server.OTLPGRPCAddr
-			}
-			proxy := startFaultProxy(t, upstream, tc.plan...)
-			batches := 2 * len(tc.plan)
-			started := time.Now()
-			if tc.language == "js" {
-				sendBatchesJS(t, js, proxy, tc.protocol, server.PrivateKey, run, batches)
-			} else {
-				sendBatchesGo(t, proxy, tc.protocol, server.PrivateKey, run, batches)
-			}
-			t.Logf("sent in %s", time.Since(started).Round(10*time.Millisecond))
-			waitFlushed(t, server)
-			items := batches * batchItems
-			for path, n := range proxy.account(t, server, run, map[string]int{"/v1/traces": items, "/v1/logs": items, "/v1/metrics": items}) {
-				total[path] += n
-			}
-		})
-	}
+	t.Run("exporters", func(t *testing.T) {
+		for _, tc := range []struct {
+			language, protocol string
+			plan               []fate
+		}{
+			{"go", "http/protobuf", refusals},
+			{"go", "grpc", []fate{throttle, pass, cutAnswer, unavailable, cutUnsent, cutHalfway}},
+			{"js", "http/protobuf", refusals},
+			{"js", "http/json", refusals},
+			{"js", "grpc", []fate{pass}},
+		} {
+			t.Run(tc.language+" "+tc.protocol, func(t *testing.T) {
+				t.Parallel() // most of it is waiting as long as a refusal asks for
+				run := tc.language + "-" + strings.ReplaceAll(tc.protocol, "/", "-")
+				upstream := strings.TrimPrefix(server.IngestURL, "http://")
+				if tc.protocol == "grpc" {
+					upstream = server.OTLPGRPCAddr
+				}
+				proxy := startFaultProxy(t, upstream, tc.plan...)
+				batches := 2 * len(tc.plan)
+				started := time.Now()
+				if tc.language == "js" {
+					sendBatchesJS(t, js, proxy, tc.protocol, server.PrivateKey, run, batches)
+				} else {
+					sendBatchesGo(t, proxy, tc.protocol, server.PrivateKey, run, batches)
+				}
+				t.Logf("sent in %s", time.Since(started).Round(10*time.Millisecond))
+				waitFlushed(t, server)
+				items := batches * batchItems
+				for path, n := range proxy.account(t, server, run, map[string]int{"/v1/traces": items, "/v1/logs": items, "/v1/metrics": items}) {
+					mu.Lock()
+					total[path] += n
+					mu.Unlock()
+				}
+			})
+		}
+	})
 	if diff := cmp.Diff(total, accepted(t, server)); diff != "" {
 		t.Errorf("svc_ingest_items_total differs (-acknowledged +accepted):\n%s", diff)
 	}
