@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/ingest"
+	"github.com/svc-observability/svc/server/ingest/logpush"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
@@ -56,8 +57,10 @@ func (a *App) openIngest(context.Context) error {
 	a.registry.MustRegister(queueCollector{log, a.pipeline})
 	keys := auth.NewIngest(auth.IngestConfig{Store: a.store, Hasher: a.hasher, Logger: a.log})
 	a.onClose("ingest keys", func(context.Context) error { keys.Close(); return nil })
+	connectors := auth.NewLogpush(auth.LogpushConfig{Store: a.store, Hasher: a.hasher, Logger: a.log})
+	a.onClose("log push connectors", func(context.Context) error { connectors.Close(); return nil })
 	gateway, err := ingest.New(ingest.Config{
-		Keys: ingestKeys{keys}, Queue: log, Sets: sets, Logger: a.log, Metrics: a.registry, Region: a.cfg.Region,
+		Keys: ingestKeys{keys}, Connectors: logpushConnectors{connectors}, Queue: log, Sets: sets, Logger: a.log, Metrics: a.registry, Region: a.cfg.Region,
 		Usage: a.usage, Outcomes: a.outcomes, Nodes: a.cfg.IngestNodes,
 		Limits: ingest.Limits{
 			Body: int(a.cfg.Limits.IngestMaxBodyBytes), Decompressed: int(a.cfg.Limits.IngestMaxDecompressedBytes), GRPCMessage: int(a.cfg.Limits.GRPCMaxMessageBytes),
@@ -145,4 +148,22 @@ func mappingOf(m store.AttributeMapping) otlp.Mapping {
 		out.Context = otlp.ResourceContext
 	}
 	return out
+}
+
+// logpushConnectors joins the endpoints of log push connectors to their credentials.
+type logpushConnectors struct{ connectors *auth.LogpushAuthenticator }
+
+func (l logpushConnectors) AuthenticateConnector(ctx context.Context, id, secret string) (ingest.Connector, error) {
+	found, err := l.connectors.Lookup(ctx, id, secret)
+	if err != nil {
+		if errors.Is(err, auth.ErrUnknownConnector) {
+			return ingest.Connector{}, apierr.New(apierr.IngestUnauthorized, err.Error(), apierr.Cause(err))
+		}
+		return ingest.Connector{}, err
+	}
+	return ingest.Connector{Org: found.Org, ID: found.ID, Source: logpush.Source{ServiceName: found.ServiceName, ZoneName: found.ZoneName}}, nil
+}
+
+func (l logpushConnectors) Delivered(c ingest.Connector, problem string) {
+	l.connectors.Delivered(auth.LogpushConnector{Org: c.Org, ID: c.ID}, problem)
 }

@@ -38,7 +38,7 @@ func (g *Gateway) serveActivity(w http.ResponseWriter, r *http.Request, kind act
 	g.settle(&u.receipt, fail)
 	switch {
 	case fail != nil:
-		g.refuse(w, r, kind, fail)
+		g.refuse(w, r, kind, doorHTTP, fail)
 	case kind == activity.SessionReplayEvents:
 		w.Header().Set("Content-Length", "0")
 		w.WriteHeader(http.StatusOK)

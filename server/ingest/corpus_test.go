@@ -90,7 +90,7 @@ func TestCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := &storedNames{log: log, decoder: decoder}
-	g, err := ingest.New(ingest.Config{Keys: keys{}, Queue: stored, Sets: sets, Region: "eu"})
+	g, err := ingest.New(ingest.Config{Keys: keys{}, Connectors: &connectors{}, Queue: stored, Sets: sets, Region: "eu"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +101,7 @@ func TestCorpus(t *testing.T) {
 		}
 	})
 	target := corpus.NewTarget(f.listen(t), f.listenGRPC(t), goodKey)
+	target.Connector = goodConnector
 	defer target.Close()
 
 	cases := corpus.Cases(time.Now())

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// export is one request on the path that both doors share.
+// export is one request on the path that all doors share.
 type export struct {
 	receipt
 	signal  otlp.Signal
@@ -28,6 +29,8 @@ type export struct {
 	held *buffer
 	gzip bool
 	json bool
+	// push is set when the body is lines of a log push.
+	push *push
 	// large is set when it became large in memory.
 	large bool
 }
@@ -76,6 +79,9 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	g.metrics.walked(e, result)
 	e.accepted, e.rejected, e.sampled = result.Accepted, result.Rejected, result.Sampled
 	e.reason = firstNote(result.Reasons, result.Warnings)
+	if e.push != nil {
+		e.reason = cmp.Or(firstNote(e.push.lines.Reasons, e.push.lines.Warnings), e.reason)
+	}
 	if e.discard {
 		return result, nil
 	}
@@ -138,14 +144,23 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 		}
 		raw = b
 	}
+	if e.push != nil {
+		raw, fail = e.push.convert(raw, header.ReceivedUnixNano, g.limits.Columns)
+		if fail != nil {
+			return nil, result, fail
+		}
+	}
 	e.large = e.large || len(raw) > maxTrusted
 	stamp := header.stamp(g.limits.Columns)
 	result, err := otlp.Walk(e.signal, raw, &stamp, set)
 	if err != nil {
 		return nil, otlp.Result{}, invalid(err)
 	}
+	if e.push != nil {
+		result.Rejected += e.push.lines.Rejected
+	}
 	switch {
-	case e.gzip && !e.json:
+	case e.gzip && !e.json && e.push == nil:
 		header.Encoding, payload = EncodingGzip, e.body
 	case len(raw) >= packFrom && !e.discard:
 		work.b = g.packer.EncodeAll(raw, work.b[:0])

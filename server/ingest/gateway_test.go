@@ -141,6 +141,8 @@ type fixture struct {
 	queue *memoryQueue
 	log   *bytes.Buffer
 	reg   *prometheus.Registry
+
+	connectors connectors
 }
 
 func newFixture(t testing.TB, limits ingest.Limits, gate chan struct{}) *fixture {
@@ -148,7 +150,7 @@ func newFixture(t testing.TB, limits ingest.Limits, gate chan struct{}) *fixture
 	f := &fixture{queue: &memoryQueue{sets: &blocks.Pool{}, gate: gate}, log: &bytes.Buffer{}, reg: prometheus.NewRegistry()}
 	var err error
 	f.Gateway, err = ingest.New(ingest.Config{
-		Keys: keys{}, Queue: f.queue, Sets: f.queue.sets, Limits: limits, Metrics: f.reg, Region: "eu",
+		Keys: keys{}, Connectors: &f.connectors, Queue: f.queue, Sets: f.queue.sets, Limits: limits, Metrics: f.reg, Region: "eu",
 		Logger: slog.New(slog.NewTextHandler(&lockedWriter{w: f.log}, nil)),
 	})
 	if err != nil {

@@ -25,7 +25,8 @@ type endpoint struct {
 	serve   func(w http.ResponseWriter, r *http.Request)
 }
 
-// HTTPHandler serves the ingest address: the OTLP endpoints, those of package activity, and /health.
+// HTTPHandler serves the ingest address: the OTLP endpoints, those of package activity, those of log push connectors,
+// and /health.
 func (g *Gateway) HTTPHandler() http.Handler {
 	endpoints := map[string]endpoint{"/health": {[]string{http.MethodGet, http.MethodHead}, g.serveHealth}}
 	for path, signal := range map[string]otlp.Signal{"/v1/traces": otlp.Traces, "/v1/logs": otlp.Logs, "/v1/metrics": otlp.Metrics} {
@@ -45,6 +46,9 @@ func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 		h.Set(requestid.Header, requestid.Choose(r.Header.Get(requestid.Header)))
 		allowOrigin(h)
 		e, found := endpoints[r.URL.Path]
+		if !found {
+			e, found = g.logpushEndpoint(r.URL.Path)
+		}
 		switch {
 		case r.Method == http.MethodOptions:
 			preflight(w)
@@ -90,7 +94,7 @@ func methodNotAllowed(w http.ResponseWriter, allow string) {
 
 func routeNotFound(w http.ResponseWriter) {
 	writeError(w, apierr.New(apierr.IngestRouteNotFound,
-		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; product events to /v1/events, session data to /v1/sessionReplays/meta, /v1/sessionReplays/blob and /v1/sessionEvents. An exporter's OTLP endpoint is the address without a path, because it appends the path itself."))
+		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; product events to /v1/events, session data to /v1/sessionReplays/meta, /v1/sessionReplays/blob and /v1/sessionEvents, pushed logs to the URL of their connector. An exporter's OTLP endpoint is the address without a path, because it appends the path itself."))
 }
 
 func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otlp.Signal) {
@@ -110,15 +114,15 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 	g.metrics.answered(signal, doorHTTP, started, fail)
 	g.settle(&e.receipt, fail)
 	if fail != nil {
-		g.refuse(w, r, signal, fail)
+		g.refuse(w, r, signal, doorHTTP, fail)
 		return
 	}
 	writeSuccess(w, signal, media, result)
 }
 
 // refuse logs what is our failure, and answers.
-func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, signal fmt.Stringer, fail *apierr.Error) {
-	g.report(signal, doorHTTP, w.Header().Get("X-Request-Id"), fail)
+func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, signal fmt.Stringer, d door, fail *apierr.Error) {
+	g.report(signal, d, w.Header().Get("X-Request-Id"), fail)
 	if fail.Tag == apierr.IngestPayloadTooLarge || fail.RetryAfterSeconds() > 0 && unread(r) {
 		g.refuseBody(w, r, fail)
 		return
@@ -153,6 +157,11 @@ func (g *Gateway) receive(ctx context.Context, r *http.Request, rc *receipt, sig
 	if fail := g.paced(&key); fail != nil {
 		return fail
 	}
+	return g.receiveBody(ctx, r, key, discard, media, store)
+}
+
+// receiveBody is receive from the check on that follows the key and its rate.
+func (g *Gateway) receiveBody(ctx context.Context, r *http.Request, key Key, discard bool, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
 	if fail := g.admit(key.Org); fail != nil {
 		return fail
 	}

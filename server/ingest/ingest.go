@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/health"
 
+	"github.com/svc-observability/svc/server/ingest/logpush"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/ingest/queue"
@@ -58,6 +59,23 @@ type Key struct {
 	// Mappings and Sampling are the organization's; they apply to traces.
 	Mappings []otlp.Mapping
 	Sampling otlp.Sampling
+}
+
+// Connectors resolves log push connectors.
+type Connectors interface {
+	// AuthenticateConnector returns the connector with this public id when the secret is its own. Errors are as those of Keys, and the
+	// same whether the id or the secret is wrong.
+	AuthenticateConnector(ctx context.Context, id, secret string) (Connector, error)
+	// Delivered is told what became of a push. The problem is empty when everything was stored. It does not wait.
+	Delivered(c Connector, problem string)
+}
+
+// Connector is a log push connector that was found valid.
+type Connector struct {
+	Org principal.OrgID
+	// ID is its public id (`cfp_…`).
+	ID     string
+	Source logpush.Source
 }
 
 // Queue is the durable queue, *queue.Log.
@@ -110,8 +128,10 @@ func (l Limits) withDefaults() Limits {
 
 // Config is what a Gateway needs. Keys, Queue and Sets are required.
 type Config struct {
-	Keys  Keys
-	Queue Queue
+	Keys Keys
+	// Connectors is nil for a gateway without the endpoints of log push connectors.
+	Connectors Connectors
+	Queue      Queue
 	// Sets is the pool that attachments come from, and that whoever drains the queue puts them back to.
 	Sets    *blocks.Pool
 	Limits  Limits
@@ -131,14 +151,15 @@ type Config struct {
 
 // Gateway is the ingest gateway. It is safe for concurrent use and holds no goroutine of its own.
 type Gateway struct {
-	keys    Keys
-	queue   Queue
-	sets    *blocks.Pool
-	limits  Limits
-	logger  *slog.Logger
-	metrics *metrics
-	now     func() time.Time
-	region  string
+	keys       Keys
+	connectors Connectors
+	queue      Queue
+	sets       *blocks.Pool
+	limits     Limits
+	logger     *slog.Logger
+	metrics    *metrics
+	now        func() time.Time
+	region     string
 
 	usage    *usage.Meter
 	outcomes *outcome.Recorder
@@ -171,7 +192,7 @@ func New(cfg Config) (*Gateway, error) {
 	}
 	limits := cfg.Limits.withDefaults()
 	g := &Gateway{
-		keys: cfg.Keys, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
+		keys: cfg.Keys, connectors: cfg.Connectors, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
 		logger: cfg.Logger, now: cfg.Now, region: cfg.Region,
 		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: rate.NewLimiter(cfg.Nodes),
 		inFlight: inFlight{limit: limits.InFlight, open: map[principal.OrgID]int{}},

@@ -46,6 +46,11 @@ func (g *Gateway) authenticate(ctx context.Context, secret string) (key Key, dis
 	if err == nil {
 		return key, false, nil
 	}
+	return key, false, g.notAuthenticated(ctx, err)
+}
+
+// notAuthenticated is the answer to an error of Keys or Connectors.
+func (g *Gateway) notAuthenticated(ctx context.Context, err error) *apierr.Error {
 	var known *apierr.Error
 	switch {
 	case errors.As(err, &known):
@@ -55,12 +60,12 @@ func (g *Gateway) authenticate(ctx context.Context, secret string) (key Key, dis
 			here.Message = sentence(here.Message) + " This is the region " + g.region + ", where keys of other regions are not known."
 			known = &here
 		}
-		return key, false, known
+		return known
 	case ctx.Err() != nil:
-		return Key{}, false, g.interrupted(ctx)
+		return g.interrupted(ctx)
 	default:
-		return Key{}, false, apierr.New(apierr.IngestServiceUnavailable,
-			"The ingest key could not be looked up just now. Nothing was stored; send the request again.", apierr.Cause(err))
+		return apierr.New(apierr.IngestServiceUnavailable,
+			"The credential could not be looked up just now. Nothing was stored; send the request again.", apierr.Cause(err))
 	}
 }
 

@@ -11,20 +11,26 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// door is the transport that a request came by.
+// door is the way that a request came by.
 type door int
 
 const (
 	doorHTTP door = iota
 	doorGRPC
+	// doorLogpush is HTTP too, with the credentials and the form of a log push connector.
+	doorLogpush
 	doors
 )
 
 func (d door) String() string {
-	if d == doorGRPC {
+	switch d {
+	case doorGRPC:
 		return "grpc"
+	case doorLogpush:
+		return "logpush"
+	default:
+		return "http"
 	}
-	return "http"
 }
 
 // signalCount is the number of OTLP signals; otlp.Signal values are below it.
@@ -96,6 +102,9 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		m.received[i] = bytes.WithLabelValues(signal, "received")
 		m.inflated[i] = bytes.WithLabelValues(signal, "decompressed")
 		for d := range doors {
+			if d == doorLogpush && otlp.Signal(i) != otlp.Logs {
+				continue
+			}
 			m.latency[i][d] = latency.WithLabelValues(signal, d.String())
 		}
 	}

@@ -27,7 +27,7 @@ type Case struct {
 	Door   Door
 	Signal otlp.Signal
 
-	// Method and Path are POST and the signal's path when empty.
+	// Method and Path are POST and the signal's path when empty. {connector} in a path is the target's connector with its secret.
 	Method, Path string
 	// Header is sent besides the key, Host and Content-Length. {key} in a value is the target's key.
 	Header http.Header
@@ -81,7 +81,7 @@ func below(status int, code codes.Code) Outcome { return Outcome{Status: status,
 // Cases is the whole corpus. The items that are to be stored are of about now.
 func Cases(now time.Time) []Case {
 	m := maker{now: uint64(now.UnixNano())}
-	return slices.Concat(m.utf8(), m.wire(), m.json(), m.compression(), m.lengths(), m.headers(), m.calls(), m.partial(), m.huge())
+	return slices.Concat(m.utf8(), m.wire(), m.json(), m.compression(), m.lengths(), m.headers(), m.calls(), m.partial(), m.logpush(), m.huge())
 }
 
 // Load makes a large body; the caller drops it by setting Body to nil.

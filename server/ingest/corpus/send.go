@@ -31,7 +31,9 @@ type Target struct {
 	// HTTP and GRPC are addresses, host and port.
 	HTTP, GRPC string
 	Key        string
-	client     *http.Client
+	// Connector is the id of a log push connector, and its secret as the query.
+	Connector string
+	client    *http.Client
 }
 
 // NewTarget makes a target, which the caller closes.
@@ -142,6 +144,7 @@ func (t *Target) head(c *Case) []byte {
 	if path == "" {
 		path = "/v1/" + c.Signal.String()
 	}
+	path = strings.ReplaceAll(path, "{connector}", t.Connector)
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: ingest\r\nConnection: close\r\n", method, path)
 	if !c.NoKey {
 		fmt.Fprintf(&b, "Authorization: Bearer %s\r\n", t.Key)
@@ -210,11 +213,15 @@ func (a *Answer) readPartial(body []byte) error {
 func (a *Answer) readPartialJSON(signal otlp.Signal, body []byte) error {
 	var m struct {
 		PartialSuccess map[string]string `json:"partialSuccess"`
+		// Of endpoints that take lines.
+		Rejected          int64
+		Reasons, Warnings []string
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
 		return fmt.Errorf("%w: %s", err, body)
 	}
-	a.Message = m.PartialSuccess["errorMessage"]
+	a.Message = m.PartialSuccess["errorMessage"] + strings.Join(append(m.Reasons, m.Warnings...), "; ")
+	a.Rejected = m.Rejected
 	field := map[otlp.Signal]string{otlp.Traces: "rejectedSpans", otlp.Logs: "rejectedLogRecords", otlp.Metrics: "rejectedDataPoints"}[signal]
 	if s, ok := m.PartialSuccess[field]; ok {
 		n, err := strconv.ParseInt(s, 10, 64)

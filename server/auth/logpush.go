@@ -1,0 +1,160 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// ErrUnknownConnector: there is no such log push connector, the secret is not its own, or it is disabled. The message is safe to show, and
+// the same for an unknown id and a wrong secret.
+var ErrUnknownConnector = errors.New("log push connector refused")
+
+// LogpushStore is what the authentication of log push connectors needs of the relational store.
+type LogpushStore interface {
+	LogpushConnectorByHash(ctx context.Context, id uuid.UUID, hash string) (store.LogpushConnector, error)
+	TouchLogpushConnector(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time, problem string) error
+	Subscribe(fn func(store.Change)) (unsubscribe func())
+}
+
+// LogpushConnector is what ingest needs to know of a connector.
+type LogpushConnector struct {
+	Org principal.OrgID
+	// ID is public, `cfp_…`.
+	ID                    string
+	ServiceName, ZoneName string
+}
+
+// LogpushConfig of a LogpushAuthenticator.
+type LogpushConfig struct {
+	Store  LogpushStore
+	Hasher *Hasher
+	// Logger is for failures that no caller sees; nil discards them.
+	Logger *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// LogpushAuthenticator resolves log push connectors, as IngestAuthenticator does ingest keys, and records what came of their pushes. It
+// is safe for concurrent use; Close it.
+type LogpushAuthenticator struct {
+	store       LogpushStore
+	hasher      *Hasher
+	now         func() time.Time
+	connectors  *lookup[store.LogpushConnector]
+	touches     *toucher
+	unsubscribe func()
+
+	mu sync.Mutex
+	// recorded are the deliveries recorded last.
+	recorded map[string]delivery
+}
+
+// NewLogpush returns a LogpushAuthenticator. It runs one goroutine, which records deliveries, until Close.
+func NewLogpush(cfg LogpushConfig) *LogpushAuthenticator {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	// Copies are kept by id and hash together.
+	load := func(ctx context.Context, key string) (store.LogpushConnector, error) {
+		id, err := uuid.FromBytes([]byte(key[:16]))
+		if err != nil {
+			return store.LogpushConnector{}, err
+		}
+		return cfg.Store.LogpushConnectorByHash(ctx, id, key[16:])
+	}
+	a := &LogpushAuthenticator{
+		store: cfg.Store, hasher: cfg.Hasher, now: cfg.Now, connectors: newLookup(load, cfg.Now, ingestKeyTTL, ingestMaxStale),
+		touches: startToucher(cfg.Logger), recorded: map[string]delivery{},
+	}
+	a.unsubscribe = cfg.Store.Subscribe(a.changed)
+	return a
+}
+
+// changed makes that a change takes effect at once. A change names no id, so it concerns every copy; connectors are few and change rarely.
+func (a *LogpushAuthenticator) changed(c store.Change) {
+	switch {
+	case c.Subject == store.SubjectLogpushConnector && c.Gone:
+		a.connectors.invalidateAll()
+	case c.Subject == store.SubjectLogpushConnector:
+		a.connectors.doubtAll(true)
+	case c.Subject == store.SubjectAny:
+		a.connectors.doubtAll(c.Cause == nil)
+	}
+}
+
+// Close ends the subscription to changes, writes what is still to be recorded and ends the goroutine. No call may follow.
+func (a *LogpushAuthenticator) Close() {
+	a.unsubscribe()
+	a.touches.close()
+}
+
+// Lookup resolves the public id and the secret of a connector, which both must be of the same one. Errors: ErrUnknownConnector,
+// ErrLookupUnavailable.
+func (a *LogpushAuthenticator) Lookup(ctx context.Context, publicID, secret string) (LogpushConnector, error) {
+	unknown := fmt.Errorf("%w: there is no connector with this id and this secret here; compare the URL with the one that was shown when the secret was made", ErrUnknownConnector)
+	id, err := publicid.Decode(publicid.LogpushConnector, publicID)
+	if err != nil || kindOf(secret) != kindConnector {
+		return LogpushConnector{}, unknown
+	}
+	hash := a.hasher.Hash(secret)
+	e, err := a.connectors.get(ctx, string(id[:])+hash)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return LogpushConnector{}, fmt.Errorf("%w: %w", ErrLookupUnavailable, err)
+	}
+	if err != nil || e.value.ID != id || !equalHash(e.value.SecretHash, hash) {
+		return LogpushConnector{}, unknown
+	}
+	row := &e.value
+	if row.DisabledAt != nil {
+		return LogpushConnector{}, fmt.Errorf("%w: it is disabled", ErrUnknownConnector)
+	}
+	return LogpushConnector{Org: row.Org, ID: publicID, ServiceName: row.ServiceName, ZoneName: row.ZoneName}, nil
+}
+
+const (
+	// problemInterval is how often a connector's problem may change in the database.
+	problemInterval = 2 * time.Second
+	// maxRecorded bounds the memory of what was recorded; forgetting it costs a few writes.
+	maxRecorded = 10_000
+)
+
+// delivery is one push.
+type delivery struct {
+	at      time.Time
+	problem string
+}
+
+// Delivered records that a connector pushed, and what was wrong with the push, empty for nothing: once in store.TouchInterval, and when
+// the problem changes. It does not wait.
+func (a *LogpushAuthenticator) Delivered(c LogpushConnector, problem string) {
+	id, err := publicid.Decode(publicid.LogpushConnector, c.ID)
+	if err != nil {
+		return // It is none of Lookup's.
+	}
+	d := delivery{a.now(), problem}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if last, found := a.recorded[c.ID]; found {
+		age := d.at.Sub(last.at)
+		if age < problemInterval || age < store.TouchInterval && problem == last.problem {
+			return
+		}
+	}
+	if len(a.recorded) >= maxRecorded {
+		clear(a.recorded)
+	}
+	a.recorded[c.ID] = d
+	a.touches.add(func(ctx context.Context) error { return a.store.TouchLogpushConnector(ctx, c.Org, id, d.at, problem) })
+}

@@ -1,0 +1,138 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/activity"
+	"github.com/svc-observability/svc/server/ingest/logpush"
+	"github.com/svc-observability/svc/server/ingest/otlp"
+)
+
+// logpushPath is followed by the id of a connector.
+const logpushPath = "/v1/logpush/cloudflare/http_requests/"
+
+// logpushEndpoint is the endpoint of one connector, which its id in the path names.
+func (g *Gateway) logpushEndpoint(path string) (e endpoint, found bool) {
+	id, found := strings.CutPrefix(path, logpushPath)
+	if !found || id == "" || strings.Contains(id, "/") || g.connectors == nil {
+		return e, false
+	}
+	return endpoint{[]string{http.MethodPost}, func(w http.ResponseWriter, r *http.Request) { g.serveLogpush(w, r, id) }}, true
+}
+
+// push is what a log push has beside other exports.
+type push struct {
+	source logpush.Source
+	lines  activity.Result
+}
+
+func (g *Gateway) serveLogpush(w http.ResponseWriter, r *http.Request, id string) {
+	ctx, started, done := g.begin(w, r)
+	defer done()
+	var result otlp.Result
+	e := export{signal: otlp.Logs, door: doorLogpush, push: &push{}, receipt: receipt{signalName: otlp.Logs.String(), doorName: doorLogpush.String(), agent: r.UserAgent()}}
+	c, discard, fail := g.authenticateConnector(ctx, id, presentedSecret(r))
+	if fail == nil {
+		e.push.source = c.Source
+		key := Key{Org: c.Org, Type: otlp.KeyConnector, PublicID: c.ID}
+		e.identify(&key)
+		fail = g.receiveBody(ctx, r, key, discard, e.readLogpushMedia, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
+			e.key, e.discard, e.held, e.body = key, discard, body, body.b
+			// The CDN's files are gzip, whether or not it says so; no JSON begins like that.
+			e.gzip = e.gzip || bytes.HasPrefix(body.b, []byte{0x1f, 0x8b})
+			result, fail = g.store(ctx, &e)
+			return fail
+		})
+		e.push.add(result)
+		if !discard {
+			g.connectors.Delivered(c, e.push.problem(fail))
+		}
+	}
+	g.metrics.answered(otlp.Logs, doorLogpush, started, fail)
+	g.settle(&e.receipt, fail)
+	switch {
+	case fail != nil:
+		g.refuse(w, r, otlp.Logs, doorLogpush, fail)
+	case discard:
+		writeAccepted(w, activity.Result{})
+	default:
+		writeAccepted(w, e.push.lines)
+	}
+}
+
+// presentedSecret is the secret of a connector: in the query, as the CDN's destination is a URL and nothing else, or in the headers that
+// the secret of a key may be in. The query of a request is never logged.
+func presentedSecret(r *http.Request) string {
+	if secret := r.URL.Query().Get("secret"); secret != "" {
+		return secret
+	}
+	return presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader))
+}
+
+// authenticateConnector resolves id and secret. discard is true for the test key, with any id.
+func (g *Gateway) authenticateConnector(ctx context.Context, id, secret string) (c Connector, discard bool, _ *apierr.Error) {
+	switch secret {
+	case TestKey:
+		return Connector{}, true, nil
+	case "":
+		return Connector{}, false, apierr.New(apierr.IngestUnauthorized,
+			"No secret was sent. The URL of a log push connector ends with `?secret=svc_cf_…`; the secret may also come as `Authorization: Bearer svc_cf_…`.")
+	}
+	c, err := g.connectors.AuthenticateConnector(ctx, id, secret)
+	if err != nil {
+		return Connector{}, false, g.notAuthenticated(ctx, err)
+	}
+	return c, false, nil
+}
+
+// readLogpushMedia checks Content-Type and Content-Encoding. The CDN sends no Content-Type that could be relied on, unless its customer
+// sets one: refused is only what can be no lines.
+func (e *export) readLogpushMedia(h http.Header) (fail *apierr.Error) {
+	sent := strings.ToLower(strings.Join(h.Values("Content-Type"), ", "))
+	base, _, err := mime.ParseMediaType(sent)
+	if err != nil {
+		base = strings.TrimSpace(strings.SplitN(sent, ";", 2)[0])
+	}
+	switch {
+	case base == "", base == "application/octet-stream", strings.HasPrefix(base, "text/"), strings.Contains(sent, "json"), strings.Contains(base, "gzip"):
+	default:
+		return apierr.New(apierr.IngestUnsupportedMediaType, "This Content-Type is not supported. Send application/x-ndjson: one JSON object to a line.")
+	}
+	e.gzip, fail = contentEncoding(h)
+	return fail
+}
+
+// convert turns lines into an OTLP request, empty when there is nothing to store.
+func (p *push) convert(body []byte, received int64, limit int) ([]byte, *apierr.Error) {
+	lines, err := logpush.Convert(body, p.source, received, limit)
+	if err != nil {
+		return nil, invalidUpload(err)
+	}
+	p.lines = lines.Result
+	return lines.Request, nil
+}
+
+// add adds what became of the records that the lines were turned into. A line that was converted is stored, but may have been cut.
+func (p *push) add(result otlp.Result) {
+	for _, n := range result.Warnings {
+		p.lines.Warnings = append(p.lines.Warnings, activity.Note{Problem: n.Message, Count: n.Count})
+	}
+}
+
+// problem is what the owner of a connector sees of a push that went wrong.
+func (p *push) problem(fail *apierr.Error) string {
+	switch {
+	case fail != nil:
+		return fail.Message
+	case p.lines.Rejected > 0:
+		return fmt.Sprintf("%d of %d lines were not stored. The first problem: %s", p.lines.Rejected, p.lines.Rejected+p.lines.Accepted, p.lines.Reasons[0])
+	default:
+		return ""
+	}
+}
