@@ -33,6 +33,8 @@ type IngestKey struct {
 	KeyHash string `json:"-"`
 	// KeyPrefix holds the value of the "key_prefix" field.
 	KeyPrefix string `json:"key_prefix,omitempty"`
+	// the whole public key, which is no secret: it is shipped in client code; NULL for the other kinds
+	PublicText *string `json:"public_text,omitempty"`
 	// NULL allows every signal
 	Signals []string `json:"signals,omitempty"`
 	// requests per second over all ingest servers
@@ -88,7 +90,7 @@ func (*IngestKey) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case ingestkey.FieldRateLimit:
 			values[i] = new(sql.NullFloat64)
-		case ingestkey.FieldOrgID, ingestkey.FieldKind, ingestkey.FieldName, ingestkey.FieldDescription, ingestkey.FieldKeyHash, ingestkey.FieldKeyPrefix, ingestkey.FieldCreatedBy:
+		case ingestkey.FieldOrgID, ingestkey.FieldKind, ingestkey.FieldName, ingestkey.FieldDescription, ingestkey.FieldKeyHash, ingestkey.FieldKeyPrefix, ingestkey.FieldPublicText, ingestkey.FieldCreatedBy:
 			values[i] = new(sql.NullString)
 		case ingestkey.FieldDisabledAt, ingestkey.FieldExpiresAt, ingestkey.FieldRotatedAt, ingestkey.FieldLastUsedAt, ingestkey.FieldCreatedAt, ingestkey.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
@@ -151,6 +153,13 @@ func (_m *IngestKey) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field key_prefix", values[i])
 			} else if value.Valid {
 				_m.KeyPrefix = value.String
+			}
+		case ingestkey.FieldPublicText:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field public_text", values[i])
+			} else if value.Valid {
+				_m.PublicText = new(string)
+				*_m.PublicText = value.String
 			}
 		case ingestkey.FieldSignals:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -281,6 +290,11 @@ func (_m *IngestKey) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("key_prefix=")
 	builder.WriteString(_m.KeyPrefix)
+	builder.WriteString(", ")
+	if v := _m.PublicText; v != nil {
+		builder.WriteString("public_text=")
+		builder.WriteString(*v)
+	}
 	builder.WriteString(", ")
 	builder.WriteString("signals=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Signals))

@@ -70,6 +70,20 @@ func (_c *IngestKeyCreate) SetKeyPrefix(v string) *IngestKeyCreate {
 	return _c
 }
 
+// SetPublicText sets the "public_text" field.
+func (_c *IngestKeyCreate) SetPublicText(v string) *IngestKeyCreate {
+	_c.mutation.SetPublicText(v)
+	return _c
+}
+
+// SetNillablePublicText sets the "public_text" field if the given value is not nil.
+func (_c *IngestKeyCreate) SetNillablePublicText(v *string) *IngestKeyCreate {
+	if v != nil {
+		_c.SetPublicText(*v)
+	}
+	return _c
+}
+
 // SetSignals sets the "signals" field.
 func (_c *IngestKeyCreate) SetSignals(v []string) *IngestKeyCreate {
 	_c.mutation.SetSignals(v)
@@ -334,6 +348,10 @@ func (_c *IngestKeyCreate) createSpec() (*IngestKey, *sqlgraph.CreateSpec) {
 		_spec.SetField(ingestkey.FieldKeyPrefix, field.TypeString, value)
 		_node.KeyPrefix = value
 	}
+	if value, ok := _c.mutation.PublicText(); ok {
+		_spec.SetField(ingestkey.FieldPublicText, field.TypeString, value)
+		_node.PublicText = &value
+	}
 	if value, ok := _c.mutation.Signals(); ok {
 		_spec.SetField(ingestkey.FieldSignals, field.TypeJSON, value)
 		_node.Signals = value
@@ -494,6 +512,24 @@ func (u *IngestKeyUpsert) SetKeyPrefix(v string) *IngestKeyUpsert {
 // UpdateKeyPrefix sets the "key_prefix" field to the value that was provided on create.
 func (u *IngestKeyUpsert) UpdateKeyPrefix() *IngestKeyUpsert {
 	u.SetExcluded(ingestkey.FieldKeyPrefix)
+	return u
+}
+
+// SetPublicText sets the "public_text" field.
+func (u *IngestKeyUpsert) SetPublicText(v string) *IngestKeyUpsert {
+	u.Set(ingestkey.FieldPublicText, v)
+	return u
+}
+
+// UpdatePublicText sets the "public_text" field to the value that was provided on create.
+func (u *IngestKeyUpsert) UpdatePublicText() *IngestKeyUpsert {
+	u.SetExcluded(ingestkey.FieldPublicText)
+	return u
+}
+
+// ClearPublicText clears the value of the "public_text" field.
+func (u *IngestKeyUpsert) ClearPublicText() *IngestKeyUpsert {
+	u.SetNull(ingestkey.FieldPublicText)
 	return u
 }
 
@@ -767,6 +803,27 @@ func (u *IngestKeyUpsertOne) SetKeyPrefix(v string) *IngestKeyUpsertOne {
 func (u *IngestKeyUpsertOne) UpdateKeyPrefix() *IngestKeyUpsertOne {
 	return u.Update(func(s *IngestKeyUpsert) {
 		s.UpdateKeyPrefix()
+	})
+}
+
+// SetPublicText sets the "public_text" field.
+func (u *IngestKeyUpsertOne) SetPublicText(v string) *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.SetPublicText(v)
+	})
+}
+
+// UpdatePublicText sets the "public_text" field to the value that was provided on create.
+func (u *IngestKeyUpsertOne) UpdatePublicText() *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.UpdatePublicText()
+	})
+}
+
+// ClearPublicText clears the value of the "public_text" field.
+func (u *IngestKeyUpsertOne) ClearPublicText() *IngestKeyUpsertOne {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.ClearPublicText()
 	})
 }
 
@@ -1231,6 +1288,27 @@ func (u *IngestKeyUpsertBulk) SetKeyPrefix(v string) *IngestKeyUpsertBulk {
 func (u *IngestKeyUpsertBulk) UpdateKeyPrefix() *IngestKeyUpsertBulk {
 	return u.Update(func(s *IngestKeyUpsert) {
 		s.UpdateKeyPrefix()
+	})
+}
+
+// SetPublicText sets the "public_text" field.
+func (u *IngestKeyUpsertBulk) SetPublicText(v string) *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.SetPublicText(v)
+	})
+}
+
+// UpdatePublicText sets the "public_text" field to the value that was provided on create.
+func (u *IngestKeyUpsertBulk) UpdatePublicText() *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.UpdatePublicText()
+	})
+}
+
+// ClearPublicText clears the value of the "public_text" field.
+func (u *IngestKeyUpsertBulk) ClearPublicText() *IngestKeyUpsertBulk {
+	return u.Update(func(s *IngestKeyUpsert) {
+		s.ClearPublicText()
 	})
 }
 

@@ -93,6 +93,26 @@ func (_u *IngestKeyUpdate) SetNillableKeyPrefix(v *string) *IngestKeyUpdate {
 	return _u
 }
 
+// SetPublicText sets the "public_text" field.
+func (_u *IngestKeyUpdate) SetPublicText(v string) *IngestKeyUpdate {
+	_u.mutation.SetPublicText(v)
+	return _u
+}
+
+// SetNillablePublicText sets the "public_text" field if the given value is not nil.
+func (_u *IngestKeyUpdate) SetNillablePublicText(v *string) *IngestKeyUpdate {
+	if v != nil {
+		_u.SetPublicText(*v)
+	}
+	return _u
+}
+
+// ClearPublicText clears the value of the "public_text" field.
+func (_u *IngestKeyUpdate) ClearPublicText() *IngestKeyUpdate {
+	_u.mutation.ClearPublicText()
+	return _u
+}
+
 // SetSignals sets the "signals" field.
 func (_u *IngestKeyUpdate) SetSignals(v []string) *IngestKeyUpdate {
 	_u.mutation.SetSignals(v)
@@ -344,6 +364,12 @@ func (_u *IngestKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.KeyPrefix(); ok {
 		_spec.SetField(ingestkey.FieldKeyPrefix, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.PublicText(); ok {
+		_spec.SetField(ingestkey.FieldPublicText, field.TypeString, value)
+	}
+	if _u.mutation.PublicTextCleared() {
+		_spec.ClearField(ingestkey.FieldPublicText, field.TypeString)
+	}
 	if value, ok := _u.mutation.Signals(); ok {
 		_spec.SetField(ingestkey.FieldSignals, field.TypeJSON, value)
 	}
@@ -486,6 +512,26 @@ func (_u *IngestKeyUpdateOne) SetNillableKeyPrefix(v *string) *IngestKeyUpdateOn
 	if v != nil {
 		_u.SetKeyPrefix(*v)
 	}
+	return _u
+}
+
+// SetPublicText sets the "public_text" field.
+func (_u *IngestKeyUpdateOne) SetPublicText(v string) *IngestKeyUpdateOne {
+	_u.mutation.SetPublicText(v)
+	return _u
+}
+
+// SetNillablePublicText sets the "public_text" field if the given value is not nil.
+func (_u *IngestKeyUpdateOne) SetNillablePublicText(v *string) *IngestKeyUpdateOne {
+	if v != nil {
+		_u.SetPublicText(*v)
+	}
+	return _u
+}
+
+// ClearPublicText clears the value of the "public_text" field.
+func (_u *IngestKeyUpdateOne) ClearPublicText() *IngestKeyUpdateOne {
+	_u.mutation.ClearPublicText()
 	return _u
 }
 
@@ -769,6 +815,12 @@ func (_u *IngestKeyUpdateOne) sqlSave(ctx context.Context) (_node *IngestKey, er
 	}
 	if value, ok := _u.mutation.KeyPrefix(); ok {
 		_spec.SetField(ingestkey.FieldKeyPrefix, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.PublicText(); ok {
+		_spec.SetField(ingestkey.FieldPublicText, field.TypeString, value)
+	}
+	if _u.mutation.PublicTextCleared() {
+		_spec.ClearField(ingestkey.FieldPublicText, field.TypeString)
 	}
 	if value, ok := _u.mutation.Signals(); ok {
 		_spec.SetField(ingestkey.FieldSignals, field.TypeJSON, value)

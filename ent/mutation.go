@@ -9729,6 +9729,7 @@ type IngestKeyMutation struct {
 	description               *string
 	key_hash                  *string
 	key_prefix                *string
+	public_text               *string
 	signals                   *[]string
 	appendsignals             []string
 	rate_limit                *float64
@@ -10081,6 +10082,55 @@ func (m *IngestKeyMutation) OldKeyPrefix(ctx context.Context) (v string, err err
 // ResetKeyPrefix resets all changes to the "key_prefix" field.
 func (m *IngestKeyMutation) ResetKeyPrefix() {
 	m.key_prefix = nil
+}
+
+// SetPublicText sets the "public_text" field.
+func (m *IngestKeyMutation) SetPublicText(s string) {
+	m.public_text = &s
+}
+
+// PublicText returns the value of the "public_text" field in the mutation.
+func (m *IngestKeyMutation) PublicText() (r string, exists bool) {
+	v := m.public_text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPublicText returns the old "public_text" field's value of the IngestKey entity.
+// If the IngestKey object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IngestKeyMutation) OldPublicText(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPublicText is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPublicText requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPublicText: %w", err)
+	}
+	return oldValue.PublicText, nil
+}
+
+// ClearPublicText clears the value of the "public_text" field.
+func (m *IngestKeyMutation) ClearPublicText() {
+	m.public_text = nil
+	m.clearedFields[ingestkey.FieldPublicText] = struct{}{}
+}
+
+// PublicTextCleared returns if the "public_text" field was cleared in this mutation.
+func (m *IngestKeyMutation) PublicTextCleared() bool {
+	_, ok := m.clearedFields[ingestkey.FieldPublicText]
+	return ok
+}
+
+// ResetPublicText resets all changes to the "public_text" field.
+func (m *IngestKeyMutation) ResetPublicText() {
+	m.public_text = nil
+	delete(m.clearedFields, ingestkey.FieldPublicText)
 }
 
 // SetSignals sets the "signals" field.
@@ -10674,7 +10724,7 @@ func (m *IngestKeyMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *IngestKeyMutation) Fields() []string {
-	fields := make([]string, 0, 16)
+	fields := make([]string, 0, 17)
 	if m.organization != nil {
 		fields = append(fields, ingestkey.FieldOrgID)
 	}
@@ -10692,6 +10742,9 @@ func (m *IngestKeyMutation) Fields() []string {
 	}
 	if m.key_prefix != nil {
 		fields = append(fields, ingestkey.FieldKeyPrefix)
+	}
+	if m.public_text != nil {
+		fields = append(fields, ingestkey.FieldPublicText)
 	}
 	if m.signals != nil {
 		fields = append(fields, ingestkey.FieldSignals)
@@ -10743,6 +10796,8 @@ func (m *IngestKeyMutation) Field(name string) (ent.Value, bool) {
 		return m.KeyHash()
 	case ingestkey.FieldKeyPrefix:
 		return m.KeyPrefix()
+	case ingestkey.FieldPublicText:
+		return m.PublicText()
 	case ingestkey.FieldSignals:
 		return m.Signals()
 	case ingestkey.FieldRateLimit:
@@ -10784,6 +10839,8 @@ func (m *IngestKeyMutation) OldField(ctx context.Context, name string) (ent.Valu
 		return m.OldKeyHash(ctx)
 	case ingestkey.FieldKeyPrefix:
 		return m.OldKeyPrefix(ctx)
+	case ingestkey.FieldPublicText:
+		return m.OldPublicText(ctx)
 	case ingestkey.FieldSignals:
 		return m.OldSignals(ctx)
 	case ingestkey.FieldRateLimit:
@@ -10854,6 +10911,13 @@ func (m *IngestKeyMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetKeyPrefix(v)
+		return nil
+	case ingestkey.FieldPublicText:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPublicText(v)
 		return nil
 	case ingestkey.FieldSignals:
 		v, ok := value.([]string)
@@ -10973,6 +11037,9 @@ func (m *IngestKeyMutation) ClearedFields() []string {
 	if m.FieldCleared(ingestkey.FieldDescription) {
 		fields = append(fields, ingestkey.FieldDescription)
 	}
+	if m.FieldCleared(ingestkey.FieldPublicText) {
+		fields = append(fields, ingestkey.FieldPublicText)
+	}
 	if m.FieldCleared(ingestkey.FieldSignals) {
 		fields = append(fields, ingestkey.FieldSignals)
 	}
@@ -11013,6 +11080,9 @@ func (m *IngestKeyMutation) ClearField(name string) error {
 	switch name {
 	case ingestkey.FieldDescription:
 		m.ClearDescription()
+		return nil
+	case ingestkey.FieldPublicText:
+		m.ClearPublicText()
 		return nil
 	case ingestkey.FieldSignals:
 		m.ClearSignals()
@@ -11063,6 +11133,9 @@ func (m *IngestKeyMutation) ResetField(name string) error {
 		return nil
 	case ingestkey.FieldKeyPrefix:
 		m.ResetKeyPrefix()
+		return nil
+	case ingestkey.FieldPublicText:
+		m.ResetPublicText()
 		return nil
 	case ingestkey.FieldSignals:
 		m.ResetSignals()

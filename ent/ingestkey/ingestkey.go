@@ -26,6 +26,8 @@ const (
 	FieldKeyHash = "key_hash"
 	// FieldKeyPrefix holds the string denoting the key_prefix field in the database.
 	FieldKeyPrefix = "key_prefix"
+	// FieldPublicText holds the string denoting the public_text field in the database.
+	FieldPublicText = "public_text"
 	// FieldSignals holds the string denoting the signals field in the database.
 	FieldSignals = "signals"
 	// FieldRateLimit holds the string denoting the rate_limit field in the database.
@@ -68,6 +70,7 @@ var Columns = []string{
 	FieldDescription,
 	FieldKeyHash,
 	FieldKeyPrefix,
+	FieldPublicText,
 	FieldSignals,
 	FieldRateLimit,
 	FieldResourceAttributes,
@@ -161,6 +164,11 @@ func ByKeyHash(opts ...sql.OrderTermOption) OrderOption {
 // ByKeyPrefix orders the results by the key_prefix field.
 func ByKeyPrefix(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldKeyPrefix, opts...).ToFunc()
+}
+
+// ByPublicText orders the results by the public_text field.
+func ByPublicText(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPublicText, opts...).ToFunc()
 }
 
 // ByRateLimit orders the results by the rate_limit field.

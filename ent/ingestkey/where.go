@@ -81,6 +81,11 @@ func KeyPrefix(v string) predicate.IngestKey {
 	return predicate.IngestKey(sql.FieldEQ(FieldKeyPrefix, v))
 }
 
+// PublicText applies equality check predicate on the "public_text" field. It's identical to PublicTextEQ.
+func PublicText(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldEQ(FieldPublicText, v))
+}
+
 // RateLimit applies equality check predicate on the "rate_limit" field. It's identical to RateLimitEQ.
 func RateLimit(v float64) predicate.IngestKey {
 	return predicate.IngestKey(sql.FieldEQ(FieldRateLimit, v))
@@ -474,6 +479,81 @@ func KeyPrefixEqualFold(v string) predicate.IngestKey {
 // KeyPrefixContainsFold applies the ContainsFold predicate on the "key_prefix" field.
 func KeyPrefixContainsFold(v string) predicate.IngestKey {
 	return predicate.IngestKey(sql.FieldContainsFold(FieldKeyPrefix, v))
+}
+
+// PublicTextEQ applies the EQ predicate on the "public_text" field.
+func PublicTextEQ(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldEQ(FieldPublicText, v))
+}
+
+// PublicTextNEQ applies the NEQ predicate on the "public_text" field.
+func PublicTextNEQ(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldNEQ(FieldPublicText, v))
+}
+
+// PublicTextIn applies the In predicate on the "public_text" field.
+func PublicTextIn(vs ...string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldIn(FieldPublicText, vs...))
+}
+
+// PublicTextNotIn applies the NotIn predicate on the "public_text" field.
+func PublicTextNotIn(vs ...string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldNotIn(FieldPublicText, vs...))
+}
+
+// PublicTextGT applies the GT predicate on the "public_text" field.
+func PublicTextGT(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldGT(FieldPublicText, v))
+}
+
+// PublicTextGTE applies the GTE predicate on the "public_text" field.
+func PublicTextGTE(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldGTE(FieldPublicText, v))
+}
+
+// PublicTextLT applies the LT predicate on the "public_text" field.
+func PublicTextLT(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldLT(FieldPublicText, v))
+}
+
+// PublicTextLTE applies the LTE predicate on the "public_text" field.
+func PublicTextLTE(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldLTE(FieldPublicText, v))
+}
+
+// PublicTextContains applies the Contains predicate on the "public_text" field.
+func PublicTextContains(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldContains(FieldPublicText, v))
+}
+
+// PublicTextHasPrefix applies the HasPrefix predicate on the "public_text" field.
+func PublicTextHasPrefix(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldHasPrefix(FieldPublicText, v))
+}
+
+// PublicTextHasSuffix applies the HasSuffix predicate on the "public_text" field.
+func PublicTextHasSuffix(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldHasSuffix(FieldPublicText, v))
+}
+
+// PublicTextIsNil applies the IsNil predicate on the "public_text" field.
+func PublicTextIsNil() predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldIsNull(FieldPublicText))
+}
+
+// PublicTextNotNil applies the NotNil predicate on the "public_text" field.
+func PublicTextNotNil() predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldNotNull(FieldPublicText))
+}
+
+// PublicTextEqualFold applies the EqualFold predicate on the "public_text" field.
+func PublicTextEqualFold(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldEqualFold(FieldPublicText, v))
+}
+
+// PublicTextContainsFold applies the ContainsFold predicate on the "public_text" field.
+func PublicTextContainsFold(v string) predicate.IngestKey {
+	return predicate.IngestKey(sql.FieldContainsFold(FieldPublicText, v))
 }
 
 // SignalsIsNil applies the IsNil predicate on the "signals" field.

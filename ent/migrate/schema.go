@@ -375,6 +375,7 @@ var (
 		{Name: "description", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "key_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "key_prefix", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "public_text", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "signals", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
 		{Name: "rate_limit", Type: field.TypeFloat64, Nullable: true},
 		{Name: "resource_attributes", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
@@ -395,7 +396,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "ingest_keys_organizations_ingest_keys",
-				Columns:    []*schema.Column{IngestKeysColumns[16]},
+				Columns:    []*schema.Column{IngestKeysColumns[17]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -404,7 +405,7 @@ var (
 			{
 				Name:    "ingestkey_org_id_default_kind",
 				Unique:  true,
-				Columns: []*schema.Column{IngestKeysColumns[16], IngestKeysColumns[1]},
+				Columns: []*schema.Column{IngestKeysColumns[17], IngestKeysColumns[1]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "kind <> 'custom'",
 				},
@@ -412,7 +413,7 @@ var (
 			{
 				Name:    "ingestkey_org_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{IngestKeysColumns[16], IngestKeysColumns[13], IngestKeysColumns[0]},
+				Columns: []*schema.Column{IngestKeysColumns[17], IngestKeysColumns[14], IngestKeysColumns[0]},
 			},
 		},
 	}

@@ -29,6 +29,8 @@ func (IngestKey) Fields() []ent.Field {
 		field.String("description").SchemaType(text).Optional().Nillable(),
 		field.String("key_hash").SchemaType(text).NotEmpty().Unique().Sensitive(),
 		field.String("key_prefix").SchemaType(text).NotEmpty(),
+		field.String("public_text").SchemaType(text).Optional().Nillable().
+			Comment("the whole public key, which is no secret: it is shipped in client code; NULL for the other kinds"),
 		field.Strings("signals").SchemaType(jsonb).Optional().Comment("NULL allows every signal"),
 		field.Float("rate_limit").Optional().Nillable().Comment("requests per second over all ingest servers"),
 		field.JSON("resource_attributes", []ResourceAttribute{}).SchemaType(jsonb).Optional(),

@@ -164,4 +164,17 @@ const (
 	IngestInternal                           = svcv2.ErrorTag_ERROR_TAG_INGEST_INTERNAL
 	IngestRouteNotFound                      = svcv2.ErrorTag_ERROR_TAG_INGEST_ROUTE_NOT_FOUND
 	IngestMethodNotAllowed                   = svcv2.ErrorTag_ERROR_TAG_INGEST_METHOD_NOT_ALLOWED
+	IngestKeyNotFound                        = svcv2.ErrorTag_ERROR_TAG_INGEST_KEY_NOT_FOUND
+	IngestKeyValidation                      = svcv2.ErrorTag_ERROR_TAG_INGEST_KEY_VALIDATION
+	MemberNotFound                           = svcv2.ErrorTag_ERROR_TAG_MEMBER_NOT_FOUND
+	InvitationNotFound                       = svcv2.ErrorTag_ERROR_TAG_INVITATION_NOT_FOUND
+	LastAdministrator                        = svcv2.ErrorTag_ERROR_TAG_LAST_ADMINISTRATOR
+	IdempotencyKeyReused                     = svcv2.ErrorTag_ERROR_TAG_IDEMPOTENCY_KEY_REUSED
+	IdempotencyInProgress                    = svcv2.ErrorTag_ERROR_TAG_IDEMPOTENCY_IN_PROGRESS
+	SignInFailed                             = svcv2.ErrorTag_ERROR_TAG_SIGN_IN_FAILED
+	SignInThrottled                          = svcv2.ErrorTag_ERROR_TAG_SIGN_IN_THROTTLED
+	CliLoginPending                          = svcv2.ErrorTag_ERROR_TAG_CLI_LOGIN_PENDING
+	CliLoginSlowDown                         = svcv2.ErrorTag_ERROR_TAG_CLI_LOGIN_SLOW_DOWN
+	CliLoginDenied                           = svcv2.ErrorTag_ERROR_TAG_CLI_LOGIN_DENIED
+	CliLoginExpired                          = svcv2.ErrorTag_ERROR_TAG_CLI_LOGIN_EXPIRED
 )

@@ -17,7 +17,11 @@ import (
 	"github.com/svc-observability/svc/server/rest"
 	"github.com/svc-observability/svc/server/rpc"
 	"github.com/svc-observability/svc/server/rpc/loopback"
+	"github.com/svc-observability/svc/server/services/agentfeedback"
 	"github.com/svc-observability/svc/server/services/apikeys"
+	"github.com/svc-observability/svc/server/services/attributemappings"
+	"github.com/svc-observability/svc/server/services/auditlog"
+	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/metrics"
 	"github.com/svc-observability/svc/server/services/servicelist"
@@ -122,9 +126,27 @@ func (a *App) mountServices(chain *rpc.Chain) http.Handler {
 	mount := func(path string, h http.Handler) { mux.Handle(path, h) }
 	options := chain.Options()
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, time.Now), options...))
+	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
+	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
+	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
+	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse), options...))
 	mount(svcv2connect.NewTracesServiceHandler(traces.New(a.warehouse), options...))
 	mount(svcv2connect.NewLogsServiceHandler(logs.New(a.warehouse), options...))
 	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(a.warehouse), options...))
 	return chain.Known(mux)
+}
+
+// newIngestKey makes the secret of an ingest key.
+func (a *App) newIngestKey(kind store.IngestKeyKind) (text string, stored store.Secret) {
+	prefix := auth.PrefixCustomKey
+	switch kind {
+	case store.IngestKeyPublic:
+		prefix = auth.PrefixPublicKey
+	case store.IngestKeyPrivate:
+		prefix = auth.PrefixPrivateKey
+	case store.IngestKeyCustom:
+	}
+	text = auth.NewSecret(prefix)
+	return text, a.hasher.Secret(text)
 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/svc-observability/svc/server/store"
@@ -69,7 +70,11 @@ func (h *Hasher) Hash(secret string) string {
 
 // Secret is what the store keeps of a secret.
 func (h *Hasher) Secret(secret string) store.Secret {
-	return store.Secret{Hash: h.Hash(secret), Prefix: KeyPrefix(secret)}
+	s := store.Secret{Hash: h.Hash(secret), Prefix: KeyPrefix(secret)}
+	if strings.HasPrefix(secret, PrefixPublicKey) {
+		s.Public = secret
+	}
+	return s
 }
 
 // Fingerprint tells peppers apart in logs without giving them away: nodes of one deployment must show the same.

@@ -37,8 +37,9 @@ type Method struct {
 	Family string
 	// Write is true when the write scope of the family is needed, false when the read scope is enough.
 	Write bool
-	// Admin is true when the caller must administer the organization.
-	Admin bool
+	// Admin is true when the caller must administer the organization; RoleError is then what others are answered.
+	Admin     bool
+	RoleError apierr.Tag
 	// Public is true when no credential is needed.
 	Public bool
 	// AnyScope is true when any valid credential is enough, whatever its scopes.

@@ -53,7 +53,14 @@ func (m *Method) readErrors(list []string) []string {
 		}
 	}
 	if m.Admin {
-		expect(apierr.InsufficientPermissions, "InsufficientPermissionsError", "it needs an administrator")
+		// A family with a tag of its own for this answers with that, AlertForbiddenError for example.
+		m.RoleError = apierr.InsufficientPermissions
+		for _, tag := range m.Extra {
+			if strings.HasSuffix(apierr.Spec(tag).GetTag(), "ForbiddenError") {
+				m.RoleError = tag
+			}
+		}
+		expect(m.RoleError, "InsufficientPermissionsError, or a ForbiddenError of its family", "it needs an administrator")
 	}
 	if len(m.HTTP.QueryParams) > 0 {
 		expect(apierr.ParameterInvalid, "ParameterInvalidError", "it takes query parameters")

@@ -13,11 +13,18 @@ import (
 
 // Prefixes of the resources that exist (rest-wire.md 1.1, which has none for log push connectors: cfp is our choice, "Cloudflare push").
 const (
-	APIKey           = "key"
-	IngestKey        = "ingk"
-	AttributeMapping = "amap"
-	Log              = "log"
-	LogpushConnector = "cfp"
+	AgentFeedback     = "afb"
+	APIKey            = "key"
+	IngestKey         = "ingk"
+	AttributeMapping  = "amap"
+	Log               = "log"
+	LogpushConnector  = "cfp"
+	AuditLogEntry     = "alog"
+	Dashboard         = "dash"
+	DashboardShare    = "dshr"
+	DashboardTemplate = "dtpl"
+	DashboardVersion  = "dbv"
+	Invitation        = "invt"
 )
 
 const (

@@ -85,6 +85,10 @@ func register(mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 	ctx := context.Background() // the generated code does not use it
 	return errors.Join(
 		svcv2.RegisterApiKeysServiceHandlerClient(ctx, mux, svcv2.NewApiKeysServiceClient(conn)),
+		svcv2.RegisterAgentFeedbackServiceHandlerClient(ctx, mux, svcv2.NewAgentFeedbackServiceClient(conn)),
+		svcv2.RegisterAttributeMappingsServiceHandlerClient(ctx, mux, svcv2.NewAttributeMappingsServiceClient(conn)),
+		svcv2.RegisterIngestKeysServiceHandlerClient(ctx, mux, svcv2.NewIngestKeysServiceClient(conn)),
+		svcv2.RegisterAuditLogServiceHandlerClient(ctx, mux, svcv2.NewAuditLogServiceClient(conn)),
 		svcv2.RegisterServicesServiceHandlerClient(ctx, mux, svcv2.NewServicesServiceClient(conn)),
 		svcv2.RegisterTracesServiceHandlerClient(ctx, mux, svcv2.NewTracesServiceClient(conn)),
 		svcv2.RegisterLogsServiceHandlerClient(ctx, mux, svcv2.NewLogsServiceClient(conn)),

@@ -78,7 +78,7 @@ func permit(p *principal.Principal, m *contract.Method) error {
 		return apierr.New(apierr.InsufficientScope, fmt.Sprintf("This needs the scope `%s`, which the credential does not have.", m.Scope()))
 	}
 	if m.Admin && !p.IsAdmin() {
-		return apierr.New(apierr.InsufficientPermissions, "Only an administrator of the organization may do this.")
+		return apierr.New(m.RoleError, "Only an administrator of the organization may do this.")
 	}
 	return nil
 }

@@ -38,6 +38,9 @@ func (c *Chain) validate(m *contract.Method, msg proto.Message) error {
 	if path := zeroByte(msg.ProtoReflect()); path != "" {
 		return apierr.New(tagOf(m, path, false), fmt.Sprintf("`%s` holds a zero byte.", path), apierr.Param(path))
 	}
+	if err := completeMask(m, msg.ProtoReflect()); err != nil {
+		return err
+	}
 	err := c.validator.Validate(msg)
 	if err == nil {
 		return nil

@@ -50,6 +50,8 @@ type Secret struct {
 	Hash string
 	// Prefix is the start that may be shown.
 	Prefix string
+	// Public is the whole text, of public ingest keys alone: they are shipped in client code, so it may be stored and shown.
+	Public string
 }
 
 // NewApiKey is an API key to create. The input is validated by the caller.

@@ -183,7 +183,7 @@ type AuditFilter struct {
 	ResourceType, ResourceID, RequestID               string
 	// Changed is the name of a field that must be among the changes.
 	Changed string
-	// Since is inclusive, Until exclusive.
+	// Since and Until are both inclusive.
 	Since, Until *time.Time
 }
 
@@ -209,7 +209,7 @@ func (f AuditFilter) predicates() []predicate.AuditLogEntry {
 		all = append(all, auditlogentry.OccurredAtGTE(utc(*f.Since)))
 	}
 	if f.Until != nil {
-		all = append(all, auditlogentry.OccurredAtLT(utc(*f.Until)))
+		all = append(all, auditlogentry.OccurredAtLTE(utc(*f.Until)))
 	}
 	return all
 }

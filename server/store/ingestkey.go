@@ -46,6 +46,8 @@ type IngestKey struct {
 	Description *string
 	KeyHash     string
 	KeyPrefix   string
+	// PublicText is the whole key, of public keys alone; empty for one that was made before it was kept.
+	PublicText string
 	// Signals is nil when every signal is allowed, as for default keys.
 	Signals []string
 	// RateLimit is in requests per second over all ingest servers; nil for none.
@@ -118,10 +120,14 @@ func toIngestKey(row *ent.IngestKey) IngestKey {
 	for _, a := range row.ResourceAttributes {
 		attrs = append(attrs, ResourceAttribute{Key: a.Key, Value: a.Value, Mode: AttributeMode(a.Mode)})
 	}
-	return IngestKey{
+	key := IngestKey{
 		ID: row.ID, Org: principal.OrgID(row.OrgID), Kind: IngestKeyKind(row.Kind), Name: row.Name,
 		Description: row.Description, KeyHash: row.KeyHash, KeyPrefix: row.KeyPrefix, Signals: row.Signals, RateLimit: row.RateLimit, ResourceAttributes: attrs,
 		DisabledAt: utcPtr(row.DisabledAt), ExpiresAt: utcPtr(row.ExpiresAt), RotatedAt: utcPtr(row.RotatedAt),
 		LastUsedAt: utcPtr(row.LastUsedAt), CreatedAt: utc(row.CreatedAt), UpdatedAt: utcPtr(row.UpdatedAt), CreatedBy: principal.UserID(row.CreatedBy),
 	}
+	if row.PublicText != nil {
+		key.PublicText = *row.PublicText
+	}
+	return key
 }

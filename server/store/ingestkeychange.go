@@ -60,6 +60,9 @@ func (s *Store) createIngestKey(ctx context.Context, tx *ent.Tx, org principal.O
 	create := tx.IngestKey.Create().SetID(id).SetOrgID(string(org)).SetKind(ingestkey.Kind(kind)).SetName(in.Name).
 		SetNillableDescription(in.Description).SetKeyHash(in.Secret.Hash).SetKeyPrefix(in.Secret.Prefix).SetNillableRateLimit(in.RateLimit).
 		SetNillableExpiresAt(utcPtr(in.ExpiresAt)).SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy))
+	if kind == IngestKeyPublic && in.Secret.Public != "" {
+		create.SetPublicText(in.Secret.Public)
+	}
 	if in.Signals != nil {
 		create.SetSignals(in.Signals)
 	}
@@ -97,6 +100,9 @@ func (s *Store) RollIngestKey(ctx context.Context, org principal.OrgID, id uuid.
 func (s *Store) rollIngestKey(ctx context.Context, org principal.OrgID, which predicate.IngestKey, secret Secret) (IngestKey, error) {
 	return s.changeIngestKey(ctx, "roll ingest key", org, which, func(old IngestKey, u *ent.IngestKeyUpdateOne) (AuditEvent, bool) {
 		u.SetKeyHash(secret.Hash).SetKeyPrefix(secret.Prefix).SetRotatedAt(s.stamp())
+		if old.Kind == IngestKeyPublic && secret.Public != "" {
+			u.SetPublicText(secret.Public)
+		}
 		e := old.event("rolled", map[string]any{"key_prefix": old.KeyPrefix}, map[string]any{"key_prefix": secret.Prefix})
 		e.Metadata = map[string]any{"key_type": string(old.Kind)}
 		return e, true

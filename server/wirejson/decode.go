@@ -143,6 +143,10 @@ func (d *decoder) message(m protoreflect.Message, path string, depth int) {
 	}
 	d.take('{')
 	seen := make(map[string]struct{}, len(l.fields))
+	var given []string
+	if l.mask != nil {
+		defer func() { setMask(m, l.mask, given) }()
+	}
 	for first := true; d.more(first, '}'); first = false {
 		name := d.text()
 		d.take(':')
@@ -162,7 +166,17 @@ func (d *decoder) message(m protoreflect.Message, path string, depth int) {
 			d.skip(depth)
 			continue
 		}
+		given = append(given, name)
 		d.field(m, f, at, depth+1)
+	}
+}
+
+// setMask fills the update mask of a message, also when nothing is to change: that differs from no mask at all.
+func setMask(m protoreflect.Message, mask protoreflect.FieldDescriptor, names []string) {
+	inner := m.Mutable(mask).Message()
+	paths := inner.Mutable(inner.Descriptor().Fields().ByName("paths")).List()
+	for _, name := range names {
+		paths.Append(protoreflect.ValueOfString(name))
 	}
 }
 
@@ -184,7 +198,7 @@ func (d *decoder) field(m protoreflect.Message, f *fieldLayout, path string, dep
 	c := d.peek()
 	isValue := desc.Message() != nil && !desc.IsMap() && layoutOf(desc.Message()).form == formValue
 	if c == 'n' && !(isValue && !desc.IsList()) {
-		if !f.nullable {
+		if !f.takesNull {
 			d.mismatch(path, wanted(desc))
 			return
 		}

@@ -7,6 +7,9 @@
 // Read: exactly that shape. An unknown or camelCase name, a duplicate key, a number in quotes, null for a field that is not
 // nullable, and an empty list where null_when_empty holds are all refused, each with the path of the value.
 //
+// A request with a field `google.protobuf.FieldMask update_mask` changes a resource: the mask is filled with the names that the text
+// gives, and null is taken only for fields whose option says clearable.
+//
 // Messages may hold google.protobuf.Timestamp, Struct, Value and ListValue; other well-known types are refused, in both directions.
 package wirejson
 
@@ -37,6 +40,9 @@ type layout struct {
 	form   form
 	fields []fieldLayout
 	byName map[string]*fieldLayout
+	// mask is the field update_mask of a request that changes a resource. It has no name in JSON: reading fills it with the names
+	// that were given, so that a field that was left out differs from one that was cleared with null.
+	mask protoreflect.FieldDescriptor
 }
 
 type fieldLayout struct {
@@ -46,6 +52,7 @@ type fieldLayout struct {
 	omitUnset     bool
 	nullWhenEmpty bool
 	nullable      bool // null may stand for "not set"
+	takesNull     bool // null is accepted when read
 }
 
 // Layouts derive from descriptors, which never change, so every codec of the process can share them.
@@ -82,19 +89,35 @@ func newLayout(d protoreflect.MessageDescriptor) *layout {
 		return &layout{form: formRefused}
 	}
 	fields := d.Fields()
-	l := &layout{fields: make([]fieldLayout, fields.Len()), byName: make(map[string]*fieldLayout, fields.Len())}
+	l := &layout{fields: make([]fieldLayout, 0, fields.Len()), byName: make(map[string]*fieldLayout, fields.Len())}
 	for i := range fields.Len() {
 		f := fields.Get(i)
+		if IsUpdateMask(f) {
+			l.mask = f
+			continue
+		}
 		spec, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
-		l.fields[i] = fieldLayout{
+		l.fields = append(l.fields, fieldLayout{
 			desc: f, name: string(f.Name()), quoted: fmt.Sprintf("%q:", string(f.Name())),
 			omitUnset:     spec.GetOmitUnset() || inOneof(f),
 			nullWhenEmpty: spec.GetNullWhenEmpty(),
 			nullable:      f.HasPresence() || spec.GetNullWhenEmpty(),
+			takesNull:     spec.GetClearable(),
+		})
+	}
+	for i := range l.fields {
+		f := &l.fields[i]
+		l.byName[f.name] = f
+		if l.mask == nil {
+			f.takesNull = f.nullable
 		}
-		l.byName[l.fields[i].name] = &l.fields[i]
 	}
 	return l
+}
+
+// IsUpdateMask reports whether a field says which others a request changes. It is no part of the JSON.
+func IsUpdateMask(f protoreflect.FieldDescriptor) bool {
+	return f.Name() == "update_mask" && f.Message() != nil && f.Message().FullName() == "google.protobuf.FieldMask"
 }
 
 // inOneof reports whether the field is one of several alternatives: those that were not chosen are left out.

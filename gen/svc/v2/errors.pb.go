@@ -345,6 +345,32 @@ const (
 	ErrorTag_ERROR_TAG_INGEST_ROUTE_NOT_FOUND ErrorTag = 157
 	// Method not allowed. Additive.
 	ErrorTag_ERROR_TAG_INGEST_METHOD_NOT_ALLOWED ErrorTag = 158
+	// No such ingest key. Additive.
+	ErrorTag_ERROR_TAG_INGEST_KEY_NOT_FOUND ErrorTag = 159
+	// Ingest key not valid. Additive.
+	ErrorTag_ERROR_TAG_INGEST_KEY_VALIDATION ErrorTag = 160
+	// No such member. Additive.
+	ErrorTag_ERROR_TAG_MEMBER_NOT_FOUND ErrorTag = 161
+	// No such invitation. Additive.
+	ErrorTag_ERROR_TAG_INVITATION_NOT_FOUND ErrorTag = 162
+	// The last administrator stays. Additive.
+	ErrorTag_ERROR_TAG_LAST_ADMINISTRATOR ErrorTag = 163
+	// Key used for another request. Additive.
+	ErrorTag_ERROR_TAG_IDEMPOTENCY_KEY_REUSED ErrorTag = 164
+	// First request under way. Additive.
+	ErrorTag_ERROR_TAG_IDEMPOTENCY_IN_PROGRESS ErrorTag = 165
+	// Sign-in refused. Additive.
+	ErrorTag_ERROR_TAG_SIGN_IN_FAILED ErrorTag = 166
+	// Too many sign-ins. Additive.
+	ErrorTag_ERROR_TAG_SIGN_IN_THROTTLED ErrorTag = 167
+	// Not confirmed yet. Additive.
+	ErrorTag_ERROR_TAG_CLI_LOGIN_PENDING ErrorTag = 168
+	// Asked too often. Additive.
+	ErrorTag_ERROR_TAG_CLI_LOGIN_SLOW_DOWN ErrorTag = 169
+	// Login refused. Additive.
+	ErrorTag_ERROR_TAG_CLI_LOGIN_DENIED ErrorTag = 170
+	// Login expired. Additive.
+	ErrorTag_ERROR_TAG_CLI_LOGIN_EXPIRED ErrorTag = 171
 )
 
 // Enum value maps for ErrorTag.
@@ -509,6 +535,19 @@ var (
 		156: "ERROR_TAG_INGEST_INTERNAL",
 		157: "ERROR_TAG_INGEST_ROUTE_NOT_FOUND",
 		158: "ERROR_TAG_INGEST_METHOD_NOT_ALLOWED",
+		159: "ERROR_TAG_INGEST_KEY_NOT_FOUND",
+		160: "ERROR_TAG_INGEST_KEY_VALIDATION",
+		161: "ERROR_TAG_MEMBER_NOT_FOUND",
+		162: "ERROR_TAG_INVITATION_NOT_FOUND",
+		163: "ERROR_TAG_LAST_ADMINISTRATOR",
+		164: "ERROR_TAG_IDEMPOTENCY_KEY_REUSED",
+		165: "ERROR_TAG_IDEMPOTENCY_IN_PROGRESS",
+		166: "ERROR_TAG_SIGN_IN_FAILED",
+		167: "ERROR_TAG_SIGN_IN_THROTTLED",
+		168: "ERROR_TAG_CLI_LOGIN_PENDING",
+		169: "ERROR_TAG_CLI_LOGIN_SLOW_DOWN",
+		170: "ERROR_TAG_CLI_LOGIN_DENIED",
+		171: "ERROR_TAG_CLI_LOGIN_EXPIRED",
 	}
 	ErrorTag_value = map[string]int32{
 		"ERROR_TAG_UNSPECIFIED":                                   0,
@@ -670,6 +709,19 @@ var (
 		"ERROR_TAG_INGEST_INTERNAL":                               156,
 		"ERROR_TAG_INGEST_ROUTE_NOT_FOUND":                        157,
 		"ERROR_TAG_INGEST_METHOD_NOT_ALLOWED":                     158,
+		"ERROR_TAG_INGEST_KEY_NOT_FOUND":                          159,
+		"ERROR_TAG_INGEST_KEY_VALIDATION":                         160,
+		"ERROR_TAG_MEMBER_NOT_FOUND":                              161,
+		"ERROR_TAG_INVITATION_NOT_FOUND":                          162,
+		"ERROR_TAG_LAST_ADMINISTRATOR":                            163,
+		"ERROR_TAG_IDEMPOTENCY_KEY_REUSED":                        164,
+		"ERROR_TAG_IDEMPOTENCY_IN_PROGRESS":                       165,
+		"ERROR_TAG_SIGN_IN_FAILED":                                166,
+		"ERROR_TAG_SIGN_IN_THROTTLED":                             167,
+		"ERROR_TAG_CLI_LOGIN_PENDING":                             168,
+		"ERROR_TAG_CLI_LOGIN_SLOW_DOWN":                           169,
+		"ERROR_TAG_CLI_LOGIN_DENIED":                              170,
+		"ERROR_TAG_CLI_LOGIN_EXPIRED":                             171,
 	}
 )
 
@@ -704,7 +756,7 @@ var File_svc_v2_errors_proto protoreflect.FileDescriptor
 
 const file_svc_v2_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xe1\xb9\x01\n" +
+	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xc3\xc7\x01\n" +
 	"\bErrorTag\x12\x19\n" +
 	"\x15ERROR_TAG_UNSPECIFIED\x10\x00\x12~\n" +
 	"\x19ERROR_TAG_INVALID_REQUEST\x10\x01\x1a_\xea\xf9\x18[\n" +
@@ -1026,7 +1078,35 @@ const file_svc_v2_errors_proto_rawDesc = "" +
 	" ERROR_TAG_INGEST_ROUTE_NOT_FOUND\x10\x9d\x01\x1a`\xea\xf9\x18\\\n" +
 	"\x19@svc/ingest/RouteNotFound\x10\x94\x03\x1a\x16ingest_route_not_found\"\x17No such ingest endpoint*\vfix_request\x12\x8b\x01\n" +
 	"#ERROR_TAG_INGEST_METHOD_NOT_ALLOWED\x10\x9e\x01\x1aa\xea\xf9\x18]\n" +
-	"\x1c@svc/ingest/MethodNotAllowed\x10\x95\x03\x1a\x19ingest_method_not_allowed\"\x12Method not allowed*\vfix_requestB\x8a\x01\n" +
+	"\x1c@svc/ingest/MethodNotAllowed\x10\x95\x03\x1a\x19ingest_method_not_allowed\"\x12Method not allowed*\vfix_request\x12\x89\x01\n" +
+	"\x1eERROR_TAG_INGEST_KEY_NOT_FOUND\x10\x9f\x01\x1ad\xea\xf9\x18`\n" +
+	"'@svc/http/errors/IngestKeyNotFoundError\x10\x94\x03\x1a\x14ingest_key_not_found\"\x12No such ingest key*\x04noneB\x02id\x12\x8f\x01\n" +
+	"\x1fERROR_TAG_INGEST_KEY_VALIDATION\x10\xa0\x01\x1ai\xea\xf9\x18e\n" +
+	")@svc/http/errors/IngestKeyValidationError\x10\x90\x03\x1a\x12ingest_key_invalid\"\x14Ingest key not valid*\vfix_request\x12z\n" +
+	"\x1aERROR_TAG_MEMBER_NOT_FOUND\x10\xa1\x01\x1aY\xea\xf9\x18U\n" +
+	"$@svc/http/errors/MemberNotFoundError\x10\x94\x03\x1a\x10member_not_found\"\x0eNo such member*\x04noneB\x02id\x12\x86\x01\n" +
+	"\x1eERROR_TAG_INVITATION_NOT_FOUND\x10\xa2\x01\x1aa\xea\xf9\x18]\n" +
+	"(@svc/http/errors/InvitationNotFoundError\x10\x94\x03\x1a\x14invitation_not_found\"\x12No such invitation*\x04none\x12\x92\x01\n" +
+	"\x1cERROR_TAG_LAST_ADMINISTRATOR\x10\xa3\x01\x1ao\xea\xf9\x18k\n" +
+	"'@svc/http/errors/LastAdministratorError\x10\x99\x03\x1a\x12last_administrator\"\x1cThe last administrator stays*\vfix_request\x12\x99\x01\n" +
+	" ERROR_TAG_IDEMPOTENCY_KEY_REUSED\x10\xa4\x01\x1ar\xea\xf9\x18n\n" +
+	"&@svc/http/v2/IdempotencyKeyReusedError\x10\x99\x03\x1a\x16idempotency_key_reused\"\x1cKey used for another request*\vfix_request\x12\x95\x01\n" +
+	"!ERROR_TAG_IDEMPOTENCY_IN_PROGRESS\x10\xa5\x01\x1am\xea\xf9\x18i\n" +
+	"'@svc/http/v2/IdempotencyInProgressError\x10\x99\x03\x1a\x17idempotency_in_progress\"\x17First request under way*\x05retry0\x018\x01\x12{\n" +
+	"\x18ERROR_TAG_SIGN_IN_FAILED\x10\xa6\x01\x1a\\\xea\xf9\x18X\n" +
+	"\"@svc/http/errors/SignInFailedError\x10\x91\x03\x1a\x0esign_in_failed\"\x0fSign-in refused*\x0ereauthenticate\x12\x81\x01\n" +
+	"\x1bERROR_TAG_SIGN_IN_THROTTLED\x10\xa7\x01\x1a_\xea\xf9\x18[\n" +
+	"%@svc/http/errors/SignInThrottledError\x10\xad\x03\x1a\x11sign_in_throttled\"\x11Too many sign-ins*\x05retry0\x018\n" +
+	"\x12\x85\x01\n" +
+	"\x1bERROR_TAG_CLI_LOGIN_PENDING\x10\xa8\x01\x1ac\xea\xf9\x18_\n" +
+	"%@svc/http/errors/CliLoginPendingError\x10\x90\x03\x1a\x15authorization_pending\"\x11Not confirmed yet*\x05retry0\x018\x05\x12z\n" +
+	"\x1dERROR_TAG_CLI_LOGIN_SLOW_DOWN\x10\xa9\x01\x1aV\xea\xf9\x18R\n" +
+	"&@svc/http/errors/CliLoginSlowDownError\x10\x90\x03\x1a\tslow_down\"\x0fAsked too often*\x05retry0\x018\n" +
+	"\x12r\n" +
+	"\x1aERROR_TAG_CLI_LOGIN_DENIED\x10\xaa\x01\x1aQ\xea\xf9\x18M\n" +
+	"$@svc/http/errors/CliLoginDeniedError\x10\x90\x03\x1a\raccess_denied\"\rLogin refused*\x04none\x12{\n" +
+	"\x1bERROR_TAG_CLI_LOGIN_EXPIRED\x10\xab\x01\x1aY\xea\xf9\x18U\n" +
+	"%@svc/http/errors/CliLoginExpiredError\x10\x90\x03\x1a\rexpired_token\"\rLogin expired*\vfix_requestB\x8a\x01\n" +
 	"\n" +
 	"com.svc.v2B\vErrorsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

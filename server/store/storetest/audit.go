@@ -92,7 +92,7 @@ func testAudit(t *testing.T, f *fixture) {
 		"a wildcard":     {store.AuditFilter{Changed: "%"}, nil},
 		"request":        {store.AuditFilter{RequestID: "req_2"}, nil},
 		"since":          {store.AuditFilter{Since: &at}, []string{"api.request", "api_key.revoked"}},
-		"until":          {store.AuditFilter{Until: &at}, []string{"api_key.created"}},
+		"until":          {store.AuditFilter{Until: &at}, []string{"api_key.revoked", "api_key.created"}},
 	} {
 		if diff := cmp.Diff(test.want, actions(test.filter)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -260,7 +260,9 @@ type FieldSpec struct {
 	// Name of the OpenAPI component that holds the schema of one value, for example `Scope`. Fields with one name have one schema.
 	Schema string `protobuf:"bytes,7,opt,name=schema" json:"schema,omitempty"`
 	// Regular expression that every value in answers matches (requests use buf.validate `pattern`).
-	Pattern       string `protobuf:"bytes,8,opt,name=pattern" json:"pattern,omitempty"`
+	Pattern string `protobuf:"bytes,8,opt,name=pattern" json:"pattern,omitempty"`
+	// In a request with an `update_mask`: null clears the stored value. Without it null is refused.
+	Clearable     bool `protobuf:"varint,9,opt,name=clearable" json:"clearable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -349,6 +351,13 @@ func (x *FieldSpec) GetPattern() string {
 		return x.Pattern
 	}
 	return ""
+}
+
+func (x *FieldSpec) GetClearable() bool {
+	if x != nil {
+		return x.Clearable
+	}
+	return false
 }
 
 // How a message is called outside of protobuf.
@@ -464,7 +473,7 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\x06errors\x18\x06 \x03(\tR\x06errors\x12\x17\n" +
 	"\ano_rest\x18\a \x01(\bR\x06noRest\x12\x1b\n" +
 	"\tany_scope\x18\b \x01(\bR\banyScope\x12\x1b\n" +
-	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\"\xeb\x01\n" +
+	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\"\x89\x02\n" +
 	"\tFieldSpec\x12\x1b\n" +
 	"\tid_prefix\x18\x01 \x01(\tR\bidPrefix\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\bR\x06secret\x12\x16\n" +
@@ -474,7 +483,8 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"omit_unset\x18\x05 \x01(\bR\tomitUnset\x12&\n" +
 	"\x0fnull_when_empty\x18\x06 \x01(\bR\rnullWhenEmpty\x12\x16\n" +
 	"\x06schema\x18\a \x01(\tR\x06schema\x12\x18\n" +
-	"\apattern\x18\b \x01(\tR\apattern\"%\n" +
+	"\apattern\x18\b \x01(\tR\apattern\x12\x1c\n" +
+	"\tclearable\x18\t \x01(\bR\tclearable\"%\n" +
 	"\vMessageSpec\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\tR\x06schema*C\n" +
 	"\x06Access\x12\x16\n" +

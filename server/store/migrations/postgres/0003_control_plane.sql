@@ -1,6 +1,8 @@
 -- Audit log, invitations, identities, logins of the command line, dashboards, idempotency keys, agent feedback.
 -- Never edit a migration that was released: add the next one.
 
+ALTER TABLE "ingest_keys" ADD COLUMN "public_text" text NULL;
+
 CREATE TABLE "device_logins" (
   "id" uuid NOT NULL,
   "device_code_hash" text NOT NULL,

@@ -100,6 +100,8 @@ CREATE TABLE "dashboard_versions" (
 );
 CREATE UNIQUE INDEX "dashboardversion_org_id_dashboard_id_version_number" ON "dashboard_versions" ("org_id", "dashboard_id", "version_number");
 
+ALTER TABLE "ingest_keys" ADD COLUMN "public_text" text NULL;
+
 CREATE TABLE "device_logins" (
   "id" uuid NOT NULL,
   "device_code_hash" text NOT NULL,

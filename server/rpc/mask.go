@@ -1,0 +1,59 @@
+package rpc
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+
+	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/wirejson"
+)
+
+// completeMask makes the update_mask of a request, if it has one, say exactly what is to change, so that services need no more than to
+// walk it. A caller that gives none means the fields that it set (AIP-134). A field that is named but not set is to be cleared: that
+// is refused unless the field may be cleared, or is a list or map, which can be empty.
+func completeMask(m *contract.Method, msg protoreflect.Message) error {
+	field := msg.Descriptor().Fields().ByName("update_mask")
+	if field == nil || !wirejson.IsUpdateMask(field) {
+		return nil
+	}
+	names := msg.Descriptor().Fields()
+	changeable := func(f protoreflect.FieldDescriptor) bool {
+		return f != nil && f != field && m.HTTP.Source(string(f.Name())) == contract.InBody
+	}
+	if !msg.Has(field) {
+		var mask fieldmaskpb.FieldMask
+		for i := range names.Len() {
+			if f := names.Get(i); changeable(f) && msg.Has(f) {
+				mask.Paths = append(mask.Paths, string(f.Name()))
+			}
+		}
+		msg.Set(field, protoreflect.ValueOfMessage(mask.ProtoReflect()))
+		return nil
+	}
+	mask, _ := msg.Get(field).Message().Interface().(*fieldmaskpb.FieldMask)
+	named := map[string]bool{}
+	for _, path := range mask.GetPaths() {
+		f := names.ByName(protoreflect.Name(path))
+		if !changeable(f) {
+			return apierr.New(apierr.InvalidRequest, fmt.Sprintf("`update_mask` names `%s`, which cannot be changed.", path), apierr.Param("update_mask"))
+		}
+		named[path] = true
+		if msg.Has(f) || f.IsList() || f.IsMap() || !f.HasPresence() {
+			continue
+		}
+		if spec, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec); !spec.GetClearable() {
+			return apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` cannot be cleared.", path), apierr.Param(path))
+		}
+	}
+	for i := range names.Len() {
+		if f := names.Get(i); changeable(f) && msg.Has(f) && !named[string(f.Name())] {
+			msg.Clear(f) // a rule about it must not refuse what is not to change
+		}
+	}
+	return nil
+}

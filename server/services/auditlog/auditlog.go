@@ -1,0 +1,120 @@
+// Package auditlog answers the methods of svc.v2.AuditLogService (rest-wire.md section 5).
+package auditlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Service implements svcv2connect.AuditLogServiceHandler. It is safe for concurrent use.
+type Service struct{ store *store.Store }
+
+// New returns the service.
+func New(st *store.Store) *Service { return &Service{store: st} }
+
+// ListAuditLogEntries lists entries, newest first. since and until are both inclusive.
+func (s *Service) ListAuditLogEntries(ctx context.Context, req *svcv2.ListAuditLogEntriesRequest) (*svcv2.ListAuditLogEntriesResponse, error) {
+	caller, ok := principal.From(ctx)
+	if !ok {
+		return nil, errors.New("auditlog: the call has no principal")
+	}
+	limit, err := paging.Limit(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := paging.ParseOffset(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.store.ListAuditLogEntries(ctx, caller.Org, filter(req), offset, limit+1)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, apierr.From(ctx.Err())
+		}
+		return nil, apierr.New(apierr.AuditLogPersistence, "The audit log cannot be read at the moment. Try again.", apierr.Cause(err))
+	}
+	res := &svcv2.ListAuditLogEntriesResponse{Object: "list", HasMore: len(rows) > limit}
+	if res.HasMore {
+		rows = rows[:limit]
+		next := paging.FormatOffset(offset + limit)
+		res.NextCursor = &next
+	}
+	for _, row := range rows {
+		entry, err := toProto(row)
+		if err != nil {
+			return nil, err
+		}
+		res.Data = append(res.Data, entry)
+	}
+	return res, nil
+}
+
+func filter(req *svcv2.ListAuditLogEntriesRequest) store.AuditFilter {
+	f := store.AuditFilter{
+		ActorType: req.GetActorType(), ActorID: req.GetActorId(), AffectedUser: req.GetAffectedUser(), Action: req.GetAction(),
+		Outcome: req.GetOutcome(), ResourceType: req.GetResourceType(), ResourceID: req.GetResourceId(), RequestID: req.GetRequestId(),
+		Changed: req.GetChanged(),
+	}
+	if req.GetSince() != nil {
+		at := req.GetSince().AsTime()
+		f.Since = &at
+	}
+	if req.GetUntil() != nil {
+		at := req.GetUntil().AsTime()
+		f.Until = &at
+	}
+	return f
+}
+
+func toProto(e store.AuditLogEntry) (*svcv2.AuditLogEntry, error) {
+	out := &svcv2.AuditLogEntry{
+		Id: publicid.Encode(publicid.AuditLogEntry, e.ID), Object: "audit_log_entry", Action: e.Action, Outcome: e.Outcome, DenialReason: e.DenialReason,
+		ActorType: e.ActorType, ActorId: e.ActorID, ActorName: e.ActorName, AffectedUser: e.AffectedUser, Source: e.Source,
+		ResourceType: e.ResourceType, ResourceId: e.ResourceID, RequestId: e.RequestID, OriginIp: e.OriginIP,
+		OccurredAt: timestamppb.New(e.OccurredAt), RecordedAt: timestamppb.New(e.RecordedAt),
+	}
+	var err error
+	if e.Metadata != nil {
+		if out.Metadata, err = toStruct(e.Metadata); err != nil {
+			return nil, err
+		}
+	}
+	if c := e.Changes; c != nil {
+		out.Changes = &svcv2.AuditLogChanges{Fields: c.Fields}
+		if out.Changes.Before, err = toStruct(c.Before); err != nil {
+			return nil, err
+		}
+		if out.Changes.After, err = toStruct(c.After); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// toStruct goes through JSON, because a Struct takes fewer Go types than JSON does.
+func toStruct(v map[string]any) (*structpb.Struct, error) {
+	if v == nil {
+		v = map[string]any{}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("auditlog: entry: %w", err)
+	}
+	out := &structpb.Struct{}
+	if err := out.UnmarshalJSON(text); err != nil {
+		return nil, fmt.Errorf("auditlog: entry: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,283 @@
+// Package ingestkeys answers the methods of svc.v2.IngestKeysService (rest-wire.md section 3, product-facts.md 2.1 and 2.2).
+package ingestkeys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Secrets makes the secret of a key of a kind: the text to show, and what is stored of it.
+type Secrets func(kind store.IngestKeyKind) (text string, stored store.Secret)
+
+// Service implements svcv2connect.IngestKeysServiceHandler. It is safe for concurrent use.
+type Service struct {
+	store   *store.Store
+	secrets Secrets
+}
+
+// New returns the service.
+func New(st *store.Store, secrets Secrets) *Service { return &Service{store: st, secrets: secrets} }
+
+// GetIngestKeys returns the default pair, and makes it for an organization that has none.
+func (s *Service) GetIngestKeys(ctx context.Context, _ *svcv2.GetIngestKeysRequest) (*svcv2.IngestKeys, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	public, private, err := s.pair(ctx, caller)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return toPair(public, private), nil
+}
+
+// pair reads the default keys. Of two readers who find none, one makes them.
+func (s *Service) pair(ctx context.Context, caller *principal.Principal) (public, private store.IngestKey, err error) {
+	for range 2 {
+		keys, err := s.store.ListIngestKeys(ctx, caller.Org)
+		if err != nil {
+			return public, private, err
+		}
+		for _, k := range keys {
+			switch k.Kind {
+			case store.IngestKeyPublic:
+				public = k
+			case store.IngestKeyPrivate:
+				private = k
+			case store.IngestKeyCustom:
+			}
+		}
+		if public.ID != uuid.Nil && private.ID != uuid.Nil {
+			return public, private, nil
+		}
+		_, publicSecret := s.secrets(store.IngestKeyPublic)
+		_, privateSecret := s.secrets(store.IngestKeyPrivate)
+		_, err = s.store.CreateDefaultIngestKeys(ctx, caller.Org, store.DefaultIngestKeys{
+			Public: publicSecret, Private: privateSecret, CreatedBy: caller.User,
+		})
+		if err != nil && !errors.Is(err, store.ErrConflict) {
+			return public, private, err
+		}
+	}
+	return public, private, errors.New("ingestkeys: the default pair is not complete")
+}
+
+// RollPublicIngestKey gives the public key a new secret.
+func (s *Service) RollPublicIngestKey(ctx context.Context, _ *svcv2.RollPublicIngestKeyRequest) (*svcv2.IngestKeys, error) {
+	return s.rollDefault(ctx, store.IngestKeyPublic)
+}
+
+// RollPrivateIngestKey gives the private key a new secret. Only this answer holds it.
+func (s *Service) RollPrivateIngestKey(ctx context.Context, _ *svcv2.RollPrivateIngestKeyRequest) (*svcv2.IngestKeys, error) {
+	return s.rollDefault(ctx, store.IngestKeyPrivate)
+}
+
+func (s *Service) rollDefault(ctx context.Context, kind store.IngestKeyKind) (*svcv2.IngestKeys, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	public, private, err := s.pair(ctx, caller)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	text, secret := s.secrets(kind)
+	rolled, err := s.store.RollDefaultIngestKey(ctx, caller.Org, kind, secret)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	if kind == store.IngestKeyPublic {
+		return toPair(rolled, private), nil
+	}
+	out := toPair(public, rolled)
+	out.PrivateKey = text
+	return out, nil
+}
+
+// ListCustomIngestKeys lists custom keys, newest first.
+func (s *Service) ListCustomIngestKeys(ctx context.Context, req *svcv2.ListCustomIngestKeysRequest) (*svcv2.ListCustomIngestKeysResponse, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := paging.Limit(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := paging.ParseOffset(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.store.ListIngestKeys(ctx, caller.Org)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	keys := slices.DeleteFunc(all, func(k store.IngestKey) bool { return k.Kind != store.IngestKeyCustom })
+	keys = keys[min(offset, len(keys)):]
+	res := &svcv2.ListCustomIngestKeysResponse{Object: "list", HasMore: len(keys) > limit}
+	if res.HasMore {
+		keys = keys[:limit]
+		next := paging.FormatOffset(offset + limit)
+		res.NextCursor = &next
+	}
+	for _, k := range keys {
+		res.Data = append(res.Data, toProto(k))
+	}
+	return res, nil
+}
+
+// CreateCustomIngestKey creates a key and returns its secret, which is not stored.
+func (s *Service) CreateCustomIngestKey(ctx context.Context, req *svcv2.CreateCustomIngestKeyRequest) (*svcv2.IngestKeyWithSecret, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, secret := s.secrets(store.IngestKeyCustom)
+	in := store.NewIngestKey{
+		Name: req.GetName(), Description: req.Description, Disabled: req.Enabled != nil && !req.GetEnabled(), Secret: secret,
+		Signals: req.GetAllowedSignals(), RateLimit: req.RateLimitPerSecond, ResourceAttributes: fromAttributes(req.GetResourceAttributes()),
+		CreatedBy: caller.User,
+	}
+	if req.GetExpiresAt() != nil {
+		at := req.GetExpiresAt().AsTime()
+		in.ExpiresAt = &at
+	}
+	key, err := s.store.CreateIngestKey(ctx, caller.Org, in)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return withSecret(key, text), nil
+}
+
+// GetCustomIngestKey returns one key.
+func (s *Service) GetCustomIngestKey(ctx context.Context, req *svcv2.GetCustomIngestKeyRequest) (*svcv2.IngestKey, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.store.GetIngestKey(ctx, caller.Org, id)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	if key.Kind != store.IngestKeyCustom {
+		return nil, failure(ctx, store.ErrNotFound)
+	}
+	return toProto(key), nil
+}
+
+// UpdateCustomIngestKey changes the fields that the mask names.
+func (s *Service) UpdateCustomIngestKey(ctx context.Context, req *svcv2.UpdateCustomIngestKeyRequest) (*svcv2.IngestKey, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	var edit store.IngestKeyEdit
+	for _, path := range req.GetUpdateMask().GetPaths() {
+		switch path {
+		case "name":
+			edit.Name = store.Set(req.GetName())
+		case "description":
+			edit.Description = store.Set(req.Description)
+		case "enabled":
+			edit.Enabled = store.Set(req.GetEnabled())
+		case "allowed_signals":
+			edit.Signals = store.Set(req.GetAllowedSignals())
+		case "rate_limit_per_second":
+			edit.RateLimit = store.Set(req.RateLimitPerSecond)
+		case "resource_attributes":
+			edit.ResourceAttributes = store.Set(fromAttributes(req.GetResourceAttributes()))
+		case "expires_at":
+			var at *time.Time
+			if req.GetExpiresAt() != nil {
+				t := req.GetExpiresAt().AsTime()
+				at = &t
+			}
+			edit.ExpiresAt = store.Set(at)
+		default:
+			return nil, fmt.Errorf("ingestkeys: no way to change %s", path)
+		}
+	}
+	key, err := s.store.EditIngestKey(ctx, caller.Org, id, edit)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return toProto(key), nil
+}
+
+// RollCustomIngestKey gives a key a new secret; its id and settings stay.
+func (s *Service) RollCustomIngestKey(ctx context.Context, req *svcv2.RollCustomIngestKeyRequest) (*svcv2.IngestKeyWithSecret, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	text, secret := s.secrets(store.IngestKeyCustom)
+	key, err := s.store.RollIngestKey(ctx, caller.Org, id, secret)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return withSecret(key, text), nil
+}
+
+// DeleteCustomIngestKey deletes a key.
+func (s *Service) DeleteCustomIngestKey(ctx context.Context, req *svcv2.DeleteCustomIngestKeyRequest) (*svcv2.DeletedIngestKey, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.DeleteIngestKey(ctx, caller.Org, id); err != nil {
+		return nil, failure(ctx, err)
+	}
+	return &svcv2.DeletedIngestKey{Id: req.GetId(), Object: "ingest_key", Deleted: true}, nil
+}
+
+func callerOf(ctx context.Context) (*principal.Principal, error) {
+	caller, ok := principal.From(ctx)
+	if !ok {
+		return nil, errors.New("ingestkeys: the call has no principal")
+	}
+	return caller, nil
+}
+
+func target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, uuid.Nil, err
+	}
+	key, err := publicid.Decode(publicid.IngestKey, id)
+	if err != nil {
+		return nil, uuid.Nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("id is not the id of an ingest key: %v.", err), apierr.Param("id"))
+	}
+	return caller, key, nil
+}
+
+// failure keeps another organization's key and an unknown one indistinguishable.
+func failure(ctx context.Context, err error) error {
+	var invalid *store.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		first := invalid.Violations[0]
+		var all []apierr.Violation
+		for _, v := range invalid.Violations {
+			all = append(all, apierr.Violation{Field: v.Field, Message: v.Reason})
+		}
+		return apierr.New(apierr.IngestKeyValidation, fmt.Sprintf("`%s` %s.", first.Field, first.Reason), apierr.Param(first.Field), apierr.Violations(all...))
+	case errors.Is(err, store.ErrNotFound):
+		return apierr.New(apierr.IngestKeyNotFound, "This organization has no such custom ingest key.", apierr.Param("id"), apierr.Cause(err))
+	case ctx.Err() != nil:
+		return apierr.From(ctx.Err())
+	default:
+		return apierr.New(apierr.IngestKeyPersistence, "Ingest keys cannot be read or changed at the moment. Try again.", apierr.Cause(err))
+	}
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/agentfeedback"
+	"github.com/svc-observability/svc/ent/schema"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// FeedbackAgent says who gave feedback.
+type FeedbackAgent = schema.FeedbackAgent
+
+// AgentFeedback is what an agent said (rest-wire.md section 15).
+type AgentFeedback struct {
+	ID        uuid.UUID
+	Kind      string
+	Impact    *string
+	Summary   string
+	Reason    string
+	Details   *string
+	RelatedTo *string
+	Agent     FeedbackAgent
+	// Source is SourceMCP or SourceAPI.
+	Source    string
+	CreatedAt time.Time
+	CreatedBy principal.UserID
+}
+
+// CreateAgentFeedback stores feedback; ID and CreatedAt are the store's. The input is validated by the caller.
+func (s *Store) CreateAgentFeedback(ctx context.Context, org principal.OrgID, in AgentFeedback) (AgentFeedback, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return AgentFeedback{}, mapError("create agent feedback", err)
+	}
+	row, err := s.write.AgentFeedback.Create().SetID(id).SetOrgID(string(org)).SetKind(in.Kind).SetNillableImpact(in.Impact).
+		SetSummary(in.Summary).SetReason(in.Reason).SetNillableDetails(in.Details).SetNillableRelatedTo(in.RelatedTo).SetAgent(in.Agent).
+		SetSource(agentfeedback.Source(in.Source)).SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy)).Save(ctx)
+	if err != nil {
+		return AgentFeedback{}, mapError("create agent feedback", err)
+	}
+	return toAgentFeedback(row), nil
+}
+
+// ListAgentFeedback returns feedback, newest first, ties by id. Ask for one more than a page to learn whether there is another.
+func (s *Store) ListAgentFeedback(ctx context.Context, org principal.OrgID, offset, limit int) ([]AgentFeedback, error) {
+	rows, err := s.read.AgentFeedback.Query().Where(agentfeedback.OrgID(string(org))).
+		Order(agentfeedback.ByCreatedAt(entsql.OrderDesc()), agentfeedback.ByID(entsql.OrderDesc())).
+		Offset(offset).Limit(limit).All(ctx)
+	if err != nil {
+		return nil, mapError("list agent feedback", err)
+	}
+	out := make([]AgentFeedback, len(rows))
+	for i, row := range rows {
+		out[i] = toAgentFeedback(row)
+	}
+	return out, nil
+}
+
+func toAgentFeedback(row *ent.AgentFeedback) AgentFeedback {
+	return AgentFeedback{
+		ID: row.ID, Kind: row.Kind, Impact: row.Impact, Summary: row.Summary, Reason: row.Reason, Details: row.Details,
+		RelatedTo: row.RelatedTo, Agent: row.Agent, Source: string(row.Source), CreatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy),
+	}
+}
