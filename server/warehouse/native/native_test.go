@@ -215,6 +215,68 @@ func TestMapLastEntryWins(t *testing.T) {
 	}
 }
 
+// TestMapRemove: a removed key is gone with every entry that it had, may come again, and leaves the next row alone.
+func TestMapRemove(t *testing.T) {
+	m := native.NewMap()
+	add := func(key, value string) uint32 {
+		id := m.Key([]byte(key), uint8(len(value)))
+		m.Values.AppendString(value)
+		return id
+	}
+	m.BeginRow()
+	a, b := add("a", "1"), add("b", "22")
+	add("a", "333")
+	if !m.Has(a) || !m.Has(b) || m.Has(b+1) {
+		t.Error("Has is wrong about an open row")
+	}
+	m.Remove(a)
+	if m.Has(a) || !m.Has(b) {
+		t.Error("Has is wrong after Remove")
+	}
+	add("c", "4444")
+	if !m.EndRow() || !cmp.Equal(m.RowTags(), []uint8{2, 4}) {
+		t.Errorf("tags %v", m.RowTags())
+	}
+	m.BeginRow()
+	if m.Has(b) {
+		t.Error("a key of the row before")
+	}
+	add("a", "1")
+	m.Remove(a)
+	add("a", "22")
+	if !m.Has(a) || !m.EndRow() {
+		t.Error("a key that came again after Remove")
+	}
+	m.BeginRow()
+	add("a", "1")
+	m.Remove(a)
+	m.EndRow()
+	mark := m.Mark()
+	m.BeginRow()
+	add("a", "1")
+	m.Remove(a)
+	m.Rollback(mark)
+	m.BeginRow()
+	add("a", "last")
+	if m.EndRow() {
+		t.Error("an even row lost entries")
+	}
+	want := []map[string]any{{"m": map[string]string{"b": "22", "c": "4444"}}, {"m": map[string]string{"a": "22"}}, {"m": map[string]string{}}, {"m": map[string]string{"a": "last"}}}
+	if d := cmp.Diff(want, nativetest.Rows(t, &native.Block{Fields: []native.Field{{Name: "m", Column: m}}})); d != "" {
+		t.Error(d)
+	}
+	// A row that is removed from over and over takes memory once.
+	if n := testing.AllocsPerRun(100, func() {
+		m.Reset()
+		m.BeginRow()
+		m.Remove(m.Key([]byte("a"), 0))
+		m.Values.Append(nil)
+		m.EndRow()
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestColumnsDoNotKeepMemory(t *testing.T) {
 	in := []byte("value")
 	low, text, m := native.NewLowCardinality(), native.NewString(), native.NewMap()
