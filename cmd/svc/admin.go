@@ -15,12 +15,12 @@ import (
 )
 
 func (c *cli) admin() *cobra.Command {
-	cmd := group("admin", "Create organizations and users, and query the warehouse, as the owner of the data folder")
+	cmd := group("admin", "Look after organizations, users, ingest and the warehouse, as the owner of the data folder")
 	org := group("org", "Organizations")
 	org.AddCommand(c.adminOrgCreate())
 	user := group("user", "Users")
 	user.AddCommand(c.adminUserCreate())
-	cmd.AddCommand(org, user, c.adminSQL())
+	cmd.AddCommand(org, user, c.adminIngestKey(), c.adminMapping(), c.adminSampling(), c.adminPlan(), c.adminConnector(), c.adminUsage(), c.adminOutcomes(), c.adminSQL())
 	return cmd
 }
 

@@ -187,17 +187,7 @@ func (a *App) logFeed() func(store.Change) {
 // OpenStore opens the relational database that the configuration names, migrated, and the hasher of its secrets. It works beside a
 // running server.
 func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, *auth.Hasher, error) {
-	var pepper []byte
-	if text := cfg.SecretKey.Reveal(); text != "" {
-		sum := sha256.Sum256([]byte(text))
-		pepper = sum[:]
-	} else {
-		var err error
-		if pepper, err = auth.LoadPepper(filepath.Join(cfg.DataDir, "secrets", "pepper")); err != nil {
-			return nil, nil, err
-		}
-	}
-	hasher, err := auth.NewHasher(pepper)
+	hasher, err := OpenHasher(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -213,4 +203,20 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, *auth.Hash
 		return nil, nil, err
 	}
 	return s, hasher, nil
+}
+
+// PepperFile is where the key of the hashes is, unless the configuration gives it.
+func PepperFile(cfg config.Config) string { return filepath.Join(cfg.DataDir, "secrets", "pepper") }
+
+// OpenHasher returns the hasher of secrets that the configuration names. It makes the pepper file when that is missing.
+func OpenHasher(cfg config.Config) (*auth.Hasher, error) {
+	if text := cfg.SecretKey.Reveal(); text != "" {
+		sum := sha256.Sum256([]byte(text))
+		return auth.NewHasher(sum[:])
+	}
+	pepper, err := auth.LoadPepper(PepperFile(cfg))
+	if err != nil {
+		return nil, err
+	}
+	return auth.NewHasher(pepper)
 }

@@ -67,7 +67,9 @@ func (s *Store) PutIngestOutcomes(ctx context.Context, batch []NodeOutcomes) err
 			for i, o := range n.Outcomes {
 				rows[i] = schema.IngestOutcome{
 					At: o.At.UnixMilli(), Signal: o.Signal, Door: o.Door, Status: o.Status, Tag: o.Tag, Accepted: o.Accepted,
-					Rejected: o.Rejected, Sampled: o.Sampled, Bytes: o.Bytes, Reason: o.Reason, Agent: o.Agent,
+					Rejected: o.Rejected, Sampled: o.Sampled, Bytes: o.Bytes,
+					// Both hold what senders wrote.
+					Reason: plainText(o.Reason, maxTextLength), Agent: plainText(o.Agent, maxNameLength),
 				}
 			}
 			err = tx.IngestOutcomes.Create().SetID(id).SetOrgID(string(n.Org)).SetKeyID(n.KeyID).SetNode(n.Node).SetOutcomes(rows).SetUpdatedAt(now).

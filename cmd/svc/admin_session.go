@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// session is an invocation of an admin command on one organization.
+type session struct {
+	*store.Store
+	cli  *cli
+	cfg  config.Config
+	org  store.Organization
+	json bool
+}
+
+// onOrg makes a command work on one organization: it adds the settings, --org and --json, and opens the database for run.
+func (c *cli) onOrg(cmd *cobra.Command, run func(ctx context.Context, s *session, list []string) error) *cobra.Command {
+	var org string
+	var asJSON bool
+	settings(cmd, append(placeKeys(), "ingest-addr", "ingest-public-url")...)
+	cmd.Flags().StringVar(&org, "org", "", "id (org_…) or slug of the organization; not needed when there is one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	if cmd.Args == nil {
+		cmd.Args = args(cobra.NoArgs)
+	}
+	cmd.RunE = func(cmd *cobra.Command, list []string) (err error) {
+		cfg, err := c.load(cmd)
+		if err != nil {
+			return err
+		}
+		s := &session{cli: c, cfg: cfg, json: asJSON}
+		if s.Store, err = openExisting(cmd.Context(), cfg); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		if s.org, err = s.organization(cmd.Context(), org); err != nil {
+			return err
+		}
+		return s.explain(cmd, run(cmd.Context(), s, list))
+	}
+	return cmd
+}
+
+// openExisting opens the database without making one: a mistyped folder is not an empty server.
+func openExisting(ctx context.Context, cfg config.Config) (*store.Store, error) {
+	sc := storeConfig(cfg)
+	if sc.Path != "" {
+		if _, err := os.Stat(sc.Path); err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				return nil, fmt.Errorf("there is no database in the data folder %s: give the --data-dir of a server that has been started once, or --database-url", cfg.DataDir)
+			}
+			return nil, err
+		}
+	}
+	return store.Open(ctx, sc)
+}
+
+// hasher hashes the secrets that this invocation makes. It never makes a pepper: the server would not know them.
+func (s *session) hasher() (*auth.Hasher, error) {
+	if path := app.PepperFile(s.cfg); s.cfg.SecretKey.Reveal() == "" {
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s does not exist, and without it the server would not accept the new secret: give the server's --data-dir or its --secret-key", path)
+		}
+	}
+	return app.OpenHasher(s.cfg)
+}
+
+// secret makes one: the text to show once, and what is stored.
+func (s *session) secret(prefix string) (string, store.Secret, error) {
+	h, err := s.hasher()
+	if err != nil {
+		return "", store.Secret{}, err
+	}
+	text := auth.NewSecret(prefix)
+	return text, h.Secret(text), nil
+}
+
+func (s *session) organization(ctx context.Context, name string) (store.Organization, error) {
+	all, err := s.ListOrganizations(ctx)
+	if err != nil {
+		return store.Organization{}, err
+	}
+	var slugs []string
+	for _, org := range all {
+		if string(org.ID) == name || org.Slug == name || name == "" && len(all) == 1 {
+			return org, nil
+		}
+		slugs = append(slugs, org.Slug)
+	}
+	const shown = 10
+	if len(slugs) > shown {
+		slugs = append(slugs[:shown], "…")
+	}
+	switch {
+	case len(all) == 0:
+		return store.Organization{}, errors.New("there is no organization yet: start 'svc serve' once, or use 'svc admin org create'")
+	case name == "":
+		return store.Organization{}, &usageError{fmt.Errorf("--org is required: there are %d organizations (%s)", len(all), strings.Join(slugs, ", "))}
+	default:
+		return store.Organization{}, fmt.Errorf("--org: there is no organization %q; there is %s", name, strings.Join(slugs, ", "))
+	}
+}
+
+// explain turns errors of the store into words about flags.
+func (s *session) explain(cmd *cobra.Command, err error) error {
+	var invalid *store.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	parts := make([]string, len(invalid.Violations))
+	for i, v := range invalid.Violations {
+		parts[i] = flagOf(cmd, v.Field) + " " + v.Reason
+	}
+	return &usageError{errors.New(strings.Join(parts, "; "))}
+}
+
+// flagOf is the flag that gives a field, or the argument.
+func flagOf(cmd *cobra.Command, field string) string {
+	name, _, _ := strings.Cut(field, "[")
+	name = strings.ReplaceAll(name, "_", "-")
+	if short, ok := map[string]string{
+		"allowed-signals": "signals", "rate-limit-per-second": "rate-limit", "resource-attributes": "attribute", "expires-at": "expires",
+		"limits": "limit", "zone-name": "zone",
+	}[name]; ok {
+		name = short
+	}
+	if cmd.Flags().Lookup(name) == nil {
+		return strings.ToUpper(name)
+	}
+	if _, path, ok := strings.Cut(field, "]."); ok {
+		return "--" + name + ": the " + path
+	}
+	return "--" + name
+}
+
+// print writes the value as JSON, or as the table says.
+func (s *session) print(value any, table func(w io.Writer)) error {
+	if s.json {
+		return s.cli.printJSON(value)
+	}
+	w := tabwriter.NewWriter(s.cli.stdout, 0, 0, 2, ' ', 0)
+	table(w)
+	return w.Flush()
+}
+
+// row writes the cells of a line.
+func row(w io.Writer, cells ...any) {
+	for i, cell := range cells {
+		end := "\t"
+		if i == len(cells)-1 {
+			end = "\n"
+		}
+		fmt.Fprint(w, cell, end)
+	}
+}
+
+// none tells on stderr that a list is empty, so that stdout stays data.
+func (s *session) none(what string) {
+	fmt.Fprintf(s.cli.stderr, "svc: %s has no %s\n", s.org.Slug, what)
+}
+
+// deleted is the answer to a deletion.
+type deleted struct {
+	ID      string `json:"id"`
+	Deleted bool   `json:"deleted"`
+}
+
+func (s *session) printDeleted(id string) error {
+	return s.print(deleted{ID: id, Deleted: true}, func(w io.Writer) { row(w, "Deleted "+id) })
+}
+
+// idArgument is one argument that is the public id of a resource.
+func idArgument(prefix, what string) cobra.PositionalArgs {
+	return args(func(cmd *cobra.Command, list []string) error {
+		if len(list) != 1 {
+			return fmt.Errorf("give the id of the %s, %s_…", what, prefix)
+		}
+		if _, err := publicid.Decode(prefix, list[0]); err != nil {
+			return fmt.Errorf("%q is not the id of %s: those begin with %s_", list[0], what, prefix)
+		}
+		return nil
+	})
+}
+
+// decodeID reads an id that idArgument has checked.
+func decodeID(prefix, text string) uuid.UUID {
+	id, err := publicid.Decode(prefix, text)
+	if err != nil {
+		return uuid.Nil
+	}
+	return id
+}
+
+// missing words a not-found error; other errors pass.
+func (s *session) missing(err error, what, id string) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("organization %s has no %s %s", s.org.Slug, what, id)
+	}
+	return err
+}
+
+// nameArgument is one argument that is the name of what is created.
+func nameArgument() cobra.PositionalArgs {
+	return args(func(cmd *cobra.Command, list []string) error {
+		if len(list) != 1 {
+			return errors.New("give one NAME, in quotes when it has spaces")
+		}
+		return nil
+	})
+}
+
+func at(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// orDash shows that there is nothing.
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
