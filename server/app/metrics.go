@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/svc-observability/svc/server/ingest"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
@@ -32,6 +33,9 @@ var (
 	queueDamaged    = desc("queue_damaged_ranges", "Damaged ranges found in the durable queue.")
 	oldestUnflushed = desc("oldest_unflushed_seconds", "Age of the oldest acknowledged request that is not yet in the warehouse.")
 	storedRows      = desc("stored_rows_total", "Rows inserted into the warehouse.", "table")
+	storedItems     = desc("stored_items_total", "Items in the warehouse that this run accepted. With those refused it is the accepted ones of svc_ingest_items_total, once nothing is unflushed.", "signal")
+	resumedItems    = desc("resumed_items_total", "Items in the warehouse that an earlier run accepted.", "signal")
+	refusedItems    = desc("refused_items_total", "Items that this run accepted and the warehouse refused, kept in the quarantine folder.", "signal")
 	batches         = desc("batches_total", "Batches inserted into the warehouse.")
 	insertRetries   = desc("insert_retries_total", "Inserts that were tried again.")
 	replayed        = desc("replayed_records_total", "Requests read back from the durable queue.")
@@ -66,10 +70,25 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 	for table, rows := range p.Rows {
 		count(storedRows, float64(rows), table)
 	}
+	stored, resumed, refused := bySignal(p.Rows), bySignal(p.Resumed), bySignal(p.Refused)
+	for _, signal := range ingest.Signals() {
+		count(storedItems, float64(stored[signal]-resumed[signal]), signal)
+		count(resumedItems, float64(resumed[signal]), signal)
+		count(refusedItems, float64(refused[signal]), signal)
+	}
 	count(batches, float64(p.Batches))
 	count(insertRetries, float64(p.Retries))
 	count(replayed, float64(p.Replayed))
 	count(spilled, float64(p.Spilled))
 	count(quarantined, float64(p.Quarantined))
 	gauge(pendingBytes, float64(p.MemoryBytes))
+}
+
+// bySignal sums the rows of the tables that hold items.
+func bySignal(rows map[string]int64) map[string]int64 {
+	sums := map[string]int64{}
+	for table, n := range rows {
+		sums[ingest.ItemTable(table)] += n
+	}
+	return sums
 }

@@ -24,7 +24,12 @@ type cut struct {
 func (p *Pipeline) full(c *cut) bool { return c.batch.Rows() >= p.cfg.MaxRows || p.brimful(c) }
 
 func (p *Pipeline) brimful(c *cut) bool {
-	return c.batch.Rows() >= growth*p.cfg.MaxRows || c.batch.Bytes() >= p.cfg.MaxBytes
+	return c.batch.Rows() >= growth*p.cfg.MaxRows || c.batch.Bytes() >= p.cfg.MaxBytes || p.resumed(c)
+}
+
+// resumed says that the cut has the last records of earlier runs.
+func (p *Pipeline) resumed(c *cut) bool {
+	return c.records > 0 && c.from.Before(p.resumeTo) && !p.cursor.Before(p.resumeTo)
 }
 
 // assemble takes the records in log order and cuts them into batches. While one batch is inserted the next one fills; when that

@@ -101,19 +101,28 @@ func (p *Pipeline) insertTable(t Table, from, to queue.Position) error {
 	if mid, ok := p.splitAt(t.Name(), from, to); ok {
 		return p.halves(t.Name(), from, mid, to)
 	}
-	cause, err := p.tryInsert(t, p.token(t.Name(), from, to))
+	cause, err := p.tryInsert(t, p.token(t.Name(), from, to), p.earlier(to))
 	if err != nil || cause == nil {
 		return err
 	}
-	return p.isolate(t.Name(), from, to, cause)
+	return p.isolate(t, from, to, cause)
 }
 
-// tryInsert repeats an insert until it succeeds or these rows are refused, which cause then tells.
-func (p *Pipeline) tryInsert(t Table, token string) (cause, err error) {
+// earlier says that a range that ends there was acknowledged by earlier runs.
+func (p *Pipeline) earlier(to queue.Position) bool { return !p.resumeTo.Before(to) }
+
+// tryInsert repeats an insert until it succeeds or these rows are refused, which cause then tells. The rows of
+// earlier runs are counted apart.
+func (p *Pipeline) tryInsert(t Table, token string, earlier bool) (cause, err error) {
 	for attempt := 0; ; attempt++ {
 		err := p.cfg.Inserter.Insert(p.ctx, t, token)
 		if err == nil {
-			p.count(func(s *Stats) { s.Rows[t.Name()] += int64(t.Rows()) })
+			p.count(func(s *Stats) {
+				s.Rows[t.Name()] += int64(t.Rows())
+				if earlier {
+					s.Resumed[t.Name()] += int64(t.Rows())
+				}
+			})
 			return nil, nil
 		}
 		if p.ctx.Err() != nil {

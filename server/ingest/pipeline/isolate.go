@@ -11,7 +11,8 @@ var errGivenUp = errors.New("the ingest pipeline gives up")
 
 // isolate finds the records for which a table refuses a range, by halves. Each halving is recorded before anything of it is
 // inserted, so that a restart makes the same cuts and uses the same tokens; the whole range is never inserted after that.
-func (p *Pipeline) isolate(table string, from, to queue.Position, cause error) error {
+func (p *Pipeline) isolate(t Table, from, to queue.Position, cause error) error {
+	table := t.Name()
 	var at []queue.Position
 	if err := p.again(func() error {
 		at = at[:0]
@@ -23,11 +24,17 @@ func (p *Pipeline) isolate(table string, from, to queue.Position, cause error) e
 		return err
 	}
 	if len(at) == 0 {
+		if !p.earlier(to) {
+			p.count(func(s *Stats) { s.Refused[table] += int64(t.Rows()) })
+		}
 		p.logger.Error("rows refused by the warehouse, and their records are no longer readable", slog.String("table", table),
 			slog.String("from", from.String()), slog.String("to", to.String()), slog.Any("error", cause))
 		return nil
 	}
 	if len(at) == 1 {
+		if !p.earlier(to) {
+			p.count(func(s *Stats) { s.Refused[table] += int64(t.Rows()) })
+		}
 		return p.again(func() error {
 			return p.each(from, to, func(r queue.Committed) error { return p.quarantine(r, table, cause) })
 		})

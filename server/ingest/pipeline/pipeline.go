@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -148,6 +149,9 @@ type Pipeline struct {
 	started time.Time
 	stats   Stats
 
+	// resumeTo is where the records of earlier runs end. No batch reaches over it, so that the rows of a batch are all theirs or all ours.
+	resumeTo queue.Position
+
 	// saving serialises checkpoint writes of tables that are split at the same time.
 	saving sync.Mutex
 
@@ -175,7 +179,7 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 		state: state, moved: make(chan struct{}), cursor: state.Done,
 		started: time.Now(),
 	}
-	p.stats.Rows = map[string]int64{}
+	p.stats.Rows, p.stats.Resumed, p.stats.Refused = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.free <- cfg.NewBatch()
 	p.free <- cfg.NewBatch()
@@ -189,6 +193,7 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 		p.logger.Warn("queue segments not released, next batch tries again", slog.Any("error", err))
 	}
 	p.seen = p.log.Tail()
+	p.resumeTo = p.seen
 	p.log.Subscribe(p.accept)
 	p.done.Go(p.assemble)
 	p.done.Go(p.insertAll)
@@ -246,8 +251,11 @@ func (p *Pipeline) Flushed(ctx context.Context, pos queue.Position) error {
 
 // Stats is a snapshot for metrics; counters count since Start.
 type Stats struct {
-	// Rows inserted, by table.
-	Rows    map[string]int64
+	// Rows inserted, by table. Those that an earlier run acknowledged, or set aside, are counted in Resumed too.
+	Rows, Resumed map[string]int64
+	// Refused are rows that this run acknowledged and the warehouse refuses, by table. Those of a record that cannot be decoded are not
+	// known, and not in here.
+	Refused map[string]int64
 	Batches int64
 	Retries int64
 	// Replayed records were read from the log instead of taken from memory; Spilled attachments were given up for memory.
@@ -268,10 +276,7 @@ func (p *Pipeline) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.stats
-	s.Rows = make(map[string]int64, len(p.stats.Rows))
-	for k, v := range p.stats.Rows {
-		s.Rows[k] = v
-	}
+	s.Rows, s.Resumed, s.Refused = maps.Clone(s.Rows), maps.Clone(s.Resumed), maps.Clone(s.Refused)
 	s.MemoryBytes, s.Done = p.memory, p.state.Done
 	times := p.since[:]
 	if len(p.pending) > 0 {
