@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/mcp"
+	"github.com/svc-observability/svc/server/openapi"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/requestid"
 	"github.com/svc-observability/svc/server/rest"
@@ -80,10 +81,30 @@ func (a *App) openAPI(context.Context) error {
 	for _, p := range mcp.ManifestPaths() {
 		mux.Handle(p, mcpDoor)
 	}
+	if err := mountReference(mux, c, a.baseURL()); err != nil {
+		return err
+	}
 	// REST answers what nobody else does: an unknown route gets the error envelope.
 	others := door(principal.DoorREST, restDoor)
 	mux.Handle("/", others)
-	a.api = a.httpServer("api", requestid.Middleware(withOrigin(a.cfg.TrustedProxies, credentials.Middleware(byPrefix(asWritten(mux, others), "/"+contract.Package+".", door(principal.DoorConnect, calls))))))
+	api := requestid.Middleware(withOrigin(a.cfg.TrustedProxies, credentials.Middleware(byPrefix(asWritten(mux, others), "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
+	if a.opts.Watch != nil {
+		api = a.opts.Watch(api)
+	}
+	a.api = a.httpServer("api", api)
+	return nil
+}
+
+// mountReference serves the OpenAPI document, and the reference that shows it, without credentials.
+func mountReference(mux *http.ServeMux, c *contract.Contract, baseURL string) error {
+	doc, err := openapi.New(c, baseURL)
+	if err != nil {
+		return err
+	}
+	mux.Handle("/openapi.json", openapi.Handler(doc))
+	reference := openapi.Reference()
+	mux.Handle("/v2/docs", reference)
+	mux.Handle("/v2/docs/", reference)
 	return nil
 }
 

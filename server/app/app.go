@@ -41,6 +41,8 @@ type Options struct {
 	// OnFirstStart is given the credentials of the organization that the first start on an empty database creates. Beside the
 	// bootstrap file they are not kept anywhere in clear.
 	OnFirstStart func(Bootstrap) error
+	// Watch wraps the handler of the API address: tests look on. Nil for none.
+	Watch func(http.Handler) http.Handler
 }
 
 // App is a server that is ready to run.

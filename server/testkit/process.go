@@ -122,6 +122,7 @@ func LaunchProcess(t testing.TB, dataDir string, args ...string) *Process {
 		close(p.done)
 	}()
 	t.Cleanup(p.Kill)
+	reportUnfit(t)
 	return p
 }
 
@@ -160,6 +161,7 @@ func (p *Process) WaitReady(limit time.Duration) error {
 				if res.StatusCode == http.StatusOK {
 					// The keys are in the file by now, if this start made any.
 					p.keep(bootstrap)
+					watched.Store(strings.TrimPrefix(p.BaseURL, "http://"), true)
 					b, err := json.Marshal(p.Bootstrap)
 					if err != nil {
 						return err

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -29,9 +30,15 @@ func Main(m *testing.M) int {
 		}
 		return 0
 	}
+	http.DefaultClient.Transport = watchProcesses(http.DefaultTransport)
 	code := m.Run()
 	if shared.stop != nil {
 		shared.stop()
+	}
+	// What the last test left behind: it ended before its answer was checked.
+	for _, problem := range unfit() {
+		fmt.Fprintln(os.Stderr, "against the OpenAPI document:", problem)
+		code = max(code, 1)
 	}
 	if built {
 		if path, err := binary(); err == nil {
@@ -88,6 +95,7 @@ func Shared(t testing.TB) *Server {
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
+	reportUnfit(t)
 	return shared.server
 }
 
@@ -120,6 +128,7 @@ func Start(t testing.TB, configure func(*config.Config)) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	reportUnfit(t) // after the server has stopped: cleanups run in reverse order
 	t.Cleanup(stop)
 	return s
 }
@@ -134,10 +143,14 @@ func start(dir string, configure func(*config.Config)) (*Server, func(), error) 
 		level = slog.LevelInfo
 	}
 	s := &Server{DataDir: cfg.DataDir}
+	checker, err := document()
+	if err != nil {
+		return nil, nil, err
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a, err := app.New(ctx, cfg, app.Options{
 		Version: "test", Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
-		WarehouseCommand: []string{os.Args[0], "warehouse"},
+		WarehouseCommand: []string{os.Args[0], "warehouse"}, Watch: checker.Watch,
 		OnFirstStart: func(b app.Bootstrap) error {
 			s.Bootstrap = b
 			return nil

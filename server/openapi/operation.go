@@ -1,0 +1,155 @@
+package openapi
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/contract"
+)
+
+func (b *builder) operation(m *contract.Method) (*operation, error) {
+	name, _ := tagOf(m)
+	op := &operation{
+		OperationID: m.OperationID, Summary: strings.TrimSuffix(publicText(m.Summary), "."), Description: joinText(publicText(m.Description), policyText(m)),
+		Tags: []string{name}, Security: []requirement{}, Scope: m.Scope(),
+	}
+	if m.Admin {
+		op.Role = "org:admin"
+	}
+	if !m.Public {
+		op.Security = append(op.Security, requirement{bearer: {}})
+	}
+	for _, in := range []struct {
+		place string
+		names []string
+	}{{"path", m.HTTP.PathParams}, {"query", m.HTTP.QueryParams}} {
+		for _, name := range in.names {
+			f := m.Descriptor.Input().Fields().ByName(protoreflect.Name(name))
+			if isFieldMask(f) {
+				continue
+			}
+			p, err := b.parameter(f, in.place)
+			if err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", name, err)
+			}
+			op.Parameters = append(op.Parameters, p)
+		}
+	}
+	var err error
+	if op.RequestBody, err = b.requestBody(m); err != nil {
+		return nil, fmt.Errorf("request body: %w", err)
+	}
+	op.Responses, err = b.responses(m)
+	return op, err
+}
+
+// policyText says who may call.
+func policyText(m *contract.Method) string {
+	var text string
+	switch {
+	case m.Public:
+		return "No credential is needed."
+	case m.AnyScope:
+		text = "Any valid credential is enough, whatever its scopes."
+	default:
+		text = "Needs the scope `" + m.Scope() + "`."
+	}
+	if m.Admin {
+		text += " A user must be an administrator of the organization (`org:admin`)."
+	}
+	return text
+}
+
+func (b *builder) parameter(f protoreflect.FieldDescriptor, in string) (parameter, error) {
+	s, err := b.field(f, request)
+	if err != nil {
+		return parameter{}, err
+	}
+	p := parameter{Name: string(f.Name()), In: in, Description: s.Description, Required: in == "path" || b.mustBeGiven(f), Schema: s}
+	s.Description = ""
+	s.notNull() // a query has no null
+	switch {
+	case f.IsMap() || f.Message() != nil && s.Format != "date-time":
+		return p, fmt.Errorf("a message cannot be given in the %s", in)
+	case s.example != nil:
+		p.Example, s.Examples = s.example, nil
+	case p.Required:
+		p.Example = b.exampleOf(f, s)
+	}
+	return p, nil
+}
+
+// notNull takes null away again.
+func (s *schema) notNull() {
+	if n := len(s.Type); n > 1 && s.Type[n-1] == "null" {
+		s.Type = s.Type[:n-1]
+		if k := len(s.Enum); k > 0 && s.Enum[k-1] == nil {
+			s.Enum = s.Enum[:k-1]
+		}
+	}
+}
+
+func (b *builder) requestBody(m *contract.Method) (*requestBody, error) {
+	input := m.Descriptor.Input()
+	var s *schema
+	var err error
+	switch m.HTTP.BodyField {
+	case "":
+		return nil, nil
+	case "*":
+		name := componentName(input)
+		s, err = b.add(name, string(input.FullName()), func() (*schema, error) { return b.objectOf(input, request, m.HTTP.PathParams) })
+	default:
+		s, err = b.field(input.Fields().ByName(protoreflect.Name(m.HTTP.BodyField)), request)
+	}
+	if err != nil {
+		return nil, err
+	}
+	description := s.Description
+	s.Description = ""
+	return &requestBody{Description: description, Required: true, Content: single(jsonType, &mediaType{Schema: s})}, nil
+}
+
+func (b *builder) responses(m *contract.Method) (*object[response], error) {
+	s, err := b.message(m.Descriptor.Output(), answer)
+	if err != nil {
+		return nil, fmt.Errorf("answer: %w", err)
+	}
+	out := &object[response]{}
+	description := "Success"
+	if text := publicText(contract.Comment(m.Descriptor.Output())); text != "" {
+		description = text
+	}
+	out.set("200", response{Description: description, Headers: headersOf(requestIDHeader), Content: single(jsonType, &mediaType{Schema: s})})
+
+	byStatus := map[int][]apierr.Tag{}
+	for _, tag := range m.Errors {
+		// Only the caller itself could see this answer, and it is gone.
+		if status := int(apierr.Spec(tag).GetStatus()); tag != apierr.RequestCanceled {
+			byStatus[status] = append(byStatus[status], tag)
+		}
+	}
+	for status := range 600 {
+		if tags := byStatus[status]; len(tags) > 0 {
+			r, err := b.failure(status, tags)
+			if err != nil {
+				return nil, err
+			}
+			out.set(strconv.Itoa(status), r)
+		}
+	}
+	return out, nil
+}
+
+// statusText is the text of a status, `Too Many Requests`.
+func statusText(status int) string {
+	if text := http.StatusText(status); text != "" {
+		return text
+	}
+	return "Status " + strconv.Itoa(status)
+}

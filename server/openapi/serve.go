@@ -1,0 +1,89 @@
+package openapi
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+// file is content that does not change while the process runs, plain and compressed.
+type file struct {
+	contentType string
+	plain       []byte
+	packed      []byte
+	tag         string // without quotes
+}
+
+func newFile(contentType string, content []byte) file {
+	sum := sha256.Sum256(content)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	// A buffer takes every write.
+	_, _ = z.Write(content)
+	_ = z.Close()
+	return file{contentType, content, packed.Bytes(), hex.EncodeToString(sum[:8])}
+}
+
+// ServeHTTP answers GET and HEAD, with 304 to who has the content already.
+func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Vary", "Accept-Encoding")
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodOptions:
+		header.Set("Allow", "GET, HEAD, OPTIONS")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	default:
+		header.Set("Allow", "GET, HEAD, OPTIONS")
+		header.Set("Content-Type", jsonType)
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		// The caller is gone when this fails.
+		_, _ = w.Write(apierr.Envelope(apierr.New(apierr.MethodNotAllowed, "Only GET is offered here.").Detail(), false))
+		return
+	}
+	header.Set("Content-Type", f.contentType)
+	// Always asked for again, and answered with 304 until the program changes.
+	header.Set("Cache-Control", "public, no-cache")
+	content, tag := f.plain, f.tag
+	if takesGzip(r.Header.Get("Accept-Encoding")) {
+		content, tag = f.packed, f.tag+"-gzip"
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("Etag", `"`+tag+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+func takesGzip(header string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		coding, params, _ := strings.Cut(part, ";")
+		if strings.TrimSpace(coding) == "gzip" {
+			return strings.ReplaceAll(params, " ", "") != "q=0"
+		}
+	}
+	return false
+}
+
+// Handler serves a document that New wrote, to pages of any origin too.
+func Handler(doc []byte) http.Handler {
+	f := newFile(jsonType, doc)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Access-Control-Allow-Origin", "*")
+		header.Set("Access-Control-Expose-Headers", "Etag")
+		if r.Method == http.MethodOptions {
+			header.Set("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS")
+			header.Set("Access-Control-Allow-Headers", "*")
+			header.Set("Access-Control-Max-Age", "86400")
+		}
+		f.ServeHTTP(w, r)
+	})
+}
