@@ -47,6 +47,8 @@ type faultProxy struct {
 	upstream string
 	client   http.RoundTripper
 	plan     []fate
+	// refusing means that the server is expected to refuse requests, too.
+	refusing bool
 
 	mu         sync.Mutex
 	seen       map[string]int // requests seen for the first time, by path
