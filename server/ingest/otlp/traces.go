@@ -73,7 +73,7 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 				}
 				break
 			}
-			if !w.addAttribute(attributes, m, itemAttributeDepth) {
+			if !w.attribute(attributes, m, itemAttributeDepth) {
 				return false
 			}
 			w.hotKeys.see(attributes, w.entry.id, w.entry.text, w.entry.typ)

@@ -116,16 +116,12 @@ func (w *walker) grow(n int) bool {
 	return !w.tooLarge
 }
 
-// attribute reads a KeyValue and appends it to the open row of m, unless that has maxAttributes. Depth is that of the KeyValue.
+// attribute reads a KeyValue and appends it to the open row of m; the entry is left in w.entry. Depth is that of the KeyValue. A row takes
+// maxAttributes; w.entry is then what it was, maybe of another column.
 func (w *walker) attribute(m *native.Map, b []byte, depth int) bool {
 	if len(m.RowTags()) >= maxAttributes {
 		return w.extraAttribute(b, depth)
 	}
-	return w.addAttribute(m, b, depth)
-}
-
-// addAttribute is attribute for a row that has room; the entry is left in w.entry.
-func (w *walker) addAttribute(m *native.Map, b []byte, depth int) bool {
 	// Nearly all attributes are a key below 128 bytes and a value below 16 KiB with nothing in it but a scalar, in this order.
 	if len(b) >= 4 && b[0] == 1<<3|wireBytes && b[1] < 0x80 {
 		if at := 2 + int(b[1]); at+1 < len(b) && b[at] == 2<<3|wireBytes {

@@ -21,9 +21,10 @@ type Map struct {
 	row  uint64
 	// uneven says that the open row has entries to drop: those of keys that came again, and those that were removed.
 	uneven bool
-	keep   []bool
 
 	rowKeys, rowBytes int
+
+	keep []bool // of dropEntries
 }
 
 // removed is the key of an entry that Remove took out of the open row.
