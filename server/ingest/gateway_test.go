@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,6 +46,14 @@ const (
 	expiredKey = "svc_ik_expired"
 	otherKey   = "svc_pk_other"
 	org        = "org_one"
+
+	// Keys with a rate limit, of organizations that may send no spans or nothing at all, and one that is known and refused.
+	paceKey      = "svc_ik_pace" // 2.5 requests a second
+	slowKey      = "svc_ik_slow" // 1 request a second
+	spentKey     = "svc_sk_spent"
+	slowSpentKey = "svc_ik_slow_spent"
+	inactiveKey  = "svc_sk_inactive"
+	disabledKey  = "svc_ik_disabled"
 )
 
 // keys is a lookup with a fixed answer for each secret.
@@ -53,11 +62,23 @@ type keys struct{}
 func (keys) AuthenticateIngest(_ context.Context, secret string) (ingest.Key, error) {
 	switch secret {
 	case goodKey:
-		return ingest.Key{Org: org, Type: otlp.KeyPrivate}, nil
+		return ingest.Key{Org: org, Type: otlp.KeyPrivate, PublicID: "ingk_good"}, nil
 	case logsKey:
-		return ingest.Key{Org: org, Type: otlp.KeyCustom, ID: "ingk_1", Signals: []string{"logs"}}, nil
+		return ingest.Key{Org: org, Type: otlp.KeyCustom, ID: "ingk_1", PublicID: "ingk_1", Signals: []string{"logs"}}, nil
 	case otherKey:
-		return ingest.Key{Org: "org_two", Type: otlp.KeyPublic}, nil
+		return ingest.Key{Org: "org_two", Type: otlp.KeyPublic, PublicID: "ingk_other"}, nil
+	case paceKey:
+		return ingest.Key{Org: org, Type: otlp.KeyCustom, ID: "ingk_pace", PublicID: "ingk_pace", RateLimit: 2.5}, nil
+	case slowKey:
+		return ingest.Key{Org: org, Type: otlp.KeyCustom, ID: "ingk_slow", PublicID: "ingk_slow", RateLimit: 1}, nil
+	case spentKey:
+		return ingest.Key{Org: "org_spent", Type: otlp.KeyPrivate, PublicID: "ingk_spent"}, nil
+	case slowSpentKey:
+		return ingest.Key{Org: "org_spent", Type: otlp.KeyCustom, ID: "ingk_both", PublicID: "ingk_both", RateLimit: 1}, nil
+	case inactiveKey:
+		return ingest.Key{Org: "org_inactive", Type: otlp.KeyPrivate, PublicID: "ingk_inactive"}, nil
+	case disabledKey:
+		return ingest.Key{Org: org, PublicID: "ingk_disabled"}, apierr.New(apierr.IngestUnauthorized, "The ingest key is disabled.")
 	case outageKey:
 		return ingest.Key{}, errors.New("database password is hunter2")
 	default:
@@ -141,18 +162,33 @@ type fixture struct {
 	queue *memoryQueue
 	log   *bytes.Buffer
 	reg   *prometheus.Registry
+	// frozen is the gateway's clock in Unix nanoseconds; 0 for the real one.
+	frozen atomic.Int64
+	ledger *ledger
+	// account flushes usage and outcomes into the ledger, and ends both.
+	account func()
 
 	connectors connectors
 }
 
+func (f *fixture) now() time.Time {
+	if n := f.frozen.Load(); n != 0 {
+		return time.Unix(0, n)
+	}
+	return time.Now()
+}
+
 func newFixture(t testing.TB, limits ingest.Limits, gate chan struct{}) *fixture {
 	t.Helper()
-	f := &fixture{queue: &memoryQueue{sets: &blocks.Pool{}, gate: gate}, log: &bytes.Buffer{}, reg: prometheus.NewRegistry()}
-	var err error
-	f.Gateway, err = ingest.New(ingest.Config{
+	f := &fixture{queue: &memoryQueue{sets: &blocks.Pool{}, gate: gate}, log: &bytes.Buffer{}, reg: prometheus.NewRegistry(), ledger: newLedger()}
+	cfg := ingest.Config{
 		Keys: keys{}, Connectors: &f.connectors, Queue: f.queue, Sets: f.queue.sets, Limits: limits, Metrics: f.reg, Region: "eu",
-		Logger: slog.New(slog.NewTextHandler(&lockedWriter{w: f.log}, nil)),
-	})
+		Logger: slog.New(slog.NewTextHandler(&lockedWriter{w: f.log}, nil)), Now: f.now,
+	}
+	f.account = f.ledger.keep(t, &cfg)
+	t.Cleanup(f.account)
+	var err error
+	f.Gateway, err = ingest.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

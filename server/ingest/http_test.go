@@ -203,6 +203,7 @@ type broken struct {
 	gzip, garble, padded bool
 	queueFails, busy     bool
 	queue                error
+	plan                 plan
 }
 
 // faults are all checks, in the order of the contract. Faults of one group exclude each other.
@@ -225,6 +226,7 @@ func faults(t *testing.T) []struct {
 		{"unknown key", "key", apierr.IngestUnauthorized, func(b *broken) { b.key = "svc_pk_unknown" }},
 		{"lookup outage", "key", apierr.IngestServiceUnavailable, func(b *broken) { b.key = outageKey }},
 		{"signal", "key", apierr.IngestSignalNotAllowed, func(b *broken) { b.key = logsKey }},
+		{"key's rate", "rate", apierr.IngestRateLimited, func(b *broken) { b.plan.paced = true }},
 		{"in flight", "in flight", apierr.IngestRateLimited, func(b *broken) { b.busy = true }},
 		{"size", "size", apierr.IngestPayloadTooLarge, func(b *broken) { b.padded = true }},
 		{"content type", "media", apierr.IngestUnsupportedMediaType, func(b *broken) { b.media = "text/plain" }},
@@ -240,6 +242,7 @@ func faults(t *testing.T) []struct {
 				b.payload = []byte("this is no protobuf")
 			}
 		}},
+		{"plan", "plan", apierr.IngestPlanLimitReached, func(b *broken) { b.plan.spent = true }},
 		// Which of these three comes first, the real queue decides: TestOrderOfQueueRefusals.
 		{"organization's share", "queue", apierr.IngestOrgQueueThrottled, func(b *broken) { b.queue = queue.ErrOwnerFull }},
 		{"backed up", "queue", apierr.IngestExportLaneBackpressure, func(b *broken) { b.queue = queue.ErrBackedUp }},
@@ -258,7 +261,7 @@ func (b *broken) send(t *testing.T) (*fixture, *http.Response) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			f.do("POST", "/v1/logs", wire(t, logRecords()), bearer(goodKey)...)
+			f.do("POST", "/v1/logs", wire(t, logRecords()), bearer(b.plan.otherKey())...)
 		}()
 		f.queue.awaitWaiting(t, 1)
 		t.Cleanup(func() { close(gate); <-done })
@@ -269,6 +272,7 @@ func (b *broken) send(t *testing.T) (*fixture, *http.Response) {
 	if b.queue != nil {
 		f.queue.fail(b.queue)
 	}
+	b.key = b.plan.use(f, b.key)
 	body := b.payload
 	headers := []string{"Content-Type", b.media, "Content-Encoding", b.encoding, "x-svc-ingest-key", b.key}
 	if b.gzip {

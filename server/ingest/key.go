@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
 )
 
 const (
@@ -46,15 +47,15 @@ func (g *Gateway) authenticate(ctx context.Context, secret string) (key Key, dis
 	if err == nil {
 		return key, false, nil
 	}
-	return key, false, g.notAuthenticated(ctx, err)
+	return key, false, g.notAuthenticated(ctx, key.Org, err)
 }
 
-// notAuthenticated is the answer to an error of Keys or Connectors.
-func (g *Gateway) notAuthenticated(ctx context.Context, err error) *apierr.Error {
+// notAuthenticated is the answer to an error of Keys or Connectors. The organization is empty unless the credential is known, and only refused.
+func (g *Gateway) notAuthenticated(ctx context.Context, org principal.OrgID, err error) *apierr.Error {
 	var known *apierr.Error
 	switch {
 	case errors.As(err, &known):
-		if known.Tag == apierr.IngestUnauthorized && g.region != "" {
+		if known.Tag == apierr.IngestUnauthorized && g.region != "" && org == "" {
 			// A copy: the lookup may hand out one error again and again.
 			here := *known
 			here.Message = sentence(here.Message) + " This is the region " + g.region + ", where keys of other regions are not known."

@@ -86,7 +86,7 @@ func (g *Gateway) authenticateConnector(ctx context.Context, id, secret string) 
 	}
 	c, err := g.connectors.AuthenticateConnector(ctx, id, secret)
 	if err != nil {
-		return Connector{}, false, g.notAuthenticated(ctx, err)
+		return Connector{}, false, g.notAuthenticated(ctx, "", err)
 	}
 	return c, false, nil
 }

@@ -35,6 +35,8 @@ func (*connectors) AuthenticateConnector(_ context.Context, id, secret string) (
 		return ingest.Connector{Org: org, ID: id, Source: logpush.Source{ServiceName: "edge", ZoneName: "shop.example"}}, nil
 	case id == "cfp_two" && secret == "svc_cf_two":
 		return ingest.Connector{Org: "org_two", ID: id, Source: logpush.Source{ServiceName: "other", ZoneName: "other.example"}}, nil
+	case id == "cfp_inactive" && secret == "svc_cf_inactive":
+		return ingest.Connector{Org: "org_inactive", ID: id, Source: logpush.Source{ServiceName: "edge", ZoneName: "shop.example"}}, nil
 	case secret == outageKey:
 		return ingest.Connector{}, errors.New("database password is hunter2")
 	default:
@@ -203,14 +205,17 @@ func TestLogpushSecretIsNowhere(t *testing.T) {
 	}
 }
 
+// ofKeys tells the checks that only keys have; the plan's is at the same place of the same code, see TestPlanLimits.
+func ofKeys(check string) bool { return check == "signal" || check == "key's rate" || check == "plan" }
+
 // TestLogpushOrderOfChecks is TestOrderOfChecks for a connector.
 func TestLogpushOrderOfChecks(t *testing.T) {
 	all := faults(t)
 	for i, first := range all {
 		for j := i; j < len(all); j++ {
 			second := all[j]
-			if i != j && first.group == second.group || first.name == "signal" || second.name == "signal" {
-				continue // A connector has no signals.
+			if i != j && first.group == second.group || ofKeys(first.name) || ofKeys(second.name) {
+				continue
 			}
 			t.Run(first.name+" before "+second.name, func(t *testing.T) {
 				b := broken{method: "POST", path: logpushURL + "cfp_one", key: "svc_cf_one", media: "application/x-ndjson", payload: []byte(pushed("/a"))}

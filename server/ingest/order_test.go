@@ -18,6 +18,7 @@ type brokenCall struct {
 	key              string
 	queueFails, busy bool
 	queue            error
+	plan             plan
 }
 
 // TestGRPCOrderOfChecks makes every two faults of different checks together over gRPC, of which the first must be the answer: the order is that
@@ -38,6 +39,7 @@ func TestGRPCOrderOfChecks(t *testing.T) {
 		{"unknown key", "key", corpus.Unauthorized, func(b *brokenCall) { b.key = "svc_pk_unknown" }},
 		{"lookup outage", "key", unavailable("ServiceUnavailable"), func(b *brokenCall) { b.key = outageKey }},
 		{"signal", "key", corpus.Outcome{GRPC: codes.PermissionDenied, Tag: "@svc/ingest/SignalNotAllowed"}, func(b *brokenCall) { b.key = logsKey }},
+		{"key's rate", "rate", unavailable("RateLimited"), func(b *brokenCall) { b.plan.paced = true }},
 		{"in flight", "in flight", unavailable("RateLimited"), func(b *brokenCall) { b.busy = true }},
 		{"size", "size", corpus.TooLarge, func(b *brokenCall) { b.Body = make([]byte, 9<<10) }},
 		{"gzip", "body", corpus.BadRequest, func(b *brokenCall) { b.Body, b.Encoding, b.Compressed = damaged, "gzip", true }},
@@ -45,6 +47,7 @@ func TestGRPCOrderOfChecks(t *testing.T) {
 			b.Body, b.Encoding, b.Compressed = gzipped(t, make([]byte, 200<<10)), "gzip", true
 		}},
 		{"OTLP", "body", corpus.BadRequest, func(b *brokenCall) { b.Body = []byte("this is no protobuf") }},
+		{"plan", "plan", corpus.Outcome{GRPC: codes.FailedPrecondition, Tag: "@svc/ingest/PlanLimitReached"}, func(b *brokenCall) { b.plan.spent = true }},
 		{"organization's share", "queue", unavailable("OrgQueueThrottled"), func(b *brokenCall) { b.queue = queue.ErrOwnerFull }},
 		{"backed up", "queue", unavailable("ExportLaneBackpressure"), func(b *brokenCall) { b.queue = queue.ErrBackedUp }},
 		{"queue", "queue", unavailable("QueueUnavailable"), func(b *brokenCall) { b.queueFails = true }},
@@ -77,7 +80,7 @@ func (b *brokenCall) run(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			f.do("POST", "/v1/logs", wire(t, logRecords()), bearer(goodKey)...)
+			f.do("POST", "/v1/logs", wire(t, logRecords()), bearer(b.plan.otherKey())...)
 		}()
 		f.queue.awaitWaiting(t, 1)
 		t.Cleanup(func() { close(gate); <-done })
@@ -88,6 +91,7 @@ func (b *brokenCall) run(t *testing.T) {
 	if b.queue != nil {
 		f.queue.fail(b.queue)
 	}
+	b.key = b.plan.use(f, b.key)
 	target := corpus.NewTarget("", f.listenGRPC(t), b.key)
 	defer target.Close()
 	b.NoKey = b.key == ""

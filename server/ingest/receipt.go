@@ -61,7 +61,8 @@ func (g *Gateway) settle(rc *receipt, fail *apierr.Error) {
 	}
 	if fail != nil {
 		spec := apierr.Spec(fail.Tag)
-		o.Status, o.Tag, o.Reason, o.Accepted = int(spec.GetStatus()), spec.GetTag(), fail.Message, 0
+		o.Status, o.Tag, o.Reason = int(spec.GetStatus()), spec.GetTag(), fail.Message
+		o.Accepted, o.Rejected, o.Sampled = 0, 0, 0
 	}
 	g.outcomes.Record(rc.account, o)
 }
