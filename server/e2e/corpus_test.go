@@ -24,6 +24,9 @@ func TestCorpus(t *testing.T) {
 	p := testkit.StartProcess(t, dir)
 	target := corpus.NewTarget(strings.TrimPrefix(p.IngestURL, "http://"), p.OTLPGRPCAddr, p.PrivateKey)
 	defer target.Close()
+	var pushes connector
+	adminJSON(t, p, dir, &pushes, "connector", "create", "corpus", "--zone", "shop.example")
+	target.Connector = pushes.ID + "?secret=" + pushes.Secret
 	cases := corpus.Cases(time.Now())
 	want, peak := map[string]int{}, 0
 	for i := range cases {
