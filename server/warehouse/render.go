@@ -89,6 +89,7 @@ func renderStatement(raw, database, cluster string) (string, error) {
 	t, err := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
 		"create": func(table string) string { return onCluster(local(table)) },
 		"local":  local,
+		"alter":  func(table string) string { return onCluster(local(table)) },
 		"view":   onCluster,
 		"engine": func(engine string) string {
 			if cluster == "" {

@@ -587,3 +587,6 @@ SELECT
 FROM session_events_local
 WHERE Type = 'navigation' OR (Type = 'custom' AND Message != '' AND NOT startsWith(Message, '$'))
 ;
+
+ALTER TABLE logs_local ON CLUSTER 'main' MODIFY SETTING text_index_posting_list_codec = 'bitpacking'
+;
