@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/inflate"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -152,8 +153,9 @@ func (g *Gateway) gunzip(buf *buffer, compressed []byte) *apierr.Error {
 }
 
 type gunzipper struct {
-	src    bytes.Reader
-	reader gzip.Reader
+	src     bytes.Reader
+	reader  gzip.Reader
+	inflate inflate.Decoder
 }
 
 // errUntrusted is returned by gunzipper.fill when a body is larger than its trailer says, by more than a buffer.
@@ -166,17 +168,26 @@ func (z *gunzipper) reset(compressed []byte) error {
 
 // fill decompresses into buf, which gets memory for hint bytes, and for more than maxTrusted only when hint says so.
 func (z *gunzipper) fill(buf *buffer, compressed []byte, hint, limit int, charge func(n int) *apierr.Error) error {
-	if err := z.reset(compressed); err != nil {
-		return err
-	}
 	held, untrusted := cap(buf.b), false
-	err := fill(buf, &z.reader, hint, limit, func(n int) *apierr.Error {
+	grow := func(n int) *apierr.Error {
 		if held += n; held > max(hint+1, maxTrusted) {
 			untrusted = true
 			return apierr.New(apierr.IngestPayloadTooLarge, "")
 		}
 		return charge(n)
-	})
+	}
+	// The quick way knows bodies whose trailer tells the truth. The other one takes the rest, in the same memory, and knows why it fails.
+	err := reserve(&buf.b, min(max(hint+1, firstBuffer), limit+1), grow)
+	if err == nil && z.inflate.Gunzip(buf.b[:hint], compressed) {
+		buf.b = buf.b[:hint]
+		return nil
+	}
+	if err == nil {
+		err = z.reset(compressed)
+	}
+	if err == nil {
+		err = fill(buf, &z.reader, hint, limit, grow)
+	}
 	if untrusted {
 		return errUntrusted
 	}

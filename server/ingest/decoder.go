@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/svc-observability/svc/server/ingest/activity"
+	"github.com/svc-observability/svc/server/ingest/inflate"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
@@ -37,9 +39,10 @@ func NewDecoder() (*Decoder, error) {
 const maxReplay = 4 << 30
 
 type scratch struct {
-	raw    []byte
-	src    bytes.Reader
-	reader gzip.Reader
+	raw     []byte
+	src     bytes.Reader
+	reader  gzip.Reader
+	inflate inflate.Decoder
 }
 
 // DecodeRecord appends the rows of a record to set. The rows depend on nothing but header and payload. When it returns an error the
@@ -90,6 +93,12 @@ func (d *Decoder) decompress(s *scratch, encoding Encoding, payload []byte) ([]b
 		s.raw = raw[:0]
 		return raw, nil
 	case EncodingGzip:
+		if size := expanded(payload, maxReplay); size <= maxTrusted {
+			s.raw = slices.Grow(s.raw[:0], size+1)
+			if s.inflate.Gunzip(s.raw[:size], payload) {
+				return s.raw[:size], nil
+			}
+		}
 		s.src.Reset(payload)
 		defer s.src.Reset(nil)
 		if err := s.reader.Reset(&s.src); err != nil {
