@@ -22,6 +22,12 @@ func (a *App) openUsage(node string) error {
 	}
 	a.usage = meter
 	a.onClose("ingest usage", within(lastSave, meter.Close))
+	unsubscribe := a.store.Subscribe(func(c store.Change) {
+		if c.Subject == store.SubjectIngestPolicy || c.Subject == store.SubjectAny && c.Cause == nil {
+			meter.Reread()
+		}
+	})
+	a.onClose("changes of plans", func(context.Context) error { unsubscribe(); return nil })
 	recorder, err := outcome.Start(outcome.Config{Store: outcomeStore{a.store}, Node: node, Logger: a.log})
 	if err != nil {
 		return err

@@ -145,10 +145,10 @@ func (m *Meter) take() (left bool) {
 	return left
 }
 
-// read asks the store for the accounts that are due: new ones at once, all of them every ReadEvery.
+// read asks the store for the accounts that are due: new ones at once, all of them every ReadEvery and after Reread.
 func (m *Meter) read(ctx context.Context) error {
 	now := m.cfg.Now()
-	all := m.readAt.IsZero() || now.Sub(m.readAt) >= m.cfg.ReadEvery || now.Before(m.readAt)
+	all := m.stale.Swap(false) || m.readAt.IsZero() || now.Sub(m.readAt) >= m.cfg.ReadEvery || now.Before(m.readAt)
 	if all {
 		m.readAt = now
 		m.forget(now)

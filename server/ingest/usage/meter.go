@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/svc-observability/svc/server/principal"
@@ -13,9 +14,11 @@ import (
 type Meter struct {
 	cfg  Config
 	wake chan struct{}
-	stop chan struct{}
-	done chan struct{}
-	once sync.Once
+	// stale: every account is to be read at once.
+	stale atomic.Bool
+	stop  chan struct{}
+	done  chan struct{}
+	once  sync.Once
 
 	mu       sync.Mutex
 	cells    map[cell]*Counts
@@ -129,6 +132,15 @@ func (m *Meter) Check(ctx context.Context, org principal.OrgID, signal string) *
 		used = u.total()
 	}
 	return a.plan.refusal(signal, used, a.month)
+}
+
+// Reread has all plans read at once instead of at their time, because one has changed.
+func (m *Meter) Reread() {
+	m.stale.Store(true)
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
 }
 
 func (m *Meter) await(ctx context.Context, a *account) {

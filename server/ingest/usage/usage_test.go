@@ -344,6 +344,12 @@ func TestInactivePlan(t *testing.T) {
 		if got := refused(t, m, "traces"); got != "" {
 			t.Error(got)
 		}
+		s.set(func() { s.plans[org] = Plan{Name: "Trial"} })
+		m.Reread()
+		synctest.Wait() // at once, when the store has told of it
+		if refused(t, m, "traces") == "" {
+			t.Error("the plan that has changed is not read again")
+		}
 		stop(t, m)
 	})
 }
