@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -72,12 +73,21 @@ func startProcess(ctx context.Context, program, dir string) (*process, error) {
 	}()
 	err := p.wait(ctx, startLimit, "ready", func() (bool, error) {
 		text, err := os.ReadFile(bootstrap)
-		if err != nil || json.Unmarshal(text, &p.keys) != nil || p.keys.PrivateKey == "" {
+		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
-		res, err := http.Get(p.keys.BaseURL + "/readyz")
+		if err == nil {
+			err = json.Unmarshal(text, &p.keys)
+		}
+		if err != nil || p.keys.PrivateKey == "" {
+			return false, err
+		}
+		res, err := p.get(ctx, "/readyz")
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return false, nil
+		}
 		if err != nil {
-			return false, nil //nolint:nilerr // it does not listen yet
+			return false, err
 		}
 		return res.StatusCode == http.StatusOK, res.Body.Close()
 	})
@@ -120,7 +130,7 @@ func (p *process) wait(ctx context.Context, limit time.Duration, what string, so
 // waitStored waits until everything that was acknowledged is in the warehouse.
 func (p *process) waitStored(ctx context.Context) error {
 	return p.wait(ctx, storeLimit, "through with storing", func() (bool, error) {
-		age, err := p.metric("svc_ingest_oldest_unflushed_seconds")
+		age, err := p.metric(ctx, "svc_ingest_oldest_unflushed_seconds")
 		return age == 0, err
 	})
 }
@@ -211,9 +221,17 @@ func (p *process) query(sql string) ([]float64, error) {
 	return all, nil
 }
 
+func (p *process) get(ctx context.Context, path string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.keys.BaseURL+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(req)
+}
+
 // metric reads one metric without labels.
-func (p *process) metric(name string) (float64, error) {
-	res, err := http.Get(p.keys.BaseURL + "/metrics")
+func (p *process) metric(ctx context.Context, name string) (float64, error) {
+	res, err := p.get(ctx, "/metrics")
 	if err != nil {
 		return 0, err
 	}
