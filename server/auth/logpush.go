@@ -124,7 +124,7 @@ func (a *LogpushAuthenticator) Lookup(ctx context.Context, publicID, secret stri
 }
 
 const (
-	// problemInterval is how often a connector's problem may change in the database.
+	// problemInterval is how long a problem stays recorded at least, so that pushes that fail now and then cost few writes.
 	problemInterval = 2 * time.Second
 	// maxRecorded bounds the memory of what was recorded; forgetting it costs a few writes.
 	maxRecorded = 10_000
@@ -148,7 +148,7 @@ func (a *LogpushAuthenticator) Delivered(c LogpushConnector, problem string) {
 	defer a.mu.Unlock()
 	if last, found := a.recorded[c.ID]; found {
 		age := d.at.Sub(last.at)
-		if age < problemInterval || age < store.TouchInterval && problem == last.problem {
+		if age < store.TouchInterval && problem == last.problem || age < problemInterval && last.problem != "" {
 			return
 		}
 	}

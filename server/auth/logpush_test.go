@@ -185,7 +185,7 @@ func TestLogpushDelivered(t *testing.T) {
 	for _, step := range []struct {
 		wait    time.Duration
 		problem string
-	}{{0, ""}, {time.Second, ""}, {time.Second, "bad"}, {time.Millisecond, ""}, {time.Second, "bad"}, {10 * time.Second, "bad"}, {time.Second, ""}, {time.Minute, ""}} {
+	}{{0, ""}, {time.Second, ""}, {time.Millisecond, "bad"}, {time.Millisecond, ""}, {time.Second, "bad"}, {10 * time.Second, "bad"}, {time.Second, ""}, {time.Minute, ""}} {
 		f.advance(step.wait)
 		a.Delivered(c, step.problem)
 	}
