@@ -33,7 +33,7 @@ func (c restClient) call(method, path, body string, want int) map[string]any {
 		c.t.Fatalf("%s %s %s: %d, want %d: %s", method, path, body, status, want, text)
 	}
 	var out map[string]any
-	if err := json.Unmarshal([]byte(text), &out); err != nil {
+	if err := json.Unmarshal(text, &out); err != nil {
 		c.t.Fatalf("%s %s: %v: %s", method, path, err, text)
 	}
 	return out
