@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"path/filepath"
@@ -20,6 +21,8 @@ type overload struct {
 	// rate is requests a second on each door, 0 for as many as the senders manage.
 	rate   float64
 	marked bool
+	// workers send on each door. Default 32.
+	workers int
 }
 
 // run sends spans over HTTP and log records over gRPC, and returns both reports with the most memory that was seen.
@@ -42,7 +45,7 @@ func (o overload) run(tb testing.TB, p *testkit.Process, engine int) (reports [2
 		{Protocol: loadtest.GRPC, Signal: otlp.Logs, Gzip: true, Run: "over-grpc"},
 	} {
 		cfg.URL, cfg.Addr, cfg.Key, cfg.Marked, cfg.Duration, cfg.Rate = p.IngestURL, p.OTLPGRPCAddr, p.PrivateKey, o.marked, o.duration, o.rate
-		cfg.Workers, cfg.Items = 32, 512
+		cfg.Workers, cfg.Items = cmp.Or(o.workers, 32), 512
 		load.Go(func() {
 			report, err := loadtest.Run(ctx, cfg)
 			if err != nil {
@@ -141,7 +144,7 @@ func TestOverload(t *testing.T) {
 // queue small enough to be full soon. It fails as TestOverload does.
 func BenchmarkOverload(b *testing.B) {
 	for b.Loop() {
-		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"), "--queue-max-bytes", "256MiB")
+		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"), "--queue-max-bytes", "128MiB", "--queue-segment-bytes", "8MiB")
 		engine := child(b, p.Pid())
 		cfg := load(p, otlp.Traces, loadtest.HTTPProtobuf)
 		cfg.Duration = 10 * time.Second
@@ -154,7 +157,7 @@ func BenchmarkOverload(b *testing.B) {
 		sustained := float64(warm.AcknowledgedItems()) / time.Since(began).Seconds()
 		b.Logf("sustained: %.0f items/s", sustained)
 
-		reports, memory := overload{duration: 60 * time.Second, rate: 4 * sustained / 2 / 512}.run(b, p, engine)
+		reports, memory := overload{duration: 30 * time.Second, rate: 4 * sustained / 2 / 512, workers: 128}.run(b, p, engine)
 		sent, stored := 0, 0
 		for _, r := range reports {
 			checkAnswers(b, r)

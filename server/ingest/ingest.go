@@ -108,7 +108,7 @@ type Limits struct {
 	// Request is the time that a request may take. Default 30 s.
 	Request time.Duration
 	// Decoders is the number of requests that are decompressed and walked at one time; a few more for organizations that have none among
-	// them. Default twice GOMAXPROCS.
+	// them. Default GOMAXPROCS: the work needs nothing but a processor, and more at a time would only make others wait.
 	Decoders int
 }
 
@@ -122,7 +122,7 @@ func (l Limits) withDefaults() Limits {
 		Buffered:     cmp.Or(l.Buffered, 512<<20),
 		Columns:      cmp.Or(l.Columns, otlp.DefaultMaxBytes),
 		Request:      cmp.Or(l.Request, 30*time.Second),
-		Decoders:     cmp.Or(l.Decoders, 2*runtime.GOMAXPROCS(0)),
+		Decoders:     cmp.Or(l.Decoders, runtime.GOMAXPROCS(0)),
 	}
 }
 
