@@ -3,6 +3,7 @@ package e2e
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -31,9 +32,14 @@ func (o overload) run(tb testing.TB, p *testkit.Process, engine int) (reports [2
 	ctx, cancel := context.WithCancel(tb.Context())
 	defer cancel()
 	var watch, load sync.WaitGroup
+	var most string
 	watch.Go(func() {
 		for ctx.Err() == nil {
-			memory = max(memory, rss(tb, p.Pid())+rss(tb, engine))
+			server, child := rss(tb, p.Pid()), rss(tb, engine)
+			if server+child > memory {
+				memory = server + child
+				most = fmt.Sprintf("server %d MiB, engine %d MiB", server>>20, child>>20)
+			}
 			select {
 			case <-ctx.Done():
 			case <-time.After(100 * time.Millisecond):
@@ -59,6 +65,7 @@ func (o overload) run(tb testing.TB, p *testkit.Process, engine int) (reports [2
 	waitStored(tb, p, 4*time.Minute)
 	cancel()
 	watch.Wait()
+	tb.Log("most memory: ", most)
 	return reports, memory
 }
 

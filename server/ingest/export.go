@@ -64,6 +64,10 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		header.Mappings, header.Sampling = e.key.Mappings, e.key.Sampling
 		header.NoProductEvents = e.key.Signals != nil && !slices.Contains(e.key.Signals, activity.ProductEvents.String())
 	}
+	// Not before it has a slot does a request take the memory to decode into.
+	if fail := g.toDecoder(ctx, e.key.Org, len(e.body)); fail != nil {
+		return otlp.Result{}, fail
+	}
 	set = g.sets.Get()
 	work := g.buffers.get(e.key.Org)
 	defer g.release(work)
@@ -115,12 +119,6 @@ func (g *Gateway) panicked(ctx context.Context, signal fmt.Stringer, p any) *api
 // decode fills set from the body and returns the payload to queue, which lies in the body or in work. It holds a decoder slot
 // meanwhile, which bounds the memory of decompressed bodies.
 func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, work *buffer, set *blocks.Set) (payload []byte, result otlp.Result, fail *apierr.Error) {
-	if fail := g.early(ctx, e.key.Org, len(e.body)); fail != nil {
-		return nil, result, fail
-	}
-	if fail := g.decoderSlot(ctx, e.key.Org, len(e.body)); fail != nil {
-		return nil, result, fail
-	}
 	defer g.decoders.leave(e.key.Org)
 	raw := e.body
 	if e.gzip {

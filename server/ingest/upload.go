@@ -28,6 +28,9 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		Kind: u.kind, Encoding: EncodingNone, Org: u.key.Org, KeyType: u.key.Type, KeyID: u.key.ID,
 		ReceivedUnixNano: g.now().UnixNano(), Attributes: u.key.Attributes,
 	}
+	if fail := g.toDecoder(ctx, u.key.Org, len(u.body)); fail != nil {
+		return activity.Result{}, fail
+	}
 	set = g.sets.Get()
 	work := g.buffers.get(u.key.Org)
 	defer g.release(work)
@@ -71,12 +74,6 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 // decodeLines fills set from NDJSON and returns the payload to queue, which lies in the body or in work. It holds a decoder slot
 // meanwhile.
 func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHeader, work *buffer, set *blocks.Set) (payload []byte, result activity.Result, fail *apierr.Error) {
-	if fail := g.early(ctx, u.key.Org, len(u.body)); fail != nil {
-		return nil, result, fail
-	}
-	if fail := g.decoderSlot(ctx, u.key.Org, len(u.body)); fail != nil {
-		return nil, result, fail
-	}
 	defer g.decoders.leave(u.key.Org)
 	raw := u.body
 	if u.gzip {
@@ -110,17 +107,11 @@ func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHead
 
 // decodeChunk checks a chunk of a recording and fills set with it as it came.
 func (g *Gateway) decodeChunk(ctx context.Context, u *upload, header *RecordHeader, set *blocks.Set) (payload []byte, result activity.Result, fail *apierr.Error) {
+	defer g.decoders.leave(u.key.Org)
 	chunk, err := activity.ParseChunk(u.headers)
 	if err != nil {
 		return nil, result, invalidUpload(err)
 	}
-	if fail := g.early(ctx, u.key.Org, len(u.body)); fail != nil {
-		return nil, result, fail
-	}
-	if fail := g.decoderSlot(ctx, u.key.Org, len(u.body)); fail != nil {
-		return nil, result, fail
-	}
-	defer g.decoders.leave(u.key.Org)
 	size, fail := g.inflatedSize(ctx, u.body)
 	if fail != nil {
 		return nil, result, fail

@@ -39,8 +39,8 @@ var (
 const (
 	DefaultSegmentBytes = 64 << 20
 	DefaultMaxBytes     = 20 << 30
-	// DefaultMaxWaitingBytes is dozens of groups of commitBytes: a disk that works is never that far behind.
-	DefaultMaxWaitingBytes = 128 << 20
+	// DefaultMaxWaitingBytes is many groups of commitBytes: a disk that works is never that far behind.
+	DefaultMaxWaitingBytes = 64 << 20
 	minSegmentBytes        = 4 << 10
 )
 
