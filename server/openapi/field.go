@@ -84,8 +84,11 @@ func (b *builder) value(f protoreflect.FieldDescriptor, to direction, own bool) 
 	if err := s.constrain(rules); err != nil {
 		return nil, err
 	}
-	for _, v := range spec.GetValues() {
-		s.Enum = append(s.Enum, v)
+	if values := spec.GetValues(); len(values) > 0 {
+		s.Enum = nil // the rules of a message that requests hold too say the same
+		for _, v := range values {
+			s.Enum = append(s.Enum, v)
+		}
 	}
 	if len(s.Enum) == 1 {
 		s.Const, s.Enum = s.Enum[0], nil

@@ -65,5 +65,8 @@ func tagOf(m *contract.Method) (name, description string) {
 	if i := strings.IndexAny(name, ".:,("); i >= 0 {
 		name = name[:i]
 	}
+	if bare, ok := strings.CutPrefix(name, "The "); ok && bare != "" {
+		name = strings.ToUpper(bare[:1]) + bare[1:]
+	}
 	return strings.TrimSpace(name), description
 }

@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// saveDocument asks a running server for its document, as a tool of somebody else would.
+func saveDocument(t *testing.T, s *testkit.Server, dir string) string {
+	t.Helper()
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/openapi.json", nil)
+	status, body := roundTrip(t, req)
+	if status != http.StatusOK {
+		t.Fatalf("/openapi.json: %d %.300s", status, body)
+	}
+	path := filepath.Join(dir, "openapi.json")
+	if err := os.WriteFile(path, body, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestOpenAPILinters holds the document to every rule that two linters recommend, down to hints.
+func TestOpenAPILinters(t *testing.T) {
+	s := testkit.Shared(t)
+	dir := workspace(t, "openapi-js", "openapi-fetch")
+	document := saveDocument(t, s, dir)
+	quiet := []string{"REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true"}
+	run(t, dir, quiet, tool(dir, "redocly"), "lint", "--config", "redocly.yaml", document)
+	run(t, dir, nil, tool(dir, "spectral"), "lint", "--ruleset", "spectral.yaml", "--fail-severity=hint", document)
+}
+
+// TestOpenAPIClients makes a client of the document with two generators that know nothing of each other, compiles what they wrote
+// strictly, and lists API keys with it.
+func TestOpenAPIClients(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "OpenAPI clients")
+	createKey(t, s, "traces:read")
+	dir := workspace(t, "openapi-js", "openapi-fetch")
+	document := saveDocument(t, s, dir)
+	run(t, dir, nil, tool(dir, "openapi-typescript"), document, "--output", filepath.Join("generated", "schema.d.ts"))
+	run(t, dir, nil, tool(dir, "openapi-ts"), "--silent", "--no-log-file", "-i", document, "-o", filepath.Join("generated", "hey-api"),
+		"-p", "@hey-api/typescript", "@hey-api/sdk", "@hey-api/client-fetch")
+	run(t, dir, nil, tool(dir, "tsc"), "-p", ".")
+	for _, client := range []string{"openapi-fetch", "hey-api"} {
+		t.Run(client, func(t *testing.T) {
+			var got struct {
+				Names []string `json:"names"`
+				Tag   string   `json:"tag"`
+			}
+			out := run(t, dir, nil, "node", filepath.Join("out", client+".mjs"), s.BaseURL, s.APIKey)
+			if err := json.Unmarshal(out, &got); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if !slices.Contains(got.Names, "e2e traces:read (standard, 1)") || len(got.Names) != 2 {
+				t.Errorf("listed %q", got.Names)
+			}
+			if got.Tag != "@svc/http/v2/InvalidCredentialsError" {
+				t.Errorf("an unknown key gave %q", got.Tag)
+			}
+		})
+	}
+}
+
+// TestReference is the interactive reference as a browser without a network gets it: everything it loads is on this server.
+func TestReference(t *testing.T) {
+	s := testkit.Shared(t)
+	get := func(path string) (*http.Response, string) {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+path, nil)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		var body strings.Builder
+		if _, err := io.Copy(&body, res.Body); err != nil {
+			t.Fatal(err)
+		}
+		return res, body.String()
+	}
+	res, page := get("/v2/docs")
+	if csp := res.Header.Get("Content-Security-Policy"); res.StatusCode != http.StatusOK || !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+		t.Fatalf("%d with policy %q", res.StatusCode, csp)
+	}
+	references := regexp.MustCompile(`(?:src|href)="(docs/[^"]+)"`).FindAllStringSubmatch(page, -1)
+	if len(references) < 2 {
+		t.Fatalf("the page refers to %v", references)
+	}
+	seen := map[string]bool{}
+	var follow func(path string)
+	follow = func(path string) {
+		if seen[path] {
+			return
+		}
+		seen[path] = true
+		res, body := get(path)
+		if res.StatusCode != http.StatusOK || strings.TrimSpace(body) == "" {
+			t.Errorf("%s: %d", path, res.StatusCode)
+		}
+		if regexp.MustCompile(`(?:src|href|url\(|from|import)\s*[=(]?\s*['"]?https?://`).MatchString(body) {
+			t.Errorf("%s loads from another server", path)
+		}
+		for _, m := range regexp.MustCompile(`from '\./([^']+)'`).FindAllStringSubmatch(body, -1) {
+			follow("/v2/docs/" + m[1])
+		}
+	}
+	for _, m := range references {
+		follow("/v2/" + m[1])
+	}
+	if !seen["/v2/docs/schema.mjs"] {
+		t.Errorf("followed only %v", seen)
+	}
+	if res, _ := get("/v2/docs/nothing.js"); res.StatusCode != http.StatusNotFound {
+		t.Errorf("an unknown file: %d", res.StatusCode)
+	}
+	// With a slash at the end, the page is where its relative addresses hold.
+	if res, _ := get("/v2/docs/"); res.Request.URL.Path != "/v2/docs" || res.StatusCode != http.StatusOK {
+		t.Errorf("with a slash: %d at %s", res.StatusCode, res.Request.URL.Path)
+	}
+}
