@@ -17,9 +17,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	org  principal.OrgID = "org_one"
-	key                  = "ingk_1"
-	node                 = "node-1"
+	org  = principal.OrgID("org_one")
+	key  = "ingk_1"
+	node = "node-1"
 )
 
 var errDown = errors.New("the database is down")
