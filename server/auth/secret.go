@@ -47,7 +47,10 @@ func NewSecret(prefix string) string {
 func KeyPrefix(secret string) string { return secret[:min(shownLength, len(secret))] + "..." }
 
 // Hasher computes the keyed hashes under which secrets are stored. It is safe for concurrent use.
-type Hasher struct{ pool sync.Pool }
+type Hasher struct {
+	pepper []byte
+	pool   sync.Pool
+}
 
 // NewHasher returns a Hasher with the server's pepper of PepperSize bytes. With another pepper, no stored credential is found.
 func NewHasher(pepper []byte) (*Hasher, error) {
@@ -55,7 +58,7 @@ func NewHasher(pepper []byte) (*Hasher, error) {
 		return nil, fmt.Errorf("auth: the pepper has %d bytes, not %d", len(pepper), PepperSize)
 	}
 	key := append([]byte(nil), pepper...)
-	return &Hasher{pool: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}, nil
+	return &Hasher{pepper: key, pool: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}, nil
 }
 
 // Hash is HMAC-SHA256 as base64url text.
