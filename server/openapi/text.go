@@ -58,6 +58,14 @@ func joinText(a, b string) string {
 	return a + "\n\n" + b
 }
 
+// roleSentence is what comments say, for readers of the .proto files, of methods whose options ask for the role.
+const roleSentence = "Needs an organization administrator."
+
+// withoutRole takes the sentence out where the policy is told in full.
+func withoutRole(text string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(text, " "+roleSentence, ""), roleSentence, ""))
+}
+
 // tagOf is the tag of a method's operations: the first words of its service's comment, `API keys`, and the whole comment.
 func tagOf(m *contract.Method) (name, description string) {
 	description = publicText(contract.Comment(m.Descriptor.Parent()))

@@ -30,8 +30,11 @@ function link(entry) {
 function fillList(wanted = '') {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   const text = (e) => `${e.id} ${e.path} ${e.method} ${e.tag} ${e.operation.summary} ${e.operation.description}`.toLowerCase();
-  const found = operations.filter((e) => words.every((w) => text(e).includes(w)));
-  const groups = doc.tags.map(({ name }) => ({ name, entries: found.filter((e) => e.tag === name) })).filter((g) => g.entries.length);
+  const title = (e) => `${e.id} ${e.path} ${e.operation.summary}`.toLowerCase();
+  // Where the words stand as they were typed comes first, then where the title has them all.
+  const rank = (e) => (title(e).includes(words.join(' ')) ? 0 : words.every((w) => title(e).includes(w)) ? 1 : 2);
+  const found = operations.filter((e) => words.every((w) => text(e).includes(w))).sort((a, b) => rank(a) - rank(b));
+  const groups = words.length ? [{ name: found.length + ' found', entries: found }].filter((g) => found.length) : doc.tags.map(({ name }) => ({ name, entries: found.filter((e) => e.tag === name) })).filter((g) => g.entries.length);
   const names = Object.keys(doc.components.schemas).filter((n) => !n.endsWith('Error') && words.every((w) => n.toLowerCase().includes(w)));
   byId('list').replaceChildren(
     ...groups.map((g) => h('section', {}, h('h2', {}, g.name), g.entries.map(link))),
@@ -94,8 +97,8 @@ function operationPage({ path, method, operation, tag }) {
       h('h2', {}, 'Failures'), failures(operation.responses)),
     h('div', { class: 'side' },
       h('h2', {}, 'curl'), code(curl(doc.servers[0].url, method, path, operation)),
-      success.content[json].example !== undefined && [h('h2', {}, 'Example answer'), code(pretty(success.content[json].example), { json: true })],
-      h('h2', {}, 'Try it'), tryIt(base, method, path, operation, () => byId('key').value.trim())));
+      h('h2', {}, 'Try it'), tryIt(base, method, path, operation, () => byId('key').value.trim()),
+      success.content[json].example !== undefined && [h('h2', {}, 'Example answer'), code(pretty(success.content[json].example), { json: true })]));
 }
 
 function schemaPage(name) {
