@@ -46,7 +46,9 @@ func BenchmarkExport(b *testing.B) {
 					b.Error(err)
 				}
 			})
-			g, err := ingest.New(ingest.Config{Keys: keys{}, Queue: log, Sets: &sets})
+			cfg := ingest.Config{Keys: keys{}, Queue: log, Sets: &sets}
+			b.Cleanup(newLedger().keep(b, &cfg)) // usage and outcomes are part of the path
+			g, err := ingest.New(cfg)
 			if err != nil {
 				b.Fatal(err)
 			}
