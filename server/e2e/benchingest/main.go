@@ -115,12 +115,19 @@ type combination struct {
 	signal   otlp.Signal
 	protocol loadtest.Protocol
 	gzip     bool
+	// newSeries makes every data point the first of its series: the worst case, which a metric with an id among its attributes is.
+	newSeries bool
 }
 
 // usual is the combination that stands for its signal: exporters and collectors send so.
-func (c combination) usual() bool { return c.protocol == loadtest.HTTPProtobuf && c.gzip }
+func (c combination) usual() bool {
+	return c.protocol == loadtest.HTTPProtobuf && c.gzip && !c.newSeries
+}
 
 func (c combination) String() string {
+	if c.newSeries {
+		return fmt.Sprintf("%s %s gzip, each point a new series", c.signal, c.protocol)
+	}
 	if c.gzip {
 		return fmt.Sprintf("%s %s gzip", c.signal, c.protocol)
 	}
@@ -131,7 +138,10 @@ func (c combination) String() string {
 func combinations(s otlp.Signal) []combination {
 	var all []combination
 	for _, p := range []loadtest.Protocol{loadtest.HTTPProtobuf, loadtest.GRPC, loadtest.HTTPJSON} {
-		all = append(all, combination{s, p, true}, combination{s, p, false})
+		all = append(all, combination{signal: s, protocol: p, gzip: true}, combination{signal: s, protocol: p})
+	}
+	if s == otlp.Metrics {
+		all = append(all, combination{signal: s, protocol: loadtest.HTTPProtobuf, gzip: true, newSeries: true})
 	}
 	return all
 }

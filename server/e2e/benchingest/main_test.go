@@ -28,11 +28,11 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &log)
 	}
-	if len(rows) != 6 {
-		t.Fatalf("%d rows, want 3 protocols with and without gzip", len(rows))
+	if len(rows) != 7 {
+		t.Fatalf("%d rows, want 3 protocols with and without gzip, and new series", len(rows))
 	}
 	for _, r := range rows {
-		if r.ack <= 0 || r.stored != r.usual() {
+		if r.ack <= 0 || r.stored != (r.usual() || r.newSeries) {
 			t.Errorf("%s: %+v", r.combination, r)
 		}
 	}
@@ -49,11 +49,11 @@ func TestRun(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	full := result{
-		combination: combination{otlp.Traces, loadtest.HTTPProtobuf, true}, ack: 1.666, stored: true, server: 3.2, engine: 4.1, merges: 0.75, disk: 54.62,
+		combination: combination{signal: otlp.Traces, protocol: loadtest.HTTPProtobuf, gzip: true}, ack: 1.666, stored: true, server: 3.2, engine: 4.1, merges: 0.75, disk: 54.62,
 		acked: 500_000, storedRate: 170_000, p50: 9800 * time.Microsecond, p99: 32 * time.Millisecond, serverPeak: 400 << 20, enginePeak: 1200 << 20,
 		halved: true, halfP50: 1300 * time.Microsecond, halfP99: 12 * time.Millisecond,
 	}
-	short := result{combination: combination{otlp.Traces, loadtest.HTTPJSON, false}, ack: 3.8}
+	short := result{combination: combination{signal: otlp.Traces, protocol: loadtest.HTTPJSON, gzip: false}, ack: 3.8}
 	var out bytes.Buffer
 	printTable(&out, []result{full, short}, options{})
 	printLimits(&out, []result{full, short})

@@ -50,7 +50,7 @@ func measureAll(ctx context.Context, o options) ([]result, error) {
 		var mine []result
 		for _, c := range combinations(s) {
 			r := result{combination: c}
-			if c.usual() || o.every {
+			if c.usual() || c.newSeries || o.every {
 				if err := measureStored(ctx, o, &r); err != nil {
 					return nil, fmt.Errorf("%s: %w", c, err)
 				}
@@ -73,7 +73,7 @@ func onServer(ctx context.Context, o options, s otlp.Signal, do func(*process) e
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	if _, err := send(ctx, p.load(combination{s, loadtest.HTTPProtobuf, true}, warmItems)); err != nil {
+	if _, err := send(ctx, p.load(combination{signal: s, protocol: loadtest.HTTPProtobuf, gzip: true}, warmItems)); err != nil {
 		return err
 	}
 	if err := p.waitStored(ctx); err != nil {
@@ -193,11 +193,18 @@ func (p *process) acknowledge(ctx context.Context, c combination, items int) (pe
 	return (after - before) / float64(report.AcknowledgedItems()) * 1e6, p.waitStored(ctx)
 }
 
-// load is what stands for life: no id, path or user repeats more than it would, every request has a body of its own, and every data
-// point is the first of its series.
+// repeatedSeries is the number of series that data points belong to: 40 processes with 512 series each report again and again.
+const repeatedSeries = 40 * itemsPerRequest
+
+// load is what stands for life: no id, path or user repeats more than it would, and every request has a body of its own.
 func (p *process) load(c combination, items int) loadtest.Config {
+	series := 0
+	if c.signal == otlp.Metrics && !c.newSeries {
+		series = repeatedSeries
+	}
 	return loadtest.Config{
-		URL: p.keys.IngestURL, Addr: p.keys.OTLPGRPCAddr, Key: p.keys.PrivateKey, Protocol: c.protocol, Signal: c.signal, Gzip: c.gzip,
+		Series: series,
+		URL:    p.keys.IngestURL, Addr: p.keys.OTLPGRPCAddr, Key: p.keys.PrivateKey, Protocol: c.protocol, Signal: c.signal, Gzip: c.gzip,
 		Run: "bench", Varied: true, Workers: senders, Items: itemsPerRequest, Requests: max(1, items/itemsPerRequest), Seed: p.seed(),
 	}
 }

@@ -32,8 +32,9 @@ func printTable(out io.Writer, rows []result, o options) {
   saturated    the answer to a request while more is sent than can be stored; at half: %s at half of the stored rate
   peak         the most resident memory of each process, over all of this row's loads
 Every request holds %d items, 8 attributes on the resource and 10 on each item, and values that do not repeat more than in life:
-random ids, own paths, users and addresses; each data point is a series of its own. %d senders.
-`, o.ackItems, o.items, o.half, itemsPerRequest, senders)
+random ids, own paths, users and addresses. Data points belong to %d series, which 40 processes report again and again; in the row
+“metrics, new” each point is the first of its series, the worst case. %d senders.
+`, o.ackItems, o.items, o.half, itemsPerRequest, repeatedSeries, senders)
 	if !o.every {
 		fmt.Fprintln(out, "“·” is not measured in the short form (SIZE=long does): the engine's work does not depend on how an item came.")
 	}
@@ -44,7 +45,11 @@ func (r result) cells() []string {
 	if r.gzip {
 		gzip = "yes"
 	}
-	cells := []string{r.signal.String(), string(r.protocol), gzip, number(r.ack, 2)}
+	name := r.signal.String()
+	if r.newSeries {
+		name += ", new"
+	}
+	cells := []string{name, string(r.protocol), gzip, number(r.ack, 2)}
 	if !r.stored {
 		return append(cells, "·", "·", "·", "·", "·", "·", "·", "·", "·", "·", "·")
 	}

@@ -178,6 +178,11 @@ func hexIDs(tree any) {
 // request builds one export request with varied values: 8 attributes on the resource and 10 on each item, besides the marks.
 func (c Config) request(seed uint64) proto.Message {
 	r := rand.New(rand.NewPCG(seed, uint64(c.Items)))
+	measured := r
+	if c.Signal == otlp.Metrics && c.Series > 0 {
+		// What names a series is drawn from the number of its process, and only what was measured differs.
+		r = rand.New(rand.NewPCG(seed%uint64(c.Series/c.Items), uint64(c.Items)))
+	}
 	v := values{r: r, now: uint64(time.Now().UnixNano()), marked: c.Marked, varied: c.Varied}
 	res := &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
 		text("service.name", fmt.Sprintf("shop-%d", r.IntN(8))), text("service.namespace", "shop"), text("service.version", "1.4.2"),
@@ -196,7 +201,7 @@ func (c Config) request(seed uint64) proto.Message {
 		gauge := &metricspb.Gauge{}
 		for i := range c.Items {
 			gauge.DataPoints = append(gauge.DataPoints, &metricspb.NumberDataPoint{
-				TimeUnixNano: v.now + uint64(i), Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: r.Float64() * 100}, Attributes: v.attributes(i),
+				TimeUnixNano: v.now + uint64(i), Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: measured.Float64() * 100}, Attributes: v.attributes(i),
 			})
 		}
 		metric := &metricspb.Metric{Name: "loadtest.queue.depth", Unit: "{item}", Data: &metricspb.Metric_Gauge{Gauge: gauge}}

@@ -44,7 +44,10 @@ type Config struct {
 	Marked bool
 	// Varied builds a body of its own for each of Requests, with random ids, before the load begins: for what data costs on disk, as
 	// nothing in it repeats that would not in life. It does not go with Marked.
-	Varied   bool
+	Varied bool
+	// Series is how many series the data points of a varied load belong to, as processes that report theirs again and again: each
+	// request holds a point of every series of one of Series/Items processes. 0 makes every point the first of its series.
+	Series   int
 	Workers  int
 	Requests int
 	Duration time.Duration
@@ -65,6 +68,8 @@ func (c Config) validated() (Config, error) {
 		return c, fmt.Errorf("loadtest: at most %d requests of %d items", maxRequests-1, maxItems)
 	case c.Varied && (c.Marked || c.Requests <= 0):
 		return c, errors.New("loadtest: Varied needs Requests and does not go with Marked")
+	case c.Series != 0 && (!c.Varied || c.Series < c.Items):
+		return c, errors.New("loadtest: Series needs Varied, and at least as many as Items")
 	case c.Run == "" || !plain(c.Run):
 		return c, errors.New("loadtest: Run must be of letters, digits and `-`")
 	}
