@@ -46,7 +46,7 @@ type Config struct {
 // Limits bounds what one process takes in and holds.
 type Limits struct {
 	QueueMaxBytes              Size
-	QueueMaxBytesPerOrg        Size // 0: a quarter of QueueMaxBytes
+	QueueMaxBytesPerOrg        Size // 0: 1 GiB, or a quarter of QueueMaxBytes when that is less
 	QueueSegmentBytes          Size
 	IngestMaxBodyBytes         Size // as received
 	IngestMaxDecompressedBytes Size

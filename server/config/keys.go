@@ -162,7 +162,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "queue-max-bytes-per-org", Kind: KindSize, Default: "0",
-			Help:   "share of the durable queue that one organization's data may hold while it is not yet in the warehouse, above which its exporters are told to retry later; 0: a quarter of `queue-max-bytes`",
+			Help:   "share of the durable queue that one organization's data may hold while it is not yet in the warehouse, above which its exporters are told to retry later: less of it keeps what others send fresher while one floods, more rides out a longer outage of the warehouse; 0: 1 GiB, or a quarter of `queue-max-bytes` when that is less",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytesPerOrg }),
 		},
 		{

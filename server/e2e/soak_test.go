@@ -30,7 +30,7 @@ const (
 // data is queryable within two seconds of its acknowledgement. It fails when that is not so.
 func BenchmarkSoak(b *testing.B) {
 	for b.Loop() {
-		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"))
+		p := testkit.StartProcess(b, filepath.Join(b.TempDir(), "data"), "--queue-max-bytes-per-org", "4GiB") // nothing is refused
 		engine := child(b, p.Pid())
 		cfg := load(p, otlp.Traces, loadtest.HTTPProtobuf)
 		cfg.Duration = 30 * time.Second

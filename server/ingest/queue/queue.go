@@ -39,6 +39,8 @@ var (
 const (
 	DefaultSegmentBytes = 64 << 20
 	DefaultMaxBytes     = 20 << 30
+	// DefaultMaxBytesPerOwner bounds what one owner's rush delays everybody behind it, for the log is consumed in order.
+	DefaultMaxBytesPerOwner = 1 << 30
 	// DefaultMaxWaitingBytes is many groups of commitBytes: a disk that works is never that far behind.
 	DefaultMaxWaitingBytes = 64 << 20
 	minSegmentBytes        = 4 << 10
@@ -52,8 +54,9 @@ type Config struct {
 	SegmentBytes int64
 	// MaxBytes bounds the bytes of unreleased segments; beyond it Append answers ErrFull.
 	MaxBytes int64
-	// MaxBytesPerOwner bounds the unreleased bytes of one owner; beyond it Append answers ErrOwnerFull. 0 means a quarter of MaxBytes,
-	// negative no bound. An owner that has none may always store one record, whatever its size.
+	// MaxBytesPerOwner bounds the unreleased bytes of one owner; beyond it Append answers ErrOwnerFull. 0 means
+	// DefaultMaxBytesPerOwner, or a quarter of MaxBytes when that is less; negative no bound. An owner that has none may always store one
+	// record, whatever its size.
 	MaxBytesPerOwner int64
 	// Owner reads the owner from a record's header, as Record.Owner had it, so that Open knows whose the unreleased bytes are. The result
 	// may lie in the header. Without it the bytes of an earlier run are nobody's.
@@ -83,7 +86,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.MaxBytes = DefaultMaxBytes
 	}
 	if c.MaxBytesPerOwner == 0 {
-		c.MaxBytesPerOwner = c.MaxBytes / 4
+		c.MaxBytesPerOwner = min(DefaultMaxBytesPerOwner, c.MaxBytes/4)
 	}
 	if c.HighWaterBytes == 0 {
 		c.HighWaterBytes = c.MaxBytes / 8 * 7

@@ -74,6 +74,22 @@ func TestOwnerQuota(t *testing.T) {
 	}
 }
 
+func TestDefaultQuota(t *testing.T) {
+	for _, c := range []struct{ maxBytes, set, want int64 }{
+		{16 << 30, 0, 1 << 30},
+		{4 << 30, 0, 1 << 30},
+		{1 << 30, 0, 256 << 20},
+		{16 << 30, 3 << 30, 3 << 30},
+		{16 << 30, -1, -1},
+	} {
+		l := mustOpen(t, Config{Dir: t.TempDir(), MaxBytes: c.maxBytes, MaxBytesPerOwner: c.set})
+		if got := l.Stats().MaxBytesPerOwner; got != c.want {
+			t.Errorf("MaxBytes %d, MaxBytesPerOwner %d: %d, want %d", c.maxBytes, c.set, got, c.want)
+		}
+		mustClose(t, l)
+	}
+}
+
 // TestQuotaHoldsAmongConcurrentAppends: the bytes are reserved before they are written.
 func TestQuotaHoldsAmongConcurrentAppends(t *testing.T) {
 	const quota, size = 64 << 10, 1000
