@@ -26,6 +26,7 @@ import (
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/metrics"
 	"github.com/svc-observability/svc/server/services/servicelist"
+	"github.com/svc-observability/svc/server/services/sessions"
 	"github.com/svc-observability/svc/server/services/traces"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -143,6 +144,7 @@ func (a *App) mountServices(chain *rpc.Chain) http.Handler {
 		text := auth.NewSecret(auth.PrefixAPIKey)
 		return text, a.hasher.Secret(text), nil
 	}
+	signIn := auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: auth.NewPasswords()})
 	mux := http.NewServeMux()
 	mount := func(path string, h http.Handler) { mux.Handle(path, h) }
 	options := chain.Options()
@@ -151,6 +153,7 @@ func (a *App) mountServices(chain *rpc.Chain) http.Handler {
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
+	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, signIn), options...))
 	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse), options...))
 	mount(svcv2connect.NewTracesServiceHandler(traces.New(a.warehouse), options...))
 	mount(svcv2connect.NewLogsServiceHandler(logs.New(a.warehouse), options...))

@@ -7,7 +7,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/crypto/argon2"
 )
@@ -17,16 +19,19 @@ import (
 type Passwords struct {
 	memory, time uint32 // memory in KiB
 	slots        chan struct{}
+	waiting      atomic.Int32
 	dummy        string
 }
 
 const (
 	passwordMemory  = 64 << 10
 	passwordTime    = 2
-	passwordSlots   = 2
 	passwordThreads = 1
-	saltLength      = 16
-	tagLength       = 32
+	// passwordSlots is the most computations at once, whatever the machine; passwordQueue is how many may wait.
+	passwordSlots = 4
+	passwordQueue = 16
+	saltLength    = 16
+	tagLength     = 32
 	// Bounds on what a stored hash can ask of us.
 	maxPasswordMemory = 256 << 10
 	maxPasswordTime   = 16
@@ -38,11 +43,15 @@ const MaxPasswordLength = 1024
 // ErrPasswordTooLong: longer than MaxPasswordLength.
 var ErrPasswordTooLong = fmt.Errorf("the password is longer than %d bytes", MaxPasswordLength)
 
-// NewPasswords returns Passwords with 64 MiB and 2 passes, above the first choice of OWASP, and two computations at once.
+// ErrPasswordsBusy: so many checks wait that another would only wait in vain.
+var ErrPasswordsBusy = errors.New("too many passwords are being checked")
+
+// NewPasswords returns Passwords with 64 MiB and 2 passes, above the first choice of OWASP. At most half of the processors compute at
+// once, so that a flood of sign-ins leaves the others to everybody else.
 func NewPasswords() *Passwords { return newPasswords(passwordMemory, passwordTime) }
 
 func newPasswords(memory, time uint32) *Passwords {
-	p := &Passwords{memory: memory, time: time, slots: make(chan struct{}, passwordSlots)}
+	p := &Passwords{memory: memory, time: time, slots: make(chan struct{}, min(passwordSlots, max(1, runtime.GOMAXPROCS(0)/2)))}
 	// Its tag is random: no password matches it, and checking one takes the usual time.
 	p.dummy = p.format(random(saltLength), random(tagLength))
 	return p
@@ -89,11 +98,27 @@ func (p *Passwords) Verify(ctx context.Context, phc, password string) (bool, err
 func (p *Passwords) derive(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8, length uint32) ([]byte, error) {
 	select {
 	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("auth: wait to check a password: %w", ctx.Err())
+	default:
+		if err := p.wait(ctx); err != nil {
+			return nil, err
+		}
 	}
+	defer func() { <-p.slots }()
 	return argon2.IDKey([]byte(password), salt, time, memory, threads, length), nil
+}
+
+// wait takes a slot when one becomes free.
+func (p *Passwords) wait(ctx context.Context) error {
+	defer p.waiting.Add(-1)
+	if p.waiting.Add(1) > passwordQueue {
+		return ErrPasswordsBusy
+	}
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("auth: wait to check a password: %w", ctx.Err())
+	}
 }
 
 func (p *Passwords) format(salt, tag []byte) string {

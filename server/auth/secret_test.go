@@ -169,7 +169,7 @@ func mustHash(t *testing.T, p *Passwords, password string) string {
 // TestPasswordsWait: with every slot taken, a check waits, and gives up with its caller.
 func TestPasswordsWait(t *testing.T) {
 	p := newPasswords(64, 1)
-	for range passwordSlots {
+	for range cap(p.slots) {
 		p.slots <- struct{}{}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -180,5 +180,35 @@ func TestPasswordsWait(t *testing.T) {
 	<-p.slots
 	if _, err := p.Verify(t.Context(), "", "x"); err != nil {
 		t.Errorf("with a free slot: %v", err)
+	}
+}
+
+// TestPasswordsBusy: only so many wait, whoever comes after is told at once.
+func TestPasswordsBusy(t *testing.T) {
+	p := newPasswords(64, 1)
+	for range cap(p.slots) {
+		p.slots <- struct{}{}
+	}
+	done := make(chan error, passwordQueue)
+	for range passwordQueue {
+		go func() {
+			_, err := p.Verify(t.Context(), "", "x")
+			done <- err
+		}()
+	}
+	for p.waiting.Load() < passwordQueue {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := p.Verify(t.Context(), "", "x"); !errors.Is(err, ErrPasswordsBusy) {
+		t.Errorf("error = %v, want ErrPasswordsBusy", err)
+	}
+	<-p.slots
+	for range passwordQueue {
+		if err := <-done; err != nil {
+			t.Errorf("one that waited: %v", err)
+		}
+	}
+	if n := p.waiting.Load(); n != 0 {
+		t.Errorf("%d still wait", n)
 	}
 }

@@ -10,8 +10,11 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// SessionLifetime is how long a sign-in lasts.
-const SessionLifetime = 30 * 24 * time.Hour
+// A session ends SessionLifetime after the sign-in, and when it was not used for SessionIdle.
+const (
+	SessionLifetime = 30 * 24 * time.Hour
+	SessionIdle     = 7 * 24 * time.Hour
+)
 
 func (a *Authenticator) session(ctx context.Context, token string, org principal.OrgID) (*principal.Principal, error) {
 	hash := a.hasher.Hash(token)
@@ -24,7 +27,11 @@ func (a *Authenticator) session(ctx context.Context, token string, org principal
 	}
 	s := &e.value
 	now := a.now()
-	if s.RevokedAt != nil || !now.Before(s.ExpiresAt) {
+	lastUse := s.LastSeenAt
+	if touched := time.Unix(0, e.touched.Load()); touched.After(lastUse) {
+		lastUse = touched // recorded beside the requests: the copy may not know yet
+	}
+	if s.RevokedAt != nil || !now.Before(s.ExpiresAt) || now.Sub(lastUse) >= SessionIdle {
 		return nil, apierr.New(apierr.InvalidCredentials, "The session has ended. Sign in again.")
 	}
 	m, err := memberOf(s, org)
@@ -63,50 +70,4 @@ func memberOf(s *store.SessionIdentity, org principal.OrgID) (store.Membership, 
 	}
 	// The same answer whether the organization exists or not.
 	return store.Membership{}, apierr.New(apierr.OrganizationAccessDenied, "You are not a member of this organization.")
-}
-
-// ErrSignIn: no such user, or the password is wrong. Deliberately one error.
-var ErrSignIn = errors.New("the email address or the password is wrong")
-
-// SessionStore is what signing in needs of the relational store.
-type SessionStore interface {
-	UserByEmail(ctx context.Context, email string) (store.User, error)
-	CreateSession(ctx context.Context, in store.NewSession) (store.Session, error)
-}
-
-// SignIn checks a password and starts a session. The token is returned once and never stored. Unknown users take as long as
-// wrong passwords. Errors: ErrSignIn, or one of the store.
-func SignIn(ctx context.Context, st SessionStore, h *Hasher, p *Passwords, in SignInParams) (token string, s store.Session, err error) {
-	user, err := st.UserByEmail(ctx, in.Email)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return "", store.Session{}, err
-	}
-	ok, err := p.Verify(ctx, user.PasswordHash, in.Password)
-	if err != nil {
-		return "", store.Session{}, err
-	}
-	if !ok {
-		return "", store.Session{}, ErrSignIn
-	}
-	now := in.Now
-	if now.IsZero() {
-		now = time.Now()
-	}
-	token = NewSecret(PrefixSession)
-	s, err = st.CreateSession(ctx, store.NewSession{
-		User: user.ID, TokenHash: h.Hash(token), UserAgent: in.UserAgent, ExpiresAt: now.Add(SessionLifetime),
-	})
-	if err != nil {
-		return "", store.Session{}, err
-	}
-	return token, s, nil
-}
-
-// SignInParams is one attempt to sign in.
-type SignInParams struct {
-	Email     string
-	Password  string
-	UserAgent string
-	// Now is the time of the attempt; zero means the clock's.
-	Now time.Time
 }

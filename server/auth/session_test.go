@@ -1,7 +1,8 @@
 package auth
 
 import (
-	"errors"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,50 +99,38 @@ func TestSessionEnds(t *testing.T) {
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(expiring)), apierr.InvalidCredentials)
 }
 
-func TestSignIn(t *testing.T) {
+// TestSessionIdle: use keeps a session alive, up to its absolute end.
+func TestSessionIdle(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
-	p := newPasswords(64, 1)
-	phc, err := p.Hash(ctx, "correct horse")
-	if err != nil {
-		t.Fatal(err)
+	start := func(life time.Duration) http.Header {
+		token := NewSecret(PrefixSession)
+		if _, err := f.CreateSession(ctx, store.NewSession{User: f.admin.ID, TokenHash: f.hasher.Hash(token), ExpiresAt: f.now().Add(life)}); err != nil {
+			t.Fatal(err)
+		}
+		return bearerHeader(token)
 	}
-	if err := f.SetPasswordHash(ctx, f.admin.ID, phc); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.CreateUser(ctx, store.NewUser{Email: "none@example.com"}); err != nil {
-		t.Fatal(err)
-	}
-	for name, tc := range map[string]struct {
-		email, password string
-		want            error
-	}{
-		"good":           {"A@Example.com", "correct horse", nil},
-		"wrong":          {"a@example.com", "correct horsf", ErrSignIn},
-		"empty":          {"a@example.com", "", ErrSignIn},
-		"unknown":        {"b@example.com", "correct horse", ErrSignIn},
-		"no password":    {"none@example.com", "", ErrSignIn},
-		"very long":      {"a@example.com", string(make([]byte, MaxPasswordLength+1)), ErrSignIn},
-		"trailing space": {"a@example.com", "correct horse ", ErrSignIn},
-	} {
-		t.Run(name, func(t *testing.T) {
-			token, s, err := SignIn(ctx, f.Store, f.hasher, p, SignInParams{Email: tc.email, Password: tc.password, UserAgent: "test", Now: f.now()})
-			if !errors.Is(err, tc.want) {
-				t.Fatalf("error = %v, want %v", err, tc.want)
+	used, unused := start(3*SessionIdle), start(3*SessionIdle)
+	for range 5 {
+		f.advance(SessionIdle / 2)
+		wantTag(t, f.auth.Authenticate(ctx, used), 0)
+		// The use is recorded beside the request.
+		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+			s, err := f.Store.SessionByHash(ctx, f.hasher.Hash(strings.TrimPrefix(used.Get("Authorization"), "Bearer ")))
+			if err != nil || time.Now().After(deadline) {
+				t.Fatalf("last seen %s, %v", s.LastSeenAt, err)
 			}
-			if err != nil {
-				return
+			if s.LastSeenAt.Equal(f.now()) {
+				break
 			}
-			if !s.ExpiresAt.Equal(f.now().Add(SessionLifetime)) || s.UserAgent != "test" {
-				t.Errorf("session = %+v", s)
-			}
-			wantTag(t, f.auth.Authenticate(ctx, bearerHeader(token)), 0)
-		})
+		}
 	}
-	if err := f.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := SignIn(ctx, f.Store, f.hasher, p, SignInParams{Email: "a@example.com"}); err == nil || errors.Is(err, ErrSignIn) {
-		t.Errorf("with the database gone: %v", err)
-	}
+	wantTag(t, f.auth.Authenticate(ctx, unused), apierr.InvalidCredentials)
+	f.advance(SessionIdle / 2)
+	wantTag(t, f.auth.Authenticate(ctx, used), apierr.InvalidCredentials)
+	edge := start(3 * SessionIdle)
+	f.advance(SessionIdle - time.Microsecond)
+	wantTag(t, f.auth.Authenticate(ctx, edge), 0)
+	f.advance(SessionIdle)
+	wantTag(t, f.auth.Authenticate(ctx, edge), apierr.InvalidCredentials)
 }

@@ -77,6 +77,26 @@ func (s *Store) MembershipsOf(ctx context.Context, user principal.UserID) ([]Mem
 	return toMemberships(rows), nil
 }
 
+// UserOrganization is an organization and the role of one user there.
+type UserOrganization struct {
+	Organization
+	Role principal.Role
+}
+
+// OrganizationsOf returns the organizations of a user, oldest membership first.
+func (s *Store) OrganizationsOf(ctx context.Context, user principal.UserID) ([]UserOrganization, error) {
+	rows, err := s.read.Membership.Query().Where(membership.UserID(string(user))).WithOrganization().
+		Order(membership.ByCreatedAt(), membership.ByID()).All(ctx)
+	if err != nil {
+		return nil, mapError("list organizations of a user", err)
+	}
+	out := make([]UserOrganization, len(rows))
+	for i, row := range rows {
+		out[i] = UserOrganization{Organization: toOrganization(row.Edges.Organization), Role: principal.Role(row.Role)}
+	}
+	return out, nil
+}
+
 func toMemberships(rows []*ent.Membership) []Membership {
 	out := make([]Membership, len(rows))
 	for i, row := range rows {

@@ -47,15 +47,37 @@ func (s *Store) CreateSession(ctx context.Context, in NewSession) (Session, erro
 	if err != nil {
 		return Session{}, mapError("create session", err)
 	}
-	now := s.stamp()
-	create := s.write.Session.Create().SetID(id).SetUserID(string(in.User)).SetTokenHash(in.TokenHash).SetUserAgent(in.UserAgent).
-		SetCreatedAt(now).SetLastSeenAt(now).SetExpiresAt(utc(in.ExpiresAt))
-	if in.Org != "" {
-		create.SetOrgID(string(in.Org))
+	var out Session
+	err = s.tx(ctx, "create session", func(tx *ent.Tx) error {
+		now := s.stamp()
+		create := tx.Session.Create().SetID(id).SetUserID(string(in.User)).SetTokenHash(in.TokenHash).SetUserAgent(in.UserAgent).
+			SetCreatedAt(now).SetLastSeenAt(now).SetExpiresAt(utc(in.ExpiresAt))
+		if in.Org != "" {
+			create.SetOrgID(string(in.Org))
+		}
+		row, err := create.Save(ctx)
+		if err != nil {
+			return err
+		}
+		out = toSession(row)
+		return s.auditSession(ctx, tx, out, "created")
+	})
+	return out, err
+}
+
+// auditSession notes the beginning or end of a session that acts in one organization: an entry belongs to one.
+func (s *Store) auditSession(ctx context.Context, tx *ent.Tx, session Session, verb string) error {
+	if session.Org == "" {
+		return nil
 	}
-	row, err := create.Save(ctx)
+	return s.audit(ctx, tx, session.Org, AuditEvent{Action: "session." + verb, AffectedUser: session.User})
+}
+
+// GetSession returns a session of the user.
+func (s *Store) GetSession(ctx context.Context, user principal.UserID, id uuid.UUID) (Session, error) {
+	row, err := s.read.Session.Query().Where(session.ID(id), session.UserID(string(user))).Only(ctx)
 	if err != nil {
-		return Session{}, mapError("create session", err)
+		return Session{}, mapError("get session", err)
 	}
 	return toSession(row), nil
 }
@@ -90,7 +112,10 @@ func (s *Store) RevokeSession(ctx context.Context, user principal.UserID, id uui
 		if err != nil {
 			return Change{}, err
 		}
-		err = tx.Session.Update().Where(session.ID(id), session.RevokedAtIsNil()).SetRevokedAt(s.stamp()).Exec(ctx)
+		n, err := tx.Session.Update().Where(session.ID(id), session.RevokedAtIsNil()).SetRevokedAt(s.stamp()).Save(ctx)
+		if err == nil && n > 0 {
+			err = s.auditSession(ctx, tx, toSession(row), "ended")
+		}
 		return Change{Subject: SubjectSession, Hash: row.TokenHash, User: user, Gone: true}, err
 	})
 }

@@ -1,0 +1,137 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// SignInStore is what signing in needs of the relational store.
+type SignInStore interface {
+	UserByEmail(ctx context.Context, email string) (store.User, error)
+	OrganizationsOf(ctx context.Context, user principal.UserID) ([]store.UserOrganization, error)
+	CreateSession(ctx context.Context, in store.NewSession) (store.Session, error)
+}
+
+// SignInConfig of a SignIn.
+type SignInConfig struct {
+	Store     SignInStore
+	Hasher    *Hasher
+	Passwords *Passwords
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// SignIn starts sessions. It is safe for concurrent use.
+type SignIn struct {
+	store     SignInStore
+	hasher    *Hasher
+	passwords *Passwords
+	throttle  *Throttle
+	now       func() time.Time
+}
+
+// NewSignIn returns a SignIn.
+func NewSignIn(cfg SignInConfig) *SignIn {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &SignIn{store: cfg.Store, hasher: cfg.Hasher, passwords: cfg.Passwords, throttle: NewThrottle(cfg.Now), now: cfg.Now}
+}
+
+// SignedIn is a session that was just started. The token is not stored anywhere.
+type SignedIn struct {
+	Token   string
+	User    store.User
+	Session store.Session
+	// Organizations are the user's, oldest membership first; Session.Org is one of them, or empty.
+	Organizations []store.UserOrganization
+}
+
+// Password checks a password and starts a session in the organization, or without one when org is empty and the user has several.
+// Unknown users take as long as wrong passwords and get the same error. The error is always an *apierr.Error.
+func (s *SignIn) Password(ctx context.Context, email, password string, org principal.OrgID) (SignedIn, error) {
+	user, err := s.CheckPassword(ctx, email, password)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	return s.Start(ctx, user, org)
+}
+
+// CheckPassword is Password without the session.
+func (s *SignIn) CheckPassword(ctx context.Context, email, password string) (store.User, error) {
+	address, account := principal.OriginFrom(ctx).IP, strings.ToLower(strings.TrimSpace(email))
+	if ok, wait := s.throttle.Take(address, account); !ok {
+		return store.User{}, apierr.New(apierr.SignInThrottled, "Too many attempts to sign in failed, from this address or on this account. Wait, then try again.",
+			apierr.RetryAfter(wait))
+	}
+	user, err := s.store.UserByEmail(ctx, email)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return store.User{}, signInUnavailable(ctx, err)
+	}
+	ok, err := s.passwords.Verify(ctx, user.PasswordHash, password)
+	switch {
+	case errors.Is(err, ErrPasswordsBusy):
+		s.throttle.GiveBack(address, account)
+		return store.User{}, apierr.New(apierr.SignInThrottled, "Too many people are signing in at the moment. Wait a few seconds, then try again.")
+	case err != nil:
+		return store.User{}, signInUnavailable(ctx, err)
+	case !ok:
+		return store.User{}, apierr.New(apierr.SignInFailed, "The email address or the password is wrong.")
+	}
+	s.throttle.GiveBack(address, account)
+	return user, nil
+}
+
+// Start starts a session of a user whose identity was proved.
+func (s *SignIn) Start(ctx context.Context, user store.User, org principal.OrgID) (SignedIn, error) {
+	orgs, err := s.store.OrganizationsOf(ctx, user.ID)
+	if err != nil {
+		return SignedIn{}, signInUnavailable(ctx, err)
+	}
+	out := SignedIn{User: user, Organizations: orgs}
+	chosen, err := choose(orgs, org)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	out.Token = NewSecret(PrefixSession)
+	// The new session is the one that acts in the audit log.
+	ctx = principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: chosen, User: user.ID, Email: user.Email, Kind: principal.KindSession}})
+	out.Session, err = s.store.CreateSession(ctx, store.NewSession{
+		User: user.ID, Org: chosen, TokenHash: s.hasher.Hash(out.Token), UserAgent: principal.OriginFrom(ctx).UserAgent,
+		ExpiresAt: s.now().Add(SessionLifetime),
+	})
+	if err != nil {
+		return SignedIn{}, signInUnavailable(ctx, err)
+	}
+	return out, nil
+}
+
+// choose is the organization of a new session: the named one, else the only one, else none.
+func choose(orgs []store.UserOrganization, org principal.OrgID) (principal.OrgID, error) {
+	for _, o := range orgs {
+		if o.ID == org || org == "" && len(orgs) == 1 {
+			return o.ID, nil
+		}
+	}
+	switch {
+	case len(orgs) == 0:
+		return "", apierr.New(apierr.OrganizationAccessDenied, "You do not belong to any organization. Ask an administrator to invite you.")
+	case org != "":
+		return "", apierr.New(apierr.OrganizationAccessDenied, "You are not a member of this organization.")
+	default:
+		return "", nil
+	}
+}
+
+func signInUnavailable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return apierr.From(ctx.Err())
+	}
+	return apierr.New(apierr.AuthorizationUnavailable, "Signing in is not possible at the moment. Try again.", apierr.Cause(err))
+}

@@ -1,0 +1,267 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// as sends a request with a credential and, where given, x-svc-org-id.
+func as(t *testing.T, s *testkit.Server, token, org, method, path, body string) (int, map[string]any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.BaseURL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if org != "" {
+		req.Header.Set("X-Svc-Org-Id", org)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	status, text := roundTrip(t, req)
+	var out map[string]any
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%s %s: %v: %s", method, path, err, text)
+	}
+	return status, out
+}
+
+func at(v any, path ...string) any {
+	for _, p := range path {
+		m, _ := v.(map[string]any)
+		v = m[p]
+	}
+	return v
+}
+
+func signInBody(email, password, org string) string {
+	in := map[string]string{"email": email, "password": password}
+	if org != "" {
+		in["org_id"] = org
+	}
+	b, _ := json.Marshal(in)
+	return string(b)
+}
+
+// signIn returns the token of a new session.
+func signIn(t *testing.T, s *testkit.Server, email, password, org string) string {
+	t.Helper()
+	status, in := as(t, s, "", "", "POST", "/v2/session", signInBody(email, password, org))
+	token, _ := in["token"].(string)
+	if status != 200 || !strings.HasPrefix(token, "svc_st_") {
+		t.Fatalf("sign-in: %d %v", status, in)
+	}
+	return token
+}
+
+// openStore opens the database of a server beside it.
+func openStore(t *testing.T, s *testkit.Server) *store.Store {
+	t.Helper()
+	cfg := config.Default()
+	cfg.DataDir = s.DataDir
+	st, _, err := app.OpenStore(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return st
+}
+
+// TestSessionLife: sign in, who am I, sign out; a token that signed out is dead at once.
+func TestSessionLife(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "Sessions")
+	status, in := as(t, s, "", "", "POST", "/v2/session", signInBody(strings.ToUpper(s.AdminEmail), s.AdminPassword, ""))
+	if status != 200 || at(in, "organization", "id") != s.OrgID || at(in, "organization", "role") != "org:admin" || at(in, "user", "email") != s.AdminEmail {
+		t.Fatalf("sign-in: %d %v", status, in)
+	}
+	token := fmt.Sprint(in["token"])
+	status, me := as(t, s, token, "", "GET", "/v2/session", "")
+	if status != 200 || me["credential"] != "session" || me["scopes"] != nil || me["key_id"] != nil || me["expires_at"] != in["expires_at"] ||
+		at(me, "user", "id") != at(in, "user", "id") || at(me, "organization", "id") != s.OrgID {
+		t.Errorf("who am I: %d %v", status, me)
+	}
+	if _, has := me["token"]; has {
+		t.Errorf("the token is shown again: %v", me)
+	}
+	if status, key := as(t, s, s.APIKey, "", "GET", "/v2/session", ""); status != 200 || key["credential"] != "api_key" || key["expires_at"] != nil ||
+		!strings.HasPrefix(fmt.Sprint(key["key_id"]), "key_") || at(key, "organization", "role") != "root" || key["organizations"] != nil {
+		t.Errorf("who is the key: %d %v", status, key)
+	}
+	if status, got := as(t, s, s.APIKey, "", "DELETE", "/v2/session", ""); status != 403 || tagOf(got) != "@svc/http/errors/ApiKeyNotAcceptedError" {
+		t.Errorf("a key signs out: %d %v", status, got)
+	}
+	if status, got := as(t, s, token, "", "GET", "/v2/api_keys", ""); status != 200 {
+		t.Errorf("keys by session: %d %v", status, got)
+	}
+	if status, got := as(t, s, token, "", "DELETE", "/v2/session", ""); status != 200 || got["deleted"] != true {
+		t.Errorf("sign-out: %d %v", status, got)
+	}
+	if status, got := as(t, s, token, "", "GET", "/v2/session", ""); status != 401 || tagOf(got) != "@svc/http/v2/InvalidCredentialsError" {
+		t.Errorf("after the sign-out: %d %v", status, got)
+	}
+	var failures []string
+	for _, email := range []string{s.AdminEmail, "nobody@example.com"} {
+		status, got := as(t, s, "", "", "POST", "/v2/session", signInBody(email, "wrong", ""))
+		e, _ := got["error"].(map[string]any)
+		delete(e, "request_id")
+		failures = append(failures, fmt.Sprint(status, got))
+		if status != 401 || tagOf(got) != "@svc/http/errors/SignInFailedError" {
+			t.Errorf("%s: %d %v", email, status, got)
+		}
+	}
+	if failures[0] != failures[1] {
+		t.Errorf("a wrong password and an unknown address can be told apart:\n%s\n%s", failures[0], failures[1])
+	}
+}
+
+// TestChosenOrganization: x-svc-org-id decides where a session acts, with the role there, and never falls back (public-api.md
+// "Authentication", rule 7).
+func TestChosenOrganization(t *testing.T) {
+	one, two, three := testkit.Shared(t).NewOrganization(t, "Chosen 1"), testkit.Shared(t).NewOrganization(t, "Chosen 2"), testkit.Shared(t).NewOrganization(t, "Chosen 3")
+	st := openStore(t, one)
+	user, err := st.UserByEmail(t.Context(), one.AdminEmail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.CreateMembership(t.Context(), principal.OrgID(two.OrgID), user.ID, principal.RoleMember); err != nil {
+		t.Fatal(err)
+	}
+	own, free := signIn(t, one, one.AdminEmail, one.AdminPassword, one.OrgID), signIn(t, one, one.AdminEmail, one.AdminPassword, "")
+	denied := "@svc/http/v2/OrganizationAccessDeniedError"
+	for _, tc := range []struct {
+		name, token, header string
+		org, role, tag      any
+	}{
+		{"its own", own, "", one.OrgID, "org:admin", nil},
+		{"another of the user", own, two.OrgID, two.OrgID, "org:member", nil},
+		{"a foreign one", own, three.OrgID, nil, nil, denied},
+		{"one that is not there", own, "org_none", nil, nil, denied},
+		{"none chosen", free, "", nil, nil, denied},
+		{"chosen by the request", free, two.OrgID, two.OrgID, "org:member", nil},
+		{"key, its own", one.APIKey, one.OrgID, one.OrgID, "root", nil},
+		{"key, another", one.APIKey, two.OrgID, nil, nil, denied},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, me := as(t, one, tc.token, tc.header, "GET", "/v2/session", "")
+			if at(me, "organization", "id") != tc.org || at(me, "organization", "role") != tc.role || tagOf(me) != tc.tag {
+				t.Errorf("%v", me)
+			}
+		})
+	}
+	// The role is that of the organization: an administrator of one is only a member of the other.
+	if status, got := as(t, one, own, two.OrgID, "POST", "/v2/api_keys", `{"name":"k"}`); status != 403 || tagOf(got) != "@svc/http/v2/InsufficientPermissionsError" {
+		t.Errorf("a member creates a key: %d %v", status, got)
+	}
+	if status, got := as(t, one, own, one.OrgID, "POST", "/v2/api_keys", `{"name":"k"}`); status != 200 {
+		t.Errorf("an administrator creates a key: %d %v", status, got)
+	}
+	if status, got := as(t, one, "", "", "POST", "/v2/session", signInBody(one.AdminEmail, one.AdminPassword, three.OrgID)); status != 403 || tagOf(got) != denied {
+		t.Errorf("sign-in to a foreign organization: %d %v", status, got)
+	}
+}
+
+// TestSessionRate: a session has the budget of a key, 600 requests a minute.
+func TestSessionRate(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "Session rate")
+	token := signIn(t, s, s.AdminEmail, s.AdminPassword, "")
+	var mu sync.Mutex
+	counts := map[int]int{}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 80 {
+				req, _ := http.NewRequestWithContext(t.Context(), "GET", s.BaseURL+"/v2/session", nil)
+				req.Header.Set("Authorization", "Bearer "+token)
+				res, err := http.DefaultClient.Do(req)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = res.Body.Close()
+				mu.Lock()
+				counts[res.StatusCode]++
+				mu.Unlock()
+				if res.StatusCode == 429 && res.Header.Get("Retry-After") != "60" {
+					t.Errorf("Retry-After %q", res.Header.Get("Retry-After"))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if counts[200] != 600 || counts[429] != 40 {
+		t.Errorf("answers: %v, want 600 of 200 and 40 of 429", counts)
+	}
+}
+
+// TestSignInFlood: wrong passwords from many clients keep neither the API nor, for long, anybody else waiting.
+func TestSignInFlood(t *testing.T) {
+	s := testkit.Start(t, nil)
+	read := func() time.Duration {
+		start := time.Now()
+		if status, got := as(t, s, s.APIKey, "", "GET", "/v2/session", ""); status != 200 {
+			t.Errorf("%d %v", status, got)
+		}
+		return time.Since(start)
+	}
+	read()
+	stop := make(chan struct{})
+	var mu sync.Mutex
+	counts := map[int]int{}
+	var wg sync.WaitGroup
+	for i := range 40 {
+		wg.Go(func() {
+			for j := 0; ; j++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				req, _ := http.NewRequestWithContext(t.Context(), "POST", s.BaseURL+"/v2/session", strings.NewReader(signInBody(fmt.Sprintf("u%d-%d@example.com", i, j), "wrong", "")))
+				req.Header.Set("Content-Type", "application/json")
+				res, err := http.DefaultClient.Do(req)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = res.Body.Close()
+				mu.Lock()
+				counts[res.StatusCode]++
+				mu.Unlock()
+				time.Sleep(20 * time.Millisecond)
+			}
+		})
+	}
+	var took []time.Duration
+	for start := time.Now(); time.Since(start) < 3*time.Second; time.Sleep(20 * time.Millisecond) {
+		took = append(took, read())
+	}
+	close(stop)
+	wg.Wait()
+	slices.Sort(took)
+	t.Logf("answers to wrong passwords: %v; %d reads meanwhile: p50 %s, worst %s", counts, len(took), took[len(took)/2], took[len(took)-1])
+	if counts[401] == 0 || counts[429] == 0 || counts[401] > 60 || counts[401]+counts[429] != counts[200]+counts[401]+counts[429] {
+		t.Errorf("answers: %v; want some 401, the others 429", counts)
+	}
+	if p50 := took[len(took)/2]; p50 > time.Second {
+		t.Errorf("a read took %s in the middle of the flood", p50)
+	}
+}
