@@ -81,7 +81,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		return otlp.Result{}, fail
 	}
 	g.metrics.walked(e, result)
-	e.accepted, e.rejected, e.sampled = result.Accepted, result.Rejected, result.Sampled
+	e.accepted, e.rejected, e.sampled, e.events = result.Accepted, result.Rejected, result.Sampled, result.ProductEvents
 	e.reason = firstNote(result.Reasons, result.Warnings)
 	if e.push != nil {
 		e.reason = cmp.Or(firstNote(e.push.lines.Reasons, e.push.lines.Warnings), e.reason)

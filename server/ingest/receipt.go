@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/principal"
 )
@@ -20,6 +21,8 @@ type receipt struct {
 	// sent is the body as it came, decoded the same after decompression.
 	sent, decoded               int
 	accepted, rejected, sampled int
+	// events are the product events that spans made.
+	events int
 	// reason is the first thing that was wrong in a request that succeeded.
 	reason string
 }
@@ -51,6 +54,10 @@ func (g *Gateway) settle(rc *receipt, fail *apierr.Error) {
 	}
 	if fail == nil && g.usage != nil {
 		g.usage.Add(rc.account.Org, rc.signalName, rc.account.ID, rc.accepted, rc.decoded)
+		if rc.events > 0 {
+			// Their bytes were counted as those of the spans.
+			g.usage.Add(rc.account.Org, activity.ProductEvents.String(), rc.account.ID, rc.events, 0)
+		}
 	}
 	if g.outcomes == nil {
 		return

@@ -118,6 +118,8 @@ func TestUsage(t *testing.T) {
 	f.do("POST", pathEvents, []byte(`{"name":"order placed"}`), bearer(goodKey)...)
 	f.do("POST", logpushURL+goodConnector, []byte(pushed("/a")))
 	more := spans(7)
+	first := more.ResourceSpans[0].ScopeSpans[0].Spans[0]
+	first.Attributes = append(first.Attributes, attribute("svc.product_event.name", "order placed"))
 	if err := f.exportTraces(t, goodKey, more); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ func TestUsage(t *testing.T) {
 	want := map[string]usage.Counts{
 		"org_one traces ingk_good": {Requests: 4, Items: 4 + 4 + 7, Bytes: 2*n + int64(proto.Size(more))},
 		"org_one logs ingk_1":      {Requests: 1, Items: 1, Bytes: int64(proto.Size(logRecords()))},
-		"org_one events ingk_good": {Requests: 1, Items: 1, Bytes: int64(len(`{"name":"order placed"}`))},
+		"org_one events ingk_good": {Requests: 2, Items: 1 + 1, Bytes: int64(len(`{"name":"order placed"}`))},
 		"org_one logs cfp_one":     {Requests: 1, Items: 1, Bytes: f.ledger.used["org_one logs cfp_one"].Bytes},
 	}
 	if diff := cmp.Diff(want, f.ledger.used); diff != "" {
