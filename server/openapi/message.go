@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -149,10 +150,11 @@ func (b *builder) mustBeGiven(f protoreflect.FieldDescriptor) bool {
 		return false
 	}
 	empty := dynamicpb.NewMessage(f.ContainingMessage())
-	// Anything but a violation is a defect of the rules, which stops the start in package rpc.
 	err := b.validator.Validate(empty, protovalidate.WithFilter(protovalidate.FilterFunc(
 		func(_ protoreflect.Message, d protoreflect.Descriptor) bool { return d.FullName() == f.FullName() })))
-	return err != nil
+	// Anything but a violation is a defect of the rules, which stops the start in package rpc.
+	var broken *protovalidate.ValidationError
+	return errors.As(err, &broken)
 }
 
 func rulesOf(f protoreflect.FieldDescriptor) *validate.FieldRules {
