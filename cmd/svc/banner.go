@@ -24,6 +24,7 @@ func (c *cli) banner(cfg config.Config, at, first app.Bootstrap) {
 	fmt.Fprintf(&b, "\n%s\n\n", bold("svc is ready."))
 	line("API (REST, gRPC)", at.BaseURL)
 	if at.BaseURL != "" {
+		line("API reference", at.BaseURL+"/v2/docs")
 		line("MCP", at.BaseURL+"/mcp")
 	}
 	line("OTLP over HTTP", at.IngestURL)
