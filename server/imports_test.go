@@ -40,11 +40,12 @@ var levels = map[string]int{
 
 	"server/services": 3,
 
-	"server/alerting": 2,
-	"server/auth":     2,
-	"server/ingest":   2,
-	"server/oauth":    2,
-	"server/query":    2,
+	"server/alerting":    2,
+	"server/auth":        2,
+	"server/idempotency": 2,
+	"server/ingest":      2,
+	"server/oauth":       2,
+	"server/query":       2,
 
 	"server/store":     1,
 	"server/warehouse": 1,

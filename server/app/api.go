@@ -49,8 +49,12 @@ func (a *App) openAPI(context.Context) error {
 	if err != nil {
 		return err
 	}
+	answers, err := a.openIdempotency()
+	if err != nil {
+		return err
+	}
 	chain, err := rpc.New(rpc.Config{
-		Contract: c, Limiter: rpc.NewWindowLimiter(restRequests, restWindow), Logger: a.log, Registerer: a.registry,
+		Contract: c, Idempotency: answers, Limiter: rpc.NewWindowLimiter(restRequests, restWindow), Logger: a.log, Registerer: a.registry,
 		MaxRequestBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {

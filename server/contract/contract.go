@@ -44,6 +44,9 @@ type Method struct {
 	Public bool
 	// AnyScope is true when any valid credential is enough, whatever its scopes.
 	AnyScope bool
+	// IdempotencyKey is true when the method takes an Idempotency-Key: every write that a caller makes by POST, which covers all
+	// that create something or make a secret. Repeating the other verbs does nothing twice.
+	IdempotencyKey bool
 	// NoREST is true when the method has no route under /v2.
 	NoREST bool
 	// Extra holds the errors of this method beyond the common ones; Errors holds all of them, in the order of the tag table.
@@ -217,6 +220,7 @@ func read(d protoreflect.MethodDescriptor) (*Method, []string) {
 	binding, bindingFaults := bind(d, m)
 	m.HTTP = binding
 	faults = append(faults, bindingFaults...)
+	m.IdempotencyKey = m.Write && !m.Public && m.HTTP.Method == "POST"
 	faults = append(faults, m.readErrors(spec.GetErrors())...)
 	return m, faults
 }

@@ -75,6 +75,9 @@ func (m *Method) readErrors(list []string) []string {
 	if m.HTTP.BodyField != "" {
 		common = append(common, apierr.PayloadTooLarge, apierr.UnsupportedMediaType)
 	}
+	if m.IdempotencyKey {
+		common = append(common, apierr.IdempotencyKeyReused, apierr.IdempotencyInProgress)
+	}
 	for _, tag := range append(common, m.Extra...) {
 		status := apierr.Spec(tag).GetStatus()
 		denied := m.Public && (status == 401 || status == 403) && !slices.Contains(m.Extra, tag)

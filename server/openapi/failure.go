@@ -12,6 +12,8 @@ const (
 	requestIDHeader    = "X-Request-Id"
 	retryAfterHeader   = "Retry-After"
 	authenticateHeader = "WWW-Authenticate"
+	idempotencyHeader  = "Idempotency-Key"
+	replayedHeader     = "Idempotent-Replayed"
 )
 
 func headers() map[string]header {
@@ -23,6 +25,10 @@ func headers() map[string]header {
 		retryAfterHeader: {
 			Description: "When the same request can succeed: seconds, at least 1, or a date of HTTP. Sent with every failure that is retryable.",
 			Schema:      &schema{AnyOf: []*schema{{Type: types{"integer"}, Minimum: "1"}, {Type: types{"string"}}}}, Example: 60,
+		},
+		replayedHeader: {
+			Description: "`true` when the answer is the kept one of the first request with the same `Idempotency-Key`; absent otherwise.",
+			Schema:      &schema{Type: types{"string"}, Enum: []any{"true"}}, Example: "true",
 		},
 		authenticateHeader: {
 			Description: "How to authenticate.", Required: true, Schema: &schema{Type: types{"string"}}, Example: "Bearer",

@@ -40,6 +40,15 @@ func (b *builder) operation(m *contract.Method) (*operation, error) {
 			op.Parameters = append(op.Parameters, p)
 		}
 	}
+	if m.IdempotencyKey {
+		op.Parameters = append(op.Parameters, parameter{
+			Name: idempotencyHeader, In: "header",
+			Description: "A text of your choice, new for each request, that makes repeating it safe: a request that succeeded is not carried out again " +
+				"within 24 hours, its answer is given again. The same key with another request is an error, and so is a key whose first request is still under way.",
+			Schema:  &schema{Type: types{"string"}, MinLength: "1", MaxLength: "255", Pattern: "^[ -~]+$"},
+			Example: "0b8f4c1e-6a52-4c0e-9d0c-5d2f3a1b7e44",
+		})
+	}
 	var err error
 	if op.RequestBody, err = b.requestBody(m); err != nil {
 		return nil, fmt.Errorf("request body: %w", err)
@@ -125,7 +134,11 @@ func (b *builder) responses(m *contract.Method) (*object[response], error) {
 	if text := publicText(contract.Comment(m.Descriptor.Output())); text != "" {
 		description = text
 	}
-	out.set("200", response{Description: description, Headers: headersOf(requestIDHeader), Content: single(jsonType, &mediaType{Schema: s})})
+	sent := []string{requestIDHeader}
+	if m.IdempotencyKey {
+		sent = append(sent, replayedHeader)
+	}
+	out.set("200", response{Description: description, Headers: headersOf(sent...), Content: single(jsonType, &mediaType{Schema: s})})
 
 	byStatus := map[int][]apierr.Tag{}
 	for _, tag := range m.Errors {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -19,6 +20,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/idempotency"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/requestid"
 )
@@ -60,7 +62,6 @@ func New(cfg Config) (http.Handler, error) {
 	if d.maxBody == 0 {
 		d.maxBody = DefaultMaxBodyBytes
 	}
-	none := func(string) (string, bool) { return "", false }
 	d.gateway = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
 		runtime.WithErrorHandler(d.gatewayError),
@@ -68,8 +69,9 @@ func New(cfg Config) (http.Handler, error) {
 		runtime.WithMiddlewares(exactPathParams),
 		runtime.WithUnescapingMode(runtime.UnescapingModeAllExceptReserved),
 		runtime.WithDisablePathLengthFallback(), runtime.WithDisableHTTPMethodOverride(),
-		// Everything a method may know of its caller is in the context.
-		runtime.WithIncomingHeaderMatcher(none), runtime.WithOutgoingHeaderMatcher(none), runtime.WithOutgoingTrailerMatcher(none),
+		// Everything else that a method may know of its caller is in the context.
+		runtime.WithIncomingHeaderMatcher(only(idempotency.Header)), runtime.WithOutgoingHeaderMatcher(only(idempotency.ReplayedHeader)),
+		runtime.WithOutgoingTrailerMatcher(only("")),
 	)
 	if err := register(d.gateway, cfg.Conn); err != nil {
 		return nil, fmt.Errorf("rest: register routes: %w", err)
@@ -78,6 +80,11 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	return requestid.Middleware(d), nil
+}
+
+// only lets one header pass between a request and its method.
+func only(name string) runtime.HeaderMatcherFunc {
+	return func(key string) (string, bool) { return name, name != "" && strings.EqualFold(key, name) }
 }
 
 // register adds the routes of every service. checkRoutes finds one that was forgotten.
@@ -138,6 +145,9 @@ func (d *door) serve(a *answer, r *http.Request) error {
 		return err
 	}
 	if err := checkQuery(m, r.URL.RawQuery); err != nil {
+		return err
+	}
+	if err := checkIdempotencyKey(m, r.Header); err != nil {
 		return err
 	}
 	body, err := d.readBody(m, r)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/idempotency"
 )
 
 // pathParams are the decoded values of a route's parameters by field name.
@@ -103,6 +104,16 @@ func checkText(name, text string, tag apierr.Tag) error {
 	return nil
 }
 
+// checkIdempotencyKey refuses what would not get as far as the method: the gateway drops text that is not ASCII.
+func checkIdempotencyKey(m *contract.Method, h http.Header) error {
+	for _, key := range h[idempotency.Header] {
+		if err := idempotency.Check(key); err != nil && m.IdempotencyKey {
+			return err
+		}
+	}
+	return nil
+}
+
 // innerRequest is the request as the gateway gets it: routed beyond doubt, its body read, HEAD as GET.
 func innerRequest(ctx context.Context, r *http.Request, m *contract.Method, params pathParams, b *body) *http.Request {
 	segments := strings.Split(m.HTTP.Path, "/")
@@ -115,6 +126,9 @@ func innerRequest(ctx context.Context, r *http.Request, m *contract.Method, para
 	inner.Method = m.HTTP.Method
 	inner.Body = b
 	inner.Header = http.Header{"Content-Type": {"application/json"}}
+	if keys, ok := r.Header[idempotency.Header]; ok {
+		inner.Header[idempotency.Header] = keys
+	}
 	u := *r.URL
 	u.RawPath = strings.Join(segments, "/")
 	inner.URL = &u

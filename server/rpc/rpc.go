@@ -19,6 +19,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/idempotency"
 	"github.com/svc-observability/svc/server/requestid"
 )
 
@@ -37,6 +38,8 @@ type Config struct {
 	Logger  *slog.Logger
 	// Registerer takes the duration histogram; nil for none.
 	Registerer prometheus.Registerer
+	// Idempotency remembers the answers to requests with an Idempotency-Key; nil ignores the header.
+	Idempotency *idempotency.Keys
 	// Timeout ends a call that has no earlier deadline of its own; 0 for DefaultTimeout.
 	Timeout time.Duration
 	// MaxRequestBytes bounds a request message after decompression; 0 for DefaultMaxRequestBytes.
@@ -49,6 +52,7 @@ type Config struct {
 type Chain struct {
 	contract  *contract.Contract
 	limiter   Limiter
+	answers   *idempotency.Keys
 	logger    *slog.Logger
 	timeout   time.Duration
 	maxBytes  int
@@ -60,7 +64,7 @@ type Chain struct {
 // New makes a chain. It fails when a rule of a request type does not compile.
 func New(cfg Config) (*Chain, error) {
 	c := &Chain{
-		contract: cfg.Contract, limiter: cfg.Limiter, logger: cfg.Logger, timeout: cfg.Timeout, maxBytes: cfg.MaxRequestBytes,
+		contract: cfg.Contract, limiter: cfg.Limiter, answers: cfg.Idempotency, logger: cfg.Logger, timeout: cfg.Timeout, maxBytes: cfg.MaxRequestBytes,
 		now: cfg.Now,
 	}
 	if c.contract == nil {
@@ -143,10 +147,6 @@ func (c *Chain) unary(next connect.UnaryFunc) connect.UnaryFunc {
 			}
 			if err != nil {
 				err = challenge(req.Peer(), c.wireError(ctx, procedure, err))
-			} else if res != nil {
-				if id := requestid.From(ctx); id != "" {
-					res.Header().Set(requestid.Header, id)
-				}
 			}
 			c.observe(ctx, procedure, req.Peer(), start, err)
 		}()
@@ -173,7 +173,7 @@ func (c *Chain) call(ctx context.Context, procedure string, req connect.AnyReque
 	if err := c.validate(m, msg); err != nil {
 		return nil, err
 	}
-	return next(ctx, req)
+	return c.once(ctx, m, req, msg, next)
 }
 
 func errNotOffered(procedure string) error {

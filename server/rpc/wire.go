@@ -94,11 +94,7 @@ func (c *Chain) wireError(ctx context.Context, procedure string, err error) *con
 	}
 	c.logger.Log(ctx, level, "an API call failed", "method", procedure, "tag", apierr.Spec(e.Tag).GetTag(), "error", e.Error(),
 		"request_id", requestid.From(ctx))
-	out := Error(e)
-	if id := requestid.From(ctx); id != "" {
-		out.Meta().Set(requestid.Header, id)
-	}
-	return out
+	return Error(e)
 }
 
 // challenge says how to authenticate, on the protocol that has headers for it: gRPC would send it as a trailer, which HTTP forbids.

@@ -76,7 +76,7 @@ func (c *Checker) readOperation(op *operation, fields map[string]any, at string)
 func (c *Checker) header(name string) (parameter, error) {
 	s, err := c.compiler.Compile(location + "#/components/headers/" + escape(name) + "/schema")
 	// What is required is the same for every use, see package openapi.
-	return parameter{schema: s, required: name != "Retry-After"}, err
+	return parameter{schema: s, required: name != "Retry-After" && name != "Idempotent-Replayed"}, err
 }
 
 func (c *Checker) parameter(p map[string]any, at string) (parameter, error) {

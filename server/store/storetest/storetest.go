@@ -31,6 +31,8 @@ func Run(t *testing.T, open Open) {
 		"api key touch":           testApiKeyTouch,
 		"txid":                    testTxid,
 		"audit":                   testAudit,
+		"idempotency keys":        testIdempotencyKeys,
+		"idempotency key race":    testIdempotencyKeyRace,
 		"default ingest keys":     testDefaultIngestKeys,
 		"custom ingest keys":      testCustomIngestKeys,
 		"ingest key roll race":    testIngestKeyRollRace,
