@@ -22,6 +22,7 @@ import (
 	"github.com/svc-observability/svc/server/services/apikeys"
 	"github.com/svc-observability/svc/server/services/attributemappings"
 	"github.com/svc-observability/svc/server/services/auditlog"
+	"github.com/svc-observability/svc/server/services/dashboards"
 	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/metrics"
@@ -155,6 +156,7 @@ func (a *App) mountServices(chain *rpc.Chain) http.Handler {
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
+	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, signIn), options...))

@@ -122,3 +122,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestVersion(t *testing.T) {
+	for _, n := range []int{1, 35, 36, 1 << 20} {
+		if got, err := ParseVersion(ptr(FormatVersion(n))); err != nil || got != n {
+			t.Errorf("%d comes back as %d, %v", n, got, err)
+		}
+	}
+	if got, err := ParseVersion(nil); err != nil || got != 0 {
+		t.Errorf("no cursor: %d, %v", got, err)
+	}
+	for _, bad := range []string{"", "ver_", "ver_0", "ver_-1", "ver_01", "ver_Z", "off_1", "ver_1 ", "ver_zzzzzzz"} {
+		_, err := ParseVersion(&bad)
+		wantError(t, err, apierr.ParameterInvalid, "cursor")
+	}
+}

@@ -23,7 +23,11 @@ func completeMask(m *contract.Method, msg protoreflect.Message) error {
 	}
 	names := msg.Descriptor().Fields()
 	changeable := func(f protoreflect.FieldDescriptor) bool {
-		return f != nil && f != field && m.HTTP.Source(string(f.Name())) == contract.InBody
+		if f == nil || f == field || m.HTTP.Source(string(f.Name())) != contract.InBody {
+			return false
+		}
+		spec, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
+		return !spec.GetPrecondition()
 	}
 	if !msg.Has(field) {
 		var mask fieldmaskpb.FieldMask

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
@@ -54,5 +55,30 @@ func TestCompleteMask(t *testing.T) {
 				t.Errorf("%s: a field that is not to change was left in the request", title)
 			}
 		}
+	}
+}
+
+// TestMaskKeepsPrecondition: a mask neither needs nor may name the condition of a change, and does not clear it.
+func TestMaskKeepsPrecondition(t *testing.T) {
+	c, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, ok := c.ByProcedure("/svc.v2.DashboardsService/UpdateDashboard")
+	if !ok {
+		t.Fatal("the method is gone: choose another update with a condition")
+	}
+	for _, mask := range []*fieldmaskpb.FieldMask{nil, {Paths: []string{"name"}}} {
+		req := &svcv2.UpdateDashboardRequest{Name: new("n"), ExpectedUpdatedAt: &timestamppb.Timestamp{Seconds: 1}, UpdateMask: mask}
+		if err := completeMask(m, req.ProtoReflect()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"name"}, req.GetUpdateMask().GetPaths()); diff != "" || req.GetExpectedUpdatedAt() == nil {
+			t.Errorf("mask %v: condition %v, paths (-want +got):\n%s", mask, req.GetExpectedUpdatedAt(), diff)
+		}
+	}
+	req := &svcv2.UpdateDashboardRequest{UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"expected_updated_at"}}}
+	if err := completeMask(m, req.ProtoReflect()); err == nil {
+		t.Error("the condition can be named as a change")
 	}
 }

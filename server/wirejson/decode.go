@@ -166,7 +166,9 @@ func (d *decoder) message(m protoreflect.Message, path string, depth int) {
 			d.skip(depth)
 			continue
 		}
-		given = append(given, name)
+		if !f.precondition {
+			given = append(given, name)
+		}
 		d.field(m, f, at, depth+1)
 	}
 }

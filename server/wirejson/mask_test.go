@@ -50,3 +50,14 @@ func TestUpdateMask(t *testing.T) {
 		t.Errorf("written as %s, want %s", text, want)
 	}
 }
+
+// TestPrecondition: a field that is no change is read, and the mask does not name it.
+func TestPrecondition(t *testing.T) {
+	got := &svcv2.UpdateDashboardRequest{}
+	if err := Unmarshal([]byte(`{"description":null,"expected_updated_at":"2026-01-01T00:00:00Z"}`), got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"description"}, got.GetUpdateMask().GetPaths()); diff != "" || got.GetExpectedUpdatedAt() == nil {
+		t.Errorf("condition %v, mask (-want +got):\n%s", got.GetExpectedUpdatedAt(), diff)
+	}
+}

@@ -8,7 +8,7 @@
 // nullable, and an empty list where null_when_empty holds are all refused, each with the path of the value.
 //
 // A request with a field `google.protobuf.FieldMask update_mask` changes a resource: the mask is filled with the names that the text
-// gives, and null is taken only for fields whose option says clearable.
+// gives, and null is taken only for fields whose option says clearable. A field whose option says precondition is not named.
 //
 // Messages may hold google.protobuf.Timestamp, Struct, Value and ListValue; other well-known types are refused, in both directions.
 package wirejson
@@ -53,6 +53,7 @@ type fieldLayout struct {
 	nullWhenEmpty bool
 	nullable      bool // null may stand for "not set"
 	takesNull     bool // null is accepted when read
+	precondition  bool // never named by the mask
 }
 
 // Layouts derive from descriptors, which never change, so every codec of the process can share them.
@@ -103,6 +104,7 @@ func newLayout(d protoreflect.MessageDescriptor) *layout {
 			nullWhenEmpty: spec.GetNullWhenEmpty(),
 			nullable:      f.HasPresence() || spec.GetNullWhenEmpty(),
 			takesNull:     spec.GetClearable(),
+			precondition:  spec.GetPrecondition(),
 		})
 	}
 	for i := range l.fields {

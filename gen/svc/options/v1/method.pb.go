@@ -262,7 +262,9 @@ type FieldSpec struct {
 	// Regular expression that every value in answers matches (requests use buf.validate `pattern`).
 	Pattern string `protobuf:"bytes,8,opt,name=pattern" json:"pattern,omitempty"`
 	// In a request with an `update_mask`: null clears the stored value. Without it null is refused.
-	Clearable     bool `protobuf:"varint,9,opt,name=clearable" json:"clearable,omitempty"`
+	Clearable bool `protobuf:"varint,9,opt,name=clearable" json:"clearable,omitempty"`
+	// In a request with an `update_mask`: no field to change, but a condition for the change, which the mask neither names nor clears.
+	Precondition  bool `protobuf:"varint,10,opt,name=precondition" json:"precondition,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -356,6 +358,13 @@ func (x *FieldSpec) GetPattern() string {
 func (x *FieldSpec) GetClearable() bool {
 	if x != nil {
 		return x.Clearable
+	}
+	return false
+}
+
+func (x *FieldSpec) GetPrecondition() bool {
+	if x != nil {
+		return x.Precondition
 	}
 	return false
 }
@@ -473,7 +482,7 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\x06errors\x18\x06 \x03(\tR\x06errors\x12\x17\n" +
 	"\ano_rest\x18\a \x01(\bR\x06noRest\x12\x1b\n" +
 	"\tany_scope\x18\b \x01(\bR\banyScope\x12\x1b\n" +
-	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\"\x89\x02\n" +
+	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\"\xad\x02\n" +
 	"\tFieldSpec\x12\x1b\n" +
 	"\tid_prefix\x18\x01 \x01(\tR\bidPrefix\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\bR\x06secret\x12\x16\n" +
@@ -484,7 +493,9 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\x0fnull_when_empty\x18\x06 \x01(\bR\rnullWhenEmpty\x12\x16\n" +
 	"\x06schema\x18\a \x01(\tR\x06schema\x12\x18\n" +
 	"\apattern\x18\b \x01(\tR\apattern\x12\x1c\n" +
-	"\tclearable\x18\t \x01(\bR\tclearable\"%\n" +
+	"\tclearable\x18\t \x01(\bR\tclearable\x12\"\n" +
+	"\fprecondition\x18\n" +
+	" \x01(\bR\fprecondition\"%\n" +
 	"\vMessageSpec\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\tR\x06schema*C\n" +
 	"\x06Access\x12\x16\n" +

@@ -1,0 +1,29 @@
+package paging
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+const versionPrefix = "ver_"
+
+// FormatVersion writes the cursor of a history, which continues below the number of the last version of a page.
+func FormatVersion(number int) string {
+	return versionPrefix + strconv.FormatInt(int64(number), 36)
+}
+
+// ParseVersion reads what FormatVersion wrote; 0 means the first page.
+func ParseVersion(cursor *string) (int, error) {
+	if cursor == nil {
+		return 0, nil
+	}
+	digits, ok := strings.CutPrefix(*cursor, versionPrefix)
+	n, err := strconv.ParseInt(digits, 36, 32)
+	if !ok || err != nil || FormatVersion(int(n)) != *cursor || n <= 0 {
+		return 0, apierr.New(apierr.ParameterInvalid, "cursor is not one that this list gave out. Pass next_cursor of the previous page, or leave it out.",
+			apierr.Param("cursor"))
+	}
+	return int(n), nil
+}

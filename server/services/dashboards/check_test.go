@@ -1,0 +1,201 @@
+package dashboards
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/wirejson"
+)
+
+// everything uses each part of a definition (rest-wire.md 6.2 to 6.8) in the spelling in which it is answered.
+const everything = `{"name":"Everything","description":null,"tags":["a","b"],"time_range":{"type":"absolute","start_time":"2026-01-01T00:00:00Z","end_time":"2026-01-02T00:00:00Z"},` +
+	`"widgets":[` +
+	`{"id":"q","visualization":"chart","data_source":{"kind":"query","result_shape":"timeseries","queries":[` +
+	`{"id":"a","name":"A","enabled":true,"hidden":false,"where_clause":"service.name = \"$service\"","aggregation":"count","step_interval":"60","order_by_direction":"desc","add_ons":{"group_by":true,"having":false,"order_by":false,"limit":true,"legend":true},"group_by":["service.name"],"having":"","order_by":"","limit":"10","series_limit":"5","legend":"l","data_source":"traces","value_field":"attr.size"},` +
+	`{"id":"b","name":"B","aggregation":"sum","data_source":"metrics","signal_source":"default","metric_name":"m","metric_type":"sum","is_monotonic":true},` +
+	`{"id":"c","name":"C","aggregation":"count","data_source":"logs"},{"id":"d","name":"D","aggregation":"count","data_source":"product_events"}],` +
+	`"formulas":[{"id":"f","name":"F1","expression":"A / B","legend":"ratio","hidden":false}],"comparison":{"mode":"previous_period","include_percent_change":true},"default_limit":10,"limit":20,"columns":["x"],` +
+	`"transform":{"field_map":{"n":"o"},"hide_series":{"base_names":["s"]},"flatten_series":{"value_field":"value"},"reduce_to_value":{"field":"value","aggregate":"avg"},"compute_ratio":{"numerator_name":"a","denominator_names":["b"]},"limit":3,"sort_by":{"field":"value","direction":"desc"}}},` +
+	`"display":{"title":"T","description":"D","chart_id":"query-builder-line","prefix":"<","suffix":">","unit":"bytes","chart_presentation":{"legend":"right","series_stats":true,"tooltip":"hidden","show_points":false,"fill_nulls":false,"compare_to_previous_period":true},` +
+	`"x_axis":{"label":"x","unit":"s","visible":true},"y_axis":{"label":"y","unit":"s","visible":false,"min":0,"max":1.5,"soft_min":-1,"soft_max":2,"log_scale":true,"fit_y_axis_to_data":false},"series_mapping":{"a":"b"},"color_overrides":{"a":"red"},"stacked":true,"curve_type":"monotone",` +
+	`"thresholds":[{"value":1,"color":"red","label":"high"}],"sparkline":{"enabled":true,"data_source":{"kind":"static"}},"columns":[{"field":"f","header":"h","unit":"u","width":10,"align":"left","hidden":false,"thresholds":[{"value":0,"color":"c"}]}],` +
+	`"list_data_source":"logs","list_where_clause":"w","list_limit":50,"list_root_only":true,"pie":{"donut":true,"inner_radius":0.5,"show_labels":true,"show_percent":false},"histogram":{"bucket_count":10,"bucket_width":2,"log_scale_y":true},"heatmap":{"color_scale":"amber","scale_type":"log"},"gauge":{"min":0,"max":100,"style":"bar"}},` +
+	`"layout":{"x":0,"y":0,"w":6,"h":4,"min_w":2,"min_h":2,"max_w":12,"max_h":10},"time_range":{"type":"relative","value":"15m"},"section_id":"s","tab_id":"t"},` +
+	`{"id":"sql","visualization":"table","data_source":{"kind":"raw_sql","sql":"SELECT 1 WHERE $__orgFilter","display_type":"table","granularity_seconds":60},"display":{},"layout":{"x":0,"y":4,"w":12,"h":2}},` +
+	`{"id":"route","visualization":"stat","data_source":{"kind":"route","endpoint":"raw_sql_chart","params":{"display_type":"stat","sql":"SELECT 1 AS value WHERE $__orgFilter"}},"display":{},"layout":{"x":0,"y":6,"w":3,"h":4}},` +
+	`{"id":"md","visualization":"markdown","data_source":{"kind":"static","transform":{}},"display":{"markdown":{"content":"# hi"}},"layout":{"x":3,"y":6,"w":4,"h":5}},` +
+	`{"id":"funnel","visualization":"funnel","data_source":{"kind":"static"},"display":{"funnel":{"show_step_percent":true,"steps":[{"kind":"session","dimension":"country","value":"NL"},{"kind":"page","pagePath":"/p","host":"h"},{"kind":"event","eventName":"e","attributeEquals":{"plan":"pro"}}],"key_by":"visitor","window_seconds":3600,"breakdown_by":"attribute:plan","filters":{"host":"h","visitor_type":"new"},"variant":"dropoff"}},"layout":{"x":0,"y":11,"w":6,"h":5}},` +
+	`{"id":"paths","visualization":"paths","data_source":{"kind":"static"},"display":{"paths":{"anchor":{"kind":"event","eventName":"e"},"direction":"after","depth":5,"branches":10,"key_by":"person","window_seconds":60,"include":"all","exclude":["x"],"filters":{"utm_source":"u"}}},"layout":{"x":6,"y":11,"w":6,"h":5}}],` +
+	`"sections":[{"id":"s","title":"S","collapsed":true,"collapsible":false,"tabs":[{"id":"t","title":"T"}]},{"id":"u","title":""}],` +
+	`"variables":[{"name":"service","label":"Service","include_all":true,"default_value":"x","type":"query","source":{"kind":"facet","facet":"service"}},{"name":"k","type":"query","source":{"kind":"attribute","scope":"resource","attribute_key":"k8s.pod.name"}},{"name":"c","type":"custom","options":[{"value":"1","label":"one"},{"value":"2"}]},{"name":"t","type":"textbox"}],` +
+	`"refresh_interval_seconds":60}`
+
+func full(t *testing.T) *svcv2.CreateDashboardRequest {
+	t.Helper()
+	def := &svcv2.CreateDashboardRequest{}
+	if err := wirejson.Unmarshal([]byte(everything), def); err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
+// TestEveryPart: what is written is what was given, to the byte, which pins each name and each absence of the wire format.
+func TestEveryPart(t *testing.T) {
+	def := full(t)
+	normalize(def)
+	text, err := check(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != everything {
+		t.Errorf("stored as\n%s\nwant\n%s", text, everything)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	def := &svcv2.CreateDashboardRequest{Name: "  n "}
+	normalize(def)
+	text, err := check(def)
+	const want = `{"name":"n","description":null,"tags":[],"time_range":{"type":"relative","value":"12h"},"widgets":[],"sections":[],"variables":[],"refresh_interval_seconds":null}`
+	if err != nil || string(text) != want {
+		t.Errorf("%v: %s, want %s", err, text, want)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	type definition = svcv2.CreateDashboardRequest
+	w := func(d *definition, i int) *svcv2.Widget { return d.Widgets[i] }
+	for path, break_ := range map[string]func(*definition){
+		"name":                                          func(d *definition) { d.Name = "a\nb" },
+		"tags[1]":                                       func(d *definition) { d.Tags[1] = " " },
+		"time_range.end_time":                           func(d *definition) { d.TimeRange.EndTime = d.TimeRange.StartTime },
+		"time_range.value":                              func(d *definition) { d.TimeRange = &svcv2.TimeRange{Type: "relative", Value: new("12 hours")} },
+		"widgets[0].time_range.value":                   func(d *definition) { w(d, 0).TimeRange.Value = new("0m") },
+		"widgets[1].id":                                 func(d *definition) { w(d, 1).Id = "q" },
+		"widgets[0].section_id":                         func(d *definition) { w(d, 0).SectionId = new("nope"); w(d, 0).TabId = nil },
+		"widgets[0].tab_id":                             func(d *definition) { w(d, 0).TabId = new("nope") },
+		"widgets[1].tab_id":                             func(d *definition) { w(d, 1).TabId = new("t") },
+		"widgets[0].layout.x":                           func(d *definition) { w(d, 0).Layout.X = new(-1.0) },
+		"widgets[0].layout.w":                           func(d *definition) { w(d, 0).Layout.X = new(7.0) },
+		"widgets[0].layout.h":                           func(d *definition) { w(d, 0).Layout.H = new(0.5) },
+		"widgets[0].layout.max_w":                       func(d *definition) { w(d, 0).Layout.MaxW = new(1.0) },
+		"widgets[0].layout.y":                           func(d *definition) { w(d, 0).Layout.Y = new(math.Inf(1)) },
+		"widgets[0].data_source.result_shape":           func(d *definition) { w(d, 0).DataSource.ResultShape = nil },
+		"widgets[0].data_source.queries":                func(d *definition) { w(d, 0).DataSource.Queries = nil },
+		"widgets[0].data_source.queries[1].id":          func(d *definition) { w(d, 0).DataSource.Queries[1].Id = "a" },
+		"widgets[0].data_source.queries[2].metric_name": func(d *definition) { w(d, 0).DataSource.Queries[2].MetricName = new("m") },
+		"widgets[0].data_source.queries[0].limit":       func(d *definition) { w(d, 0).DataSource.Queries[0].Limit = new("ten") },
+		"widgets[0].data_source.formulas[0].expression": func(d *definition) { w(d, 0).DataSource.Formulas[0].Expression = " " },
+		"widgets[0].data_source.sql":                    func(d *definition) { w(d, 0).DataSource.Sql = new("SELECT 1") },
+		"widgets[0].data_source.transform.limit":        func(d *definition) { w(d, 0).DataSource.Transform.Limit = new(0.0) },
+		"widgets[1].data_source.sql":                    func(d *definition) { w(d, 1).DataSource.Sql = new("SELECT 1") },
+		"widgets[2].data_source.params.sql":             func(d *definition) { delete(w(d, 2).DataSource.Params.Fields, "sql") },
+		"widgets[2].data_source.endpoint":               func(d *definition) { w(d, 2).DataSource.Endpoint = nil },
+		"widgets[0].display.chart_presentation.fill_nulls": func(d *definition) {
+			w(d, 0).Display.ChartPresentation.FillNulls.Kind = nil
+		},
+		"widgets[0].display.y_axis.max":                func(d *definition) { w(d, 0).Display.YAxis.Max = new(0.0) },
+		"widgets[0].display.gauge.max":                 func(d *definition) { w(d, 0).Display.Gauge.Max = new(math.NaN()) },
+		"widgets[0].display.histogram.bucket_count":    func(d *definition) { w(d, 0).Display.Histogram.BucketCount = new(0.0) },
+		"widgets[0].display.sparkline.data_source.sql": func(d *definition) { w(d, 0).Display.Sparkline.DataSource.Kind = "raw_sql" },
+		"widgets[3].display.markdown.content":          func(d *definition) { w(d, 3).Display.Markdown = nil },
+		"widgets[4].display.funnel.steps[1].kind":      func(d *definition) { s := w(d, 4).Display.Funnel.Steps; s[1] = proto.CloneOf(s[0]) },
+		"widgets[4].display.funnel.steps[2].eventName": func(d *definition) { w(d, 4).Display.Funnel.Steps[2].EventName = nil },
+		"widgets[4].display.funnel.steps[0].pagePath":  func(d *definition) { w(d, 4).Display.Funnel.Steps[0].PagePath = new("/") },
+		"widgets[4].display.funnel.breakdown_by":       func(d *definition) { w(d, 4).Display.Funnel.BreakdownBy = new("attribute:") },
+		"widgets[4].display.funnel.steps":              func(d *definition) { w(d, 4).Display.Funnel = nil },
+		"widgets[5].display.paths.depth":               func(d *definition) { w(d, 5).Display.Paths.Depth = new(6.0) },
+		"widgets[5].display.paths.branches":            func(d *definition) { w(d, 5).Display.Paths.Branches = new(1.5) },
+		"widgets[5].display.paths.anchor.pagePath":     func(d *definition) { w(d, 5).Display.Paths.Anchor = &svcv2.FunnelStep{Kind: "page"} },
+		"widgets[5].display.paths":                     func(d *definition) { w(d, 5).Display.Paths = nil },
+		"sections[1].id":                               func(d *definition) { d.Sections[1].Id = "s" },
+		"sections[0].tabs[1].id":                       func(d *definition) { d.Sections[0].Tabs = append(d.Sections[0].Tabs, &svcv2.DashboardTab{Id: "t"}) },
+		"variables[1].name":                            func(d *definition) { d.Variables[1].Name = "service" },
+		"variables[3].name":                            func(d *definition) { d.Variables[3].Name = "1x" },
+		"variables[0].source":                          func(d *definition) { d.Variables[0].Source = nil },
+		"variables[0].source.scope":                    func(d *definition) { d.Variables[0].Source.Scope = new("span") },
+		"variables[1].source.attribute_key":            func(d *definition) { d.Variables[1].Source.AttributeKey = nil },
+		"variables[2].options":                         func(d *definition) { d.Variables[2].Options = nil },
+		"variables[3].options":                         func(d *definition) { d.Variables[3].Options = []*svcv2.VariableOption{{Value: "x"}} },
+		`widgets[0].display.series_mapping["a"]`:       func(d *definition) { w(d, 0).Display.SeriesMapping["a"] = "\x00" },
+		`widgets[2].data_source.params["x"]`:           func(d *definition) { w(d, 2).DataSource.Params.Fields["x"] = number(math.NaN()) },
+		"sections": func(d *definition) {
+			for range maxSections {
+				d.Sections = append(d.Sections, &svcv2.DashboardSection{Id: strings.Repeat("x", len(d.Sections))})
+			}
+		},
+	} {
+		def := full(t)
+		break_(def)
+		normalize(def)
+		_, err := check(def)
+		var e *apierr.Error
+		if !errors.As(err, &e) || e.Tag != apierr.DashboardValidation || e.Param != path || !strings.Contains(e.Message, "`"+path+"`") || len(e.Violations) == 0 {
+			t.Errorf("%s: %v, want a DashboardValidationError about it", path, err)
+		}
+	}
+}
+
+// TestVisualization: what draws groups needs groups.
+func TestVisualization(t *testing.T) {
+	for _, v := range []string{"pie", "heatmap", "hbar", "funnel", "list"} {
+		def := full(t)
+		w := def.Widgets[0]
+		w.Visualization = v
+		for _, q := range w.DataSource.Queries {
+			q.GroupBy = nil
+		}
+		if _, err := check(def); err == nil {
+			t.Errorf("%s of a timeseries without a group-by is taken", v)
+		}
+	}
+	for _, v := range []string{"pie", "heatmap", "hbar", "funnel"} {
+		def := full(t)
+		def.Widgets[0].Visualization = v
+		if _, err := check(def); err != nil {
+			t.Errorf("%s with a group-by: %v", v, err)
+		}
+		def.Widgets[0].DataSource.Queries[0].AddOns.GroupBy = false
+		if _, err := check(def); err == nil {
+			t.Errorf("%s with a group-by that is switched off is taken", v)
+		}
+	}
+}
+
+func TestSQL(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"SELECT count() FROM traces WHERE $__orgFilter AND $__timeFilter(Timestamp)":     true,
+		"WITH x AS (SELECT 1) SELECT * FROM x, traces WHERE $__orgFilter;":               true,
+		"(SELECT 1 WHERE $__orgFilter) UNION ALL (SELECT 2 WHERE $__orgFilter) -- done;": true,
+		"SELECT truncate(1.5), t.delete, format('{}', 1) FROM t WHERE $__orgFilter":      true,
+		"SELECT 'DROP; SETTINGS' AS x WHERE $__orgFilter /* INSERT */":                   true,
+		"SELECT $service WHERE $__orgFilter":                                             true,
+		"":                                                                               false,
+		"SHOW TABLES -- $__orgFilter":                                                    false,
+		"SELECT 1":                                                                       false,
+		"SELECT 1 -- $__orgFilter":                                                       false,
+		"SELECT '$__orgFilter'":                                                          false,
+		"SELECT $x$ $__orgFilter $x$":                                                    false,
+		"SELECT 1 WHERE $__orgFilter; SELECT 2":                                          false,
+		"SELECT 1 WHERE $__orgFilter SETTINGS max_threads = 1":                           false,
+		"SELECT 1 WHERE $__orgFilter settings max_threads = 1":                           false,
+		"SELECT 1 WHERE $__orgFilter FORMAT JSON":                                        false,
+		"SELECT 1 WHERE $__orgFilter INTO OUTFILE 'x'":                                   false,
+		"SELECT * FROM system.users WHERE $__orgFilter":                                  false,
+		"SELECT $__orgId WHERE $__orgFilter":                                             false,
+		"SELECT 'open WHERE $__orgFilter":                                                false,
+		"DROP TABLE x":                                                                   false,
+	} {
+		c := &checker{}
+		c.sql("sql", text)
+		if got := len(c.violations) == 0; got != ok {
+			t.Errorf("%q: taken %v, want %v: %v", text, got, ok, c.violations)
+		}
+	}
+}

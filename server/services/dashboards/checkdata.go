@@ -1,0 +1,201 @@
+package dashboards
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+// Kinds of data sources.
+const (
+	sourceQuery  = "query"
+	sourceSQL    = "raw_sql"
+	sourceRoute  = "route"
+	sourceStatic = "static"
+)
+
+const (
+	maxQueries = 26
+	maxGroups  = 20
+)
+
+var plainNumber = regexp.MustCompile(`^[0-9]{1,9}$`)
+
+// given is a field of a union and the kind that it belongs to.
+type given struct {
+	field, kind string
+	set         bool
+}
+
+// only refuses the fields that belong to other kinds.
+func (c *checker) only(path, kind string, fields []given) {
+	for _, f := range fields {
+		if f.kind != kind {
+			c.foreign(path+"."+f.field, f.set, f.kind)
+		}
+	}
+}
+
+func (c *checker) dataSource(path string, d *svcv2.WidgetDataSource) {
+	c.only(path, d.GetKind(), []given{
+		{"result_shape", sourceQuery, d.ResultShape != nil},
+		{"queries", sourceQuery, len(d.GetQueries()) > 0},
+		{"formulas", sourceQuery, len(d.GetFormulas()) > 0},
+		{"comparison", sourceQuery, d.Comparison != nil},
+		{"default_limit", sourceQuery, d.DefaultLimit != nil},
+		{"limit", sourceQuery, d.Limit != nil},
+		{"columns", sourceQuery, len(d.GetColumns()) > 0},
+		{"sql", sourceSQL, d.Sql != nil},
+		{"display_type", sourceSQL, d.DisplayType != nil},
+		{"granularity_seconds", sourceSQL, d.GranularitySeconds != nil},
+		{"endpoint", sourceRoute, d.Endpoint != nil},
+		{"params", sourceRoute, d.Params != nil},
+	})
+	switch d.GetKind() {
+	case sourceQuery:
+		c.needs(path+".result_shape", d.ResultShape != nil, sourceQuery)
+		c.positive(path+".default_limit", d.DefaultLimit)
+		c.positive(path+".limit", d.Limit)
+		c.queries(path, d)
+	case sourceSQL:
+		c.needs(path+".sql", d.Sql != nil, sourceSQL)
+		c.positive(path+".granularity_seconds", d.GranularitySeconds)
+		if d.Sql != nil {
+			c.sql(path+".sql", d.GetSql())
+		}
+	case sourceRoute:
+		c.route(path, d)
+	}
+	if t := d.GetTransform(); t != nil {
+		c.positive(path+".transform.limit", t.Limit)
+	}
+}
+
+// route checks the parameters of the one endpoint that there is, which takes a statement.
+func (c *checker) route(path string, d *svcv2.WidgetDataSource) {
+	c.needs(path+".endpoint", d.Endpoint != nil, sourceRoute)
+	sql, given := d.GetParams().GetFields()["sql"]
+	if !given {
+		c.fail(path+".params.sql", "is required by the endpoint raw_sql_chart")
+		return
+	}
+	c.sql(path+".params.sql", sql.GetStringValue())
+}
+
+func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
+	switch n := len(d.GetQueries()); {
+	case n == 0:
+		c.fail(path+".queries", "needs at least one query")
+	case n > maxQueries:
+		c.fail(path+".queries", "has %d queries; at most %d are allowed", n, maxQueries)
+	}
+	if n := len(d.GetFormulas()); n > maxQueries {
+		c.fail(path+".formulas", "has %d formulas; at most %d are allowed", n, maxQueries)
+	}
+	ids, names := map[string]bool{}, map[string]bool{}
+	unique := func(path, id, name string) {
+		c.label(path+".id", id)
+		c.label(path+".name", name)
+		if ids[id] {
+			c.fail(path+".id", "is the id of an earlier query or formula, too")
+		}
+		if names[name] {
+			c.fail(path+".name", "is the name of an earlier query or formula, too")
+		}
+		ids[id], names[name] = true, true
+	}
+	for i, q := range d.GetQueries() {
+		here := at(path+".queries", i)
+		unique(here, q.GetId(), q.GetName())
+		c.query(here, q)
+	}
+	for i, f := range d.GetFormulas() {
+		here := at(path+".formulas", i)
+		unique(here, f.GetId(), f.GetName())
+		if strings.TrimSpace(f.GetExpression()) == "" {
+			c.fail(here+".expression", "must not be blank")
+		}
+	}
+}
+
+func (c *checker) query(path string, q *svcv2.QueryDraft) {
+	c.label(path+".aggregation", q.GetAggregation())
+	c.only(path, q.GetDataSource(), []given{
+		{"value_field", "traces", q.GetValueField() != ""},
+		{"signal_source", "metrics", q.SignalSource != nil},
+		{"metric_name", "metrics", q.GetMetricName() != ""},
+		{"metric_type", "metrics", q.MetricType != nil},
+		{"is_monotonic", "metrics", q.IsMonotonic != nil},
+	})
+	if len(q.GetGroupBy()) > maxGroups {
+		c.fail(path+".group_by", "has %d attributes; at most %d are allowed", len(q.GetGroupBy()), maxGroups)
+	}
+	for i, g := range q.GetGroupBy() {
+		if strings.TrimSpace(g) == "" {
+			c.fail(at(path+".group_by", i), "must not be blank")
+		}
+	}
+	for _, limit := range []struct{ field, text string }{
+		{"limit", q.GetLimit()},
+		{"series_limit", q.GetSeriesLimit()},
+		{"step_interval", q.GetStepInterval()},
+	} {
+		if limit.text == "" {
+			continue
+		}
+		if n, err := strconv.Atoi(limit.text); !plainNumber.MatchString(limit.text) || err != nil || n == 0 {
+			c.fail(path+"."+limit.field, "must be a whole number greater than 0, as text")
+		}
+	}
+}
+
+func (c *checker) positive(path string, v *float64) {
+	if v != nil && *v <= 0 {
+		c.fail(path, "must be greater than 0")
+	}
+}
+
+// grouped reports whether a query that runs has a group-by that counts.
+func grouped(d *svcv2.WidgetDataSource) bool {
+	for _, q := range d.GetQueries() {
+		enabled := q.Enabled == nil || q.GetEnabled()
+		if enabled && len(q.GetGroupBy()) > 0 && (q.GetAddOns() == nil || q.GetAddOns().GetGroupBy()) {
+			return true
+		}
+	}
+	return false
+}
+
+// match checks that the visualization can draw what the data source gives.
+func (c *checker) match(path string, w *svcv2.Widget) {
+	d := w.GetDataSource()
+	query := d.GetKind() == sourceQuery
+	switch v := w.GetVisualization(); v {
+	case "pie", "heatmap", "hbar":
+		if query && !grouped(d) {
+			c.fail(path+".data_source.queries", "need a group_by for the visualization %s", v)
+		}
+	case "funnel":
+		if len(w.GetDisplay().GetFunnel().GetSteps()) == 0 && (query && !grouped(d) || d.GetKind() == sourceStatic) {
+			c.fail(path+".display.funnel.steps", "are required for a funnel, or a query with a group_by")
+		}
+	case "paths":
+		if w.GetDisplay().GetPaths() == nil {
+			c.fail(path+".display.paths", "is required for the visualization paths")
+		}
+	case "stat", "gauge":
+		if query && d.GetResultShape() == "list" {
+			c.fail(path+".data_source.result_shape", "must be timeseries or breakdown for the visualization %s, which shows one number", v)
+		}
+	case "list":
+		if query && d.GetResultShape() != "list" {
+			c.fail(path+".data_source.result_shape", "must be list for the visualization list")
+		}
+	case "markdown":
+		if strings.TrimSpace(w.GetDisplay().GetMarkdown().GetContent()) == "" {
+			c.fail(path+".display.markdown.content", "is required for the visualization markdown")
+		}
+	}
+}

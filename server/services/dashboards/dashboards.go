@@ -1,0 +1,241 @@
+// Package dashboards answers the methods of svc.v2.DashboardsService (rest-wire.md section 6): definitions, which are checked as a
+// whole, their versions, templates and share links. It does not resolve data.
+package dashboards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Service implements svcv2connect.DashboardsServiceHandler. It is safe for concurrent use.
+type Service struct{ store *store.Store }
+
+// New returns the service.
+func New(st *store.Store) *Service { return &Service{store: st} }
+
+// ListDashboards lists dashboards, most recently updated first.
+func (s *Service) ListDashboards(ctx context.Context, req *svcv2.ListDashboardsRequest) (*svcv2.ListDashboardsResponse, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := paging.Limit(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := paging.ParseOffset(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.store.ListDashboards(ctx, caller.Org, offset, limit+1)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	res := &svcv2.ListDashboardsResponse{Object: "list", HasMore: len(rows) > limit}
+	if res.HasMore {
+		rows = rows[:limit]
+		next := paging.FormatOffset(offset + limit)
+		res.NextCursor = &next
+	}
+	for _, row := range rows {
+		d, err := toProto(row)
+		if err != nil {
+			return nil, err
+		}
+		res.Data = append(res.Data, d)
+	}
+	return res, nil
+}
+
+// CreateDashboard checks and stores a dashboard.
+func (s *Service) CreateDashboard(ctx context.Context, req *svcv2.CreateDashboardRequest) (*svcv2.DashboardMutationResponse, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.create(ctx, caller, req)
+}
+
+func (s *Service) create(ctx context.Context, caller *principal.Principal, def *svcv2.CreateDashboardRequest) (*svcv2.DashboardMutationResponse, error) {
+	normalize(def)
+	text, err := check(def)
+	if err != nil {
+		return nil, err
+	}
+	d, txid, err := s.store.CreateDashboard(ctx, caller.Org, caller.User, store.DashboardChange{
+		Name: def.GetName(), Definition: text, Kind: kindCreated, Summary: new("Created"), Action: "created", After: auditAfter(nil, def),
+	})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return mutation(d, def, txid), nil
+}
+
+// GetDashboard returns one dashboard.
+func (s *Service) GetDashboard(ctx context.Context, req *svcv2.GetDashboardRequest) (*svcv2.Dashboard, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.store.GetDashboard(ctx, caller.Org, id)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return toProto(row)
+}
+
+// UpdateDashboard changes the fields that the mask names, in the newest state of the dashboard.
+func (s *Service) UpdateDashboard(ctx context.Context, req *svcv2.UpdateDashboardRequest) (*svcv2.DashboardMutationResponse, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return s.edit(ctx, caller, id, func(newest store.Dashboard, def *svcv2.CreateDashboardRequest) (*store.DashboardChange, error) {
+		if want := req.GetExpectedUpdatedAt(); want != nil && !want.AsTime().Equal(newest.UpdatedAt) {
+			return nil, apierr.New(apierr.DashboardConcurrency, "The dashboard was changed since `expected_updated_at`. Read it again, and repeat the change.",
+				apierr.Param("expected_updated_at"))
+		}
+		return &store.DashboardChange{Action: "updated"}, apply(def, req)
+	})
+}
+
+// apply writes the fields that the mask names into the definition.
+func apply(def *svcv2.CreateDashboardRequest, req *svcv2.UpdateDashboardRequest) error {
+	for _, path := range req.GetUpdateMask().GetPaths() {
+		switch path {
+		case "name":
+			def.Name = req.GetName()
+		case "description":
+			def.Description = req.Description
+		case "tags":
+			def.Tags = req.GetTags()
+		case "time_range":
+			def.TimeRange = req.GetTimeRange()
+		case "widgets":
+			def.Widgets = req.GetWidgets()
+		case "sections":
+			def.Sections = req.GetSections()
+		case "variables":
+			def.Variables = req.GetVariables()
+		case "refresh_interval_seconds":
+			def.RefreshIntervalSeconds = req.RefreshIntervalSeconds
+		default:
+			return fmt.Errorf("dashboards: no way to change %s", path)
+		}
+	}
+	return nil
+}
+
+// edit lets fn change the newest definition, checks what it has made of it, and stores that with a version that says what changed.
+// Fn returns what it knows of the change; its kind follows from the difference unless it says one.
+func (s *Service) edit(ctx context.Context, caller *principal.Principal, id uuid.UUID,
+	fn func(newest store.Dashboard, def *svcv2.CreateDashboardRequest) (*store.DashboardChange, error),
+) (*svcv2.DashboardMutationResponse, error) {
+	var def *svcv2.CreateDashboardRequest
+	d, txid, err := s.store.EditDashboard(ctx, caller.Org, id, caller.User, func(newest store.Dashboard) (*store.DashboardChange, error) {
+		old, err := readDefinition(newest.Definition)
+		if err != nil {
+			return nil, err
+		}
+		def = proto.CloneOf(old)
+		change, err := fn(newest, def)
+		if err != nil {
+			return nil, err
+		}
+		normalize(def)
+		text, err := check(def)
+		if err != nil {
+			return nil, err
+		}
+		kind, summary := difference(old, def)
+		if kind == "" && change.Kind == "" {
+			return nil, nil
+		}
+		if change.Kind == "" {
+			change.Kind, change.Summary = kind, &summary
+		}
+		change.Name, change.Definition = def.GetName(), text
+		change.Before, change.After = auditFields(old), auditAfter(old, def)
+		return change, nil
+	})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return mutation(d, def, txid), nil
+}
+
+// DeleteDashboard deletes a dashboard with its versions and shares.
+func (s *Service) DeleteDashboard(ctx context.Context, req *svcv2.DeleteDashboardRequest) (*svcv2.DeletedDashboard, error) {
+	caller, id, err := target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	txid, err := s.store.DeleteDashboard(ctx, caller.Org, id)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return &svcv2.DeletedDashboard{Id: req.GetId(), Object: "dashboard", Deleted: true, Txid: &txid}, nil
+}
+
+func callerOf(ctx context.Context) (*principal.Principal, error) {
+	caller, ok := principal.From(ctx)
+	if !ok {
+		return nil, errors.New("dashboards: the call has no principal")
+	}
+	return caller, nil
+}
+
+func target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, uuid.Nil, err
+	}
+	key, err := publicid.Decode(publicid.Dashboard, id)
+	if err != nil {
+		return nil, uuid.Nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("id is not the id of a dashboard: %v.", err), apierr.Param("id"))
+	}
+	return caller, key, nil
+}
+
+// failure keeps another organization's dashboard and an unknown one indistinguishable.
+func failure(ctx context.Context, err error) error {
+	var known *apierr.Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, store.ErrNotFound):
+		return apierr.New(apierr.DashboardNotFound, "This organization has no such dashboard.", apierr.Cause(err))
+	case ctx.Err() != nil:
+		return apierr.From(ctx.Err())
+	default:
+		return apierr.New(apierr.DashboardPersistence, "Dashboards cannot be read or changed at the moment. Try again.", apierr.Cause(err))
+	}
+}
+
+// invalid is the error for a definition that breaks rules.
+func invalid(violations []apierr.Violation) error {
+	first := violations[0]
+	message := fmt.Sprintf("`%s` %s.", first.Field, first.Message)
+	if n := len(violations) - 1; n == 1 {
+		message += " (and 1 other invalid field)"
+	} else if n > 1 {
+		message += fmt.Sprintf(" (and %d other invalid fields)", n)
+	}
+	all := slices.Clone(violations)
+	for i, v := range all {
+		all[i].Message = fmt.Sprintf("`%s` %s.", v.Field, v.Message)
+	}
+	return apierr.New(apierr.DashboardValidation, message, apierr.Param(first.Field), apierr.Violations(all...))
+}

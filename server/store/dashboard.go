@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/dashboard"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+)
+
+// Dashboard is a definition, which the store keeps as it is given, and when and by whom it was written.
+type Dashboard struct {
+	ID   uuid.UUID
+	Org  principal.OrgID
+	Name string
+	// Definition is JSON. PostgreSQL keeps its meaning, not its spelling.
+	Definition json.RawMessage
+	// Version is the number of the newest DashboardVersion.
+	Version   int
+	CreatedAt time.Time
+	CreatedBy principal.UserID
+	UpdatedAt time.Time
+	UpdatedBy principal.UserID
+}
+
+// DashboardChange is what a dashboard becomes, and what its history and the audit log say of it.
+type DashboardChange struct {
+	Name       string
+	Definition json.RawMessage
+	Kind       string
+	Summary    *string
+	// Restored is the version that was restored.
+	Restored *uuid.UUID
+	// Action is the verb of the audit entry; Before and After are its fields.
+	Action        string
+	Before, After map[string]any
+}
+
+// CreateDashboard creates a dashboard with its first version. The second result numbers the transaction.
+func (s *Store) CreateDashboard(ctx context.Context, org principal.OrgID, by principal.UserID, in DashboardChange) (d Dashboard, txid string, err error) {
+	err = s.tx(ctx, "create dashboard", func(tx *ent.Tx) error {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return err
+		}
+		now := s.stamp()
+		row, err := tx.Dashboard.Create().SetID(id).SetOrgID(string(org)).SetName(in.Name).SetDefinition(in.Definition).SetVersion(1).
+			SetCreatedAt(now).SetCreatedBy(string(by)).SetUpdatedAt(now).SetUpdatedBy(string(by)).Save(ctx)
+		if err != nil {
+			return err
+		}
+		d = toDashboard(row)
+		txid, err = s.recordDashboard(ctx, tx, d, in)
+		return err
+	})
+	if err != nil {
+		return Dashboard{}, "", err
+	}
+	return d, txid, nil
+}
+
+// recordDashboard writes what every change of a dashboard leaves behind: its version and its audit entry.
+func (s *Store) recordDashboard(ctx context.Context, tx *ent.Tx, d Dashboard, in DashboardChange) (txid string, err error) {
+	if err := addDashboardVersion(ctx, tx, d, in); err != nil {
+		return "", err
+	}
+	err = s.audit(ctx, tx, d.Org, AuditEvent{
+		Action: "dashboard." + in.Action, ResourceID: publicid.Encode(publicid.Dashboard, d.ID), Before: in.Before, After: in.After,
+		Metadata: map[string]any{"version_number": d.Version},
+	})
+	if err != nil {
+		return "", err
+	}
+	return nextTxid(ctx, tx)
+}
+
+// ListDashboards returns dashboards, newest change first, ties by id. Ask for one more than a page to learn whether there is another.
+func (s *Store) ListDashboards(ctx context.Context, org principal.OrgID, offset, limit int) ([]Dashboard, error) {
+	rows, err := s.read.Dashboard.Query().Where(dashboard.OrgID(string(org))).
+		Order(dashboard.ByUpdatedAt(entsql.OrderDesc()), dashboard.ByID(entsql.OrderDesc())).Offset(offset).Limit(limit).All(ctx)
+	if err != nil {
+		return nil, mapError("list dashboards", err)
+	}
+	out := make([]Dashboard, len(rows))
+	for i, row := range rows {
+		out[i] = toDashboard(row)
+	}
+	return out, nil
+}
+
+// GetDashboard returns one dashboard.
+func (s *Store) GetDashboard(ctx context.Context, org principal.OrgID, id uuid.UUID) (Dashboard, error) {
+	row, err := s.read.Dashboard.Query().Where(dashboard.ID(id), dashboard.OrgID(string(org))).Only(ctx)
+	if err != nil {
+		return Dashboard{}, mapError("get dashboard", err)
+	}
+	return toDashboard(row), nil
+}
+
+// EditDashboard changes a dashboard to what change makes of its newest state, which stays locked meanwhile: of two changes at once,
+// the second is made of what the first left. Change must be quick; nil means that there is nothing to change. Its error ends the
+// edit and can be found in the error that is returned. The second result numbers the transaction, empty when nothing was changed.
+func (s *Store) EditDashboard(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
+	change func(newest Dashboard) (*DashboardChange, error),
+) (d Dashboard, txid string, err error) {
+	err = s.tx(ctx, "edit dashboard", func(tx *ent.Tx) error {
+		row, err := s.lockDashboard(ctx, tx, org, id)
+		if err != nil {
+			return err
+		}
+		d = toDashboard(row)
+		in, err := change(d)
+		if err != nil || in == nil {
+			return err
+		}
+		now := s.stamp()
+		if !now.After(d.UpdatedAt) {
+			now = d.UpdatedAt.Add(time.Microsecond) // so that the time tells any two states apart
+		}
+		n, err := tx.Dashboard.Update().Where(dashboard.ID(id), dashboard.Version(d.Version)).SetName(in.Name).SetDefinition(in.Definition).
+			SetVersion(d.Version + 1).SetUpdatedAt(now).SetUpdatedBy(string(by)).Save(ctx)
+		if err != nil {
+			return err
+		}
+		if n != 1 {
+			return fmt.Errorf("version %d of the locked dashboard is gone", d.Version)
+		}
+		d.Name, d.Definition, d.Version, d.UpdatedAt, d.UpdatedBy = in.Name, in.Definition, d.Version+1, now, by
+		txid, err = s.recordDashboard(ctx, tx, d, *in)
+		return err
+	})
+	if err != nil {
+		return Dashboard{}, "", err
+	}
+	return d, txid, nil
+}
+
+// DeleteDashboard deletes a dashboard with its versions and shares.
+func (s *Store) DeleteDashboard(ctx context.Context, org principal.OrgID, id uuid.UUID) (txid string, err error) {
+	err = s.tx(ctx, "delete dashboard", func(tx *ent.Tx) error {
+		row, err := s.lockDashboard(ctx, tx, org, id)
+		if err != nil {
+			return err
+		}
+		err = s.audit(ctx, tx, org, AuditEvent{
+			Action: "dashboard.deleted", ResourceID: publicid.Encode(publicid.Dashboard, id), Before: map[string]any{"name": row.Name},
+		})
+		if err != nil {
+			return err
+		}
+		if err := tx.Dashboard.DeleteOne(row).Exec(ctx); err != nil {
+			return err
+		}
+		txid, err = nextTxid(ctx, tx)
+		return err
+	})
+	return txid, err
+}
+
+func (s *Store) lockDashboard(ctx context.Context, tx *ent.Tx, org principal.OrgID, id uuid.UUID) (*ent.Dashboard, error) {
+	q := tx.Dashboard.Query().Where(dashboard.ID(id), dashboard.OrgID(string(org)))
+	if s.dialect == dialect.Postgres {
+		q.ForUpdate()
+	}
+	return q.Only(ctx)
+}
+
+func toDashboard(row *ent.Dashboard) Dashboard {
+	return Dashboard{
+		ID: row.ID, Org: principal.OrgID(row.OrgID), Name: row.Name, Definition: row.Definition, Version: row.Version,
+		CreatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy), UpdatedAt: utc(row.UpdatedAt), UpdatedBy: principal.UserID(row.UpdatedBy),
+	}
+}
