@@ -38,7 +38,8 @@ const (
 	maxHealthMessage    = 4 << 10
 )
 
-// GRPCServer serves the OTLP/gRPC address: the three collector services and gRPC health. The caller serves a listener.
+// GRPCServer serves the OTLP/gRPC address: the three collector services and gRPC health. The caller serves a listener of package keepalive,
+// without which clients may ping as they like.
 //
 // Export is served over the HTTP/2 of net/http rather than by grpc-go: that one receives a message of up to 64 MiB before anybody can say
 // whether there is memory for it. Here the key is checked before the message is read, its length before it is received, and its memory is
