@@ -47,6 +47,7 @@ var levels = map[string]int{
 	"server/oauth":       2,
 	"server/query":       2,
 
+	"server/ratelimit": 1,
 	"server/store":     1,
 	"server/warehouse": 1,
 
@@ -101,13 +102,14 @@ var seams = []struct {
 		[]string{"server/rpc", "gen", "server/ingest", "server/app", "server/rest", "server/mcp"},
 		"gRPC is spoken by generated code, by the OTLP door, and by the loopback that the gateway and the MCP tools call",
 	},
+	{"github.com/redis", []string{"server/ratelimit"}, "one package speaks to Redis"},
 	{"github.com/grpc-ecosystem/grpc-gateway", []string{"server/rest", "gen"}, "one package translates REST"},
 	{"github.com/modelcontextprotocol", []string{"server/mcp"}, "one package speaks MCP"},
 	{"github.com/santhosh-tekuri/jsonschema", nil, "it checks what the server sends, in tests"},
 	{"github.com/google/jsonschema-go", []string{"server/mcp"}, "tool schemas belong to MCP"},
 	{"github.com/spf13", []string{"cmd", "server/config"}, "the command line ends there"},
 	{"github.com/knadh/koanf", []string{"server/config"}, "one package reads configuration"},
-	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/warehouse"}, "metrics are defined beside what they count"},
+	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/ratelimit", "server/warehouse"}, "metrics are defined beside what they count"},
 }
 
 // noService lists who must not import the services although they stand above them.

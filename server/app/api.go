@@ -39,7 +39,7 @@ const (
 )
 
 // openAPI serves the API address. With the role api it makes the services, the chain in front of them, and every door on the API address.
-func (a *App) openAPI(context.Context) error {
+func (a *App) openAPI(ctx context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleAPI) {
 		mux := http.NewServeMux()
 		a.mountHealth(mux)
@@ -50,12 +50,16 @@ func (a *App) openAPI(context.Context) error {
 	if err != nil {
 		return err
 	}
+	limiter, err := a.openLimiters(ctx)
+	if err != nil {
+		return err
+	}
 	answers, err := a.openIdempotency()
 	if err != nil {
 		return err
 	}
 	chain, err := rpc.New(rpc.Config{
-		Contract: c, Idempotency: answers, Limiter: rpc.NewWindowLimiter(restRequests, restWindow), Logger: a.log, Registerer: a.registry,
+		Contract: c, Idempotency: answers, Limiter: limiter("rest", restRequests, restWindow), Logger: a.log, Registerer: a.registry,
 		MaxRequestBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {
@@ -70,7 +74,7 @@ func (a *App) openAPI(context.Context) error {
 	}
 	mcpDoor, err := mcp.New(mcp.Config{
 		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Version: a.opts.Version, Logger: a.log,
-		Limiter: rpc.NewWindowLimiter(mcp.RateLimit, mcp.RateWindow),
+		Limiter: limiter("mcp", mcp.RateLimit, mcp.RateWindow),
 	})
 	if err != nil {
 		return err

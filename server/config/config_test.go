@@ -105,6 +105,8 @@ func TestEveryKeyEveryWay(t *testing.T) {
 			text = "clickhouse://u:pw@host:8123/db"
 		case "database-url":
 			text = "postgres://u:pw@host/db"
+		case "redis-url":
+			text = "rediss://u:pw@host:6379/1"
 		case "log-level":
 			text = "debug"
 		case "log-format":

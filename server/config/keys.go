@@ -106,6 +106,11 @@ func Keys() []Key {
 			assign: dsn(func(c *Config) *DSN { return &c.DatabaseURL }, "postgres", "postgresql"),
 		},
 		{
+			Name: "redis-url", Kind: KindDSN,
+			Help:   "Redis server (`redis://`, `rediss://` with TLS) in which API nodes count requests together; empty: each node counts its own",
+			assign: dsn(func(c *Config) *DSN { return &c.RedisURL }, "redis", "rediss"),
+		},
+		{
 			Name: "public-url", Kind: KindURL,
 			Help:   "URL under which clients reach the API, when a proxy stands before it; empty: from `api-addr`",
 			assign: link(func(c *Config) *string { return &c.PublicURL }),
