@@ -195,3 +195,25 @@ func TestAttributeMappingAndFeedbackLife(t *testing.T) {
 		t.Errorf("feedback: %v", list)
 	}
 }
+
+// TestSamplingPolicyLife: defaults, a change of one field, null that clears, and what is refused.
+func TestSamplingPolicyLife(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "Sampling")
+	c := restClient{t, s, s.APIKey}
+	const path = "/v2/ingest_keys/sampling_policy"
+	if p := c.call("GET", path, "", 200); p["trace_sample_ratio"] != 1.0 || p["always_keep_error_spans"] != true || p["always_keep_slow_spans_ms"] != nil || p["created_at"] != nil {
+		t.Errorf("default: %v", p)
+	}
+	if p := c.call("PATCH", path, `{"trace_sample_ratio":0.25,"always_keep_slow_spans_ms":500}`, 200); p["trace_sample_ratio"] != 0.25 || p["always_keep_slow_spans_ms"] != 500.0 || p["always_keep_error_spans"] != true {
+		t.Errorf("changed: %v", p)
+	}
+	if p := c.call("PATCH", path, `{"always_keep_slow_spans_ms":null}`, 200); p["trace_sample_ratio"] != 0.25 || p["always_keep_slow_spans_ms"] != nil {
+		t.Errorf("cleared: %v", p)
+	}
+	for _, body := range []string{`{"trace_sample_ratio":0}`, `{"trace_sample_ratio":1.5}`, `{"trace_sample_ratio":null}`, `{"always_keep_slow_spans_ms":0}`, `{"ratio":1}`} {
+		c.call("PATCH", path, body, 400)
+	}
+	if log := c.call("GET", "/v2/audit_log?action=sampling_policy.updated&changed=trace_sample_ratio", "", 200); len(log["data"].([]any)) != 1 {
+		t.Errorf("audit log: %v", log)
+	}
+}

@@ -1184,6 +1184,207 @@ func (x *DeleteCustomIngestKeyRequest) GetId() string {
 	return ""
 }
 
+// Which spans of the organization are kept. (product-facts.md 2.4.)
+type SamplingPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always `sampling_policy`.
+	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
+	// Share of the traces that are kept, from 0.000001 to 1, which keeps all.
+	TraceSampleRatio float64 `protobuf:"fixed64,2,opt,name=trace_sample_ratio,json=traceSampleRatio" json:"trace_sample_ratio,omitempty"`
+	// Whether spans that failed are kept in any case.
+	AlwaysKeepErrorSpans bool `protobuf:"varint,3,opt,name=always_keep_error_spans,json=alwaysKeepErrorSpans" json:"always_keep_error_spans,omitempty"`
+	// Duration in milliseconds from which spans are kept in any case. Null means that none is.
+	AlwaysKeepSlowSpansMs *int64 `protobuf:"varint,4,opt,name=always_keep_slow_spans_ms,json=alwaysKeepSlowSpansMs" json:"always_keep_slow_spans_ms,omitempty"`
+	// When a policy was first set; null until then.
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// When the policy was last changed; null until then.
+	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SamplingPolicy) Reset() {
+	*x = SamplingPolicy{}
+	mi := &file_svc_v2_ingest_keys_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SamplingPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SamplingPolicy) ProtoMessage() {}
+
+func (x *SamplingPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_ingest_keys_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SamplingPolicy.ProtoReflect.Descriptor instead.
+func (*SamplingPolicy) Descriptor() ([]byte, []int) {
+	return file_svc_v2_ingest_keys_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SamplingPolicy) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *SamplingPolicy) GetTraceSampleRatio() float64 {
+	if x != nil {
+		return x.TraceSampleRatio
+	}
+	return 0
+}
+
+func (x *SamplingPolicy) GetAlwaysKeepErrorSpans() bool {
+	if x != nil {
+		return x.AlwaysKeepErrorSpans
+	}
+	return false
+}
+
+func (x *SamplingPolicy) GetAlwaysKeepSlowSpansMs() int64 {
+	if x != nil && x.AlwaysKeepSlowSpansMs != nil {
+		return *x.AlwaysKeepSlowSpansMs
+	}
+	return 0
+}
+
+func (x *SamplingPolicy) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *SamplingPolicy) GetUpdatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return nil
+}
+
+// Nothing to say: the policy is the organization's.
+type GetSamplingPolicyRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSamplingPolicyRequest) Reset() {
+	*x = GetSamplingPolicyRequest{}
+	mi := &file_svc_v2_ingest_keys_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSamplingPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSamplingPolicyRequest) ProtoMessage() {}
+
+func (x *GetSamplingPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_ingest_keys_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSamplingPolicyRequest.ProtoReflect.Descriptor instead.
+func (*GetSamplingPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_ingest_keys_proto_rawDescGZIP(), []int{16}
+}
+
+// What to change.
+type UpdateSamplingPolicyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Share of the traces to keep, from 0.000001 to 1.
+	TraceSampleRatio *float64 `protobuf:"fixed64,1,opt,name=trace_sample_ratio,json=traceSampleRatio" json:"trace_sample_ratio,omitempty"`
+	// Whether to keep spans that failed in any case.
+	AlwaysKeepErrorSpans *bool `protobuf:"varint,2,opt,name=always_keep_error_spans,json=alwaysKeepErrorSpans" json:"always_keep_error_spans,omitempty"`
+	// Duration in milliseconds from which to keep spans in any case. Null keeps none for its duration.
+	AlwaysKeepSlowSpansMs *int64 `protobuf:"varint,3,opt,name=always_keep_slow_spans_ms,json=alwaysKeepSlowSpansMs" json:"always_keep_slow_spans_ms,omitempty"`
+	// Fields to change; over REST, those that the body names. Left out: those that are set.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,4,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateSamplingPolicyRequest) Reset() {
+	*x = UpdateSamplingPolicyRequest{}
+	mi := &file_svc_v2_ingest_keys_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateSamplingPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateSamplingPolicyRequest) ProtoMessage() {}
+
+func (x *UpdateSamplingPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_ingest_keys_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateSamplingPolicyRequest.ProtoReflect.Descriptor instead.
+func (*UpdateSamplingPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_ingest_keys_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *UpdateSamplingPolicyRequest) GetTraceSampleRatio() float64 {
+	if x != nil && x.TraceSampleRatio != nil {
+		return *x.TraceSampleRatio
+	}
+	return 0
+}
+
+func (x *UpdateSamplingPolicyRequest) GetAlwaysKeepErrorSpans() bool {
+	if x != nil && x.AlwaysKeepErrorSpans != nil {
+		return *x.AlwaysKeepErrorSpans
+	}
+	return false
+}
+
+func (x *UpdateSamplingPolicyRequest) GetAlwaysKeepSlowSpansMs() int64 {
+	if x != nil && x.AlwaysKeepSlowSpansMs != nil {
+		return *x.AlwaysKeepSlowSpansMs
+	}
+	return 0
+}
+
+func (x *UpdateSamplingPolicyRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
+}
+
 var File_svc_v2_ingest_keys_proto protoreflect.FileDescriptor
 
 const file_svc_v2_ingest_keys_proto_rawDesc = "" +
@@ -1323,7 +1524,25 @@ const file_svc_v2_ingest_keys_proto_rawDesc = "" +
 	"\x1cDeleteCustomIngestKeyRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
-	"\x04ingkR\x02id2\xcf\x11\n" +
+	"\x04ingkR\x02id\"\xe6\x02\n" +
+	"\x0eSamplingPolicy\x12-\n" +
+	"\x06object\x18\x01 \x01(\tB\x15\xfa\xf9\x18\x11\x1a\x0fsampling_policyR\x06object\x127\n" +
+	"\x12trace_sample_ratio\x18\x02 \x01(\x01B\t\xfa\xf9\x18\x05\"\x030.1R\x10traceSampleRatio\x125\n" +
+	"\x17always_keep_error_spans\x18\x03 \x01(\bR\x14alwaysKeepErrorSpans\x12?\n" +
+	"\x19always_keep_slow_spans_ms\x18\x04 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x15alwaysKeepSlowSpansMs\x129\n" +
+	"\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
+	"\n" +
+	"updated_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x1a\n" +
+	"\x18GetSamplingPolicyRequest\"\xda\x02\n" +
+	"\x1bUpdateSamplingPolicyRequest\x12J\n" +
+	"\x12trace_sample_ratio\x18\x01 \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x8d\xed\xb5\xa0\xf7ư>\xaa\x01\x02\b\x01R\x10traceSampleRatio\x12<\n" +
+	"\x17always_keep_error_spans\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x01R\x14alwaysKeepErrorSpans\x12R\n" +
+	"\x19always_keep_slow_spans_ms\x18\x03 \x01(\x03B\x18\xbaH\n" +
+	"\"\b\x18\x80\x88\xb2\xa0\x02 \x00\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\x15alwaysKeepSlowSpansMs\x12;\n" +
+	"\vupdate_mask\x18\x04 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMask: \x82\xfa\x18\x1c\n" +
+	"\x1aSamplingPolicyUpdateParams2\xab\x15\n" +
 	"\x11IngestKeysService\x12\xd2\x01\n" +
 	"\rGetIngestKeys\x12\x1c.svc.v2.GetIngestKeysRequest\x1a\x12.svc.v2.IngestKeys\"\x8e\x01\xf2\xf9\x18s\n" +
 	"\rgetIngestKeys\x12\vingest_keys\x18\x01 \x012\x1cInsufficientPermissionsError2\x18IngestKeyEncryptionError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x11\x12\x0f/v2/ingest_keys\x12\xf0\x01\n" +
@@ -1342,7 +1561,11 @@ const file_svc_v2_ingest_keys_proto_rawDesc = "" +
 	"\x13RollCustomIngestKey\x12\".svc.v2.RollCustomIngestKeyRequest\x1a\x1b.svc.v2.IngestKeyWithSecret\"\xa3\x01\xf2\xf9\x18w\n" +
 	"\x13rollCustomIngestKey\x12\vingest_keys\x18\x02 \x012\x1cInsufficientPermissionsError2\x16IngestKeyNotFoundError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\"\" /v2/ingest_keys/custom/{id}/roll\x12\xfa\x01\n" +
 	"\x15DeleteCustomIngestKey\x12$.svc.v2.DeleteCustomIngestKeyRequest\x1a\x18.svc.v2.DeletedIngestKey\"\xa0\x01\xf2\xf9\x18y\n" +
-	"\x15deleteCustomIngestKey\x12\vingest_keys\x18\x02 \x012\x1cInsufficientPermissionsError2\x16IngestKeyNotFoundError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x1d*\x1b/v2/ingest_keys/custom/{id}B\x8e\x01\n" +
+	"\x15deleteCustomIngestKey\x12\vingest_keys\x18\x02 \x012\x1cInsufficientPermissionsError2\x16IngestKeyNotFoundError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x1d*\x1b/v2/ingest_keys/custom/{id}\x12\xd8\x01\n" +
+	"\x11GetSamplingPolicy\x12 .svc.v2.GetSamplingPolicyRequest\x1a\x16.svc.v2.SamplingPolicy\"\x88\x01\xf2\xf9\x18]\n" +
+	"\x11getSamplingPolicy\x12\vingest_keys\x18\x01 \x012\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02!\x12\x1f/v2/ingest_keys/sampling_policy\x12\xfe\x01\n" +
+	"\x14UpdateSamplingPolicy\x12#.svc.v2.UpdateSamplingPolicyRequest\x1a\x16.svc.v2.SamplingPolicy\"\xa8\x01\xf2\xf9\x18z\n" +
+	"\x14updateSamplingPolicy\x12\vingest_keys\x18\x02 \x012\x18IngestKeyValidationError2\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02$:\x01*2\x1f/v2/ingest_keys/sampling_policyB\x8e\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0fIngestKeysProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -1358,7 +1581,7 @@ func file_svc_v2_ingest_keys_proto_rawDescGZIP() []byte {
 	return file_svc_v2_ingest_keys_proto_rawDescData
 }
 
-var file_svc_v2_ingest_keys_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_svc_v2_ingest_keys_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_svc_v2_ingest_keys_proto_goTypes = []any{
 	(*IngestKeys)(nil),                   // 0: svc.v2.IngestKeys
 	(*IngestKeyAttribute)(nil),           // 1: svc.v2.IngestKeyAttribute
@@ -1375,53 +1598,63 @@ var file_svc_v2_ingest_keys_proto_goTypes = []any{
 	(*UpdateCustomIngestKeyRequest)(nil), // 12: svc.v2.UpdateCustomIngestKeyRequest
 	(*RollCustomIngestKeyRequest)(nil),   // 13: svc.v2.RollCustomIngestKeyRequest
 	(*DeleteCustomIngestKeyRequest)(nil), // 14: svc.v2.DeleteCustomIngestKeyRequest
-	(*timestamppb.Timestamp)(nil),        // 15: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),        // 16: google.protobuf.FieldMask
+	(*SamplingPolicy)(nil),               // 15: svc.v2.SamplingPolicy
+	(*GetSamplingPolicyRequest)(nil),     // 16: svc.v2.GetSamplingPolicyRequest
+	(*UpdateSamplingPolicyRequest)(nil),  // 17: svc.v2.UpdateSamplingPolicyRequest
+	(*timestamppb.Timestamp)(nil),        // 18: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),        // 19: google.protobuf.FieldMask
 }
 var file_svc_v2_ingest_keys_proto_depIdxs = []int32{
-	15, // 0: svc.v2.IngestKeys.public_rotated_at:type_name -> google.protobuf.Timestamp
-	15, // 1: svc.v2.IngestKeys.private_rotated_at:type_name -> google.protobuf.Timestamp
+	18, // 0: svc.v2.IngestKeys.public_rotated_at:type_name -> google.protobuf.Timestamp
+	18, // 1: svc.v2.IngestKeys.private_rotated_at:type_name -> google.protobuf.Timestamp
 	1,  // 2: svc.v2.IngestKey.resource_attributes:type_name -> svc.v2.IngestKeyAttribute
-	15, // 3: svc.v2.IngestKey.expires_at:type_name -> google.protobuf.Timestamp
-	15, // 4: svc.v2.IngestKey.created_at:type_name -> google.protobuf.Timestamp
-	15, // 5: svc.v2.IngestKey.updated_at:type_name -> google.protobuf.Timestamp
-	15, // 6: svc.v2.IngestKey.last_used_at:type_name -> google.protobuf.Timestamp
-	15, // 7: svc.v2.IngestKey.rotated_at:type_name -> google.protobuf.Timestamp
+	18, // 3: svc.v2.IngestKey.expires_at:type_name -> google.protobuf.Timestamp
+	18, // 4: svc.v2.IngestKey.created_at:type_name -> google.protobuf.Timestamp
+	18, // 5: svc.v2.IngestKey.updated_at:type_name -> google.protobuf.Timestamp
+	18, // 6: svc.v2.IngestKey.last_used_at:type_name -> google.protobuf.Timestamp
+	18, // 7: svc.v2.IngestKey.rotated_at:type_name -> google.protobuf.Timestamp
 	1,  // 8: svc.v2.IngestKeyWithSecret.resource_attributes:type_name -> svc.v2.IngestKeyAttribute
-	15, // 9: svc.v2.IngestKeyWithSecret.expires_at:type_name -> google.protobuf.Timestamp
-	15, // 10: svc.v2.IngestKeyWithSecret.created_at:type_name -> google.protobuf.Timestamp
-	15, // 11: svc.v2.IngestKeyWithSecret.updated_at:type_name -> google.protobuf.Timestamp
-	15, // 12: svc.v2.IngestKeyWithSecret.last_used_at:type_name -> google.protobuf.Timestamp
-	15, // 13: svc.v2.IngestKeyWithSecret.rotated_at:type_name -> google.protobuf.Timestamp
+	18, // 9: svc.v2.IngestKeyWithSecret.expires_at:type_name -> google.protobuf.Timestamp
+	18, // 10: svc.v2.IngestKeyWithSecret.created_at:type_name -> google.protobuf.Timestamp
+	18, // 11: svc.v2.IngestKeyWithSecret.updated_at:type_name -> google.protobuf.Timestamp
+	18, // 12: svc.v2.IngestKeyWithSecret.last_used_at:type_name -> google.protobuf.Timestamp
+	18, // 13: svc.v2.IngestKeyWithSecret.rotated_at:type_name -> google.protobuf.Timestamp
 	2,  // 14: svc.v2.ListCustomIngestKeysResponse.data:type_name -> svc.v2.IngestKey
 	1,  // 15: svc.v2.CreateCustomIngestKeyRequest.resource_attributes:type_name -> svc.v2.IngestKeyAttribute
-	15, // 16: svc.v2.CreateCustomIngestKeyRequest.expires_at:type_name -> google.protobuf.Timestamp
+	18, // 16: svc.v2.CreateCustomIngestKeyRequest.expires_at:type_name -> google.protobuf.Timestamp
 	1,  // 17: svc.v2.UpdateCustomIngestKeyRequest.resource_attributes:type_name -> svc.v2.IngestKeyAttribute
-	15, // 18: svc.v2.UpdateCustomIngestKeyRequest.expires_at:type_name -> google.protobuf.Timestamp
-	16, // 19: svc.v2.UpdateCustomIngestKeyRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 20: svc.v2.IngestKeysService.GetIngestKeys:input_type -> svc.v2.GetIngestKeysRequest
-	6,  // 21: svc.v2.IngestKeysService.RollPublicIngestKey:input_type -> svc.v2.RollPublicIngestKeyRequest
-	7,  // 22: svc.v2.IngestKeysService.RollPrivateIngestKey:input_type -> svc.v2.RollPrivateIngestKeyRequest
-	8,  // 23: svc.v2.IngestKeysService.ListCustomIngestKeys:input_type -> svc.v2.ListCustomIngestKeysRequest
-	10, // 24: svc.v2.IngestKeysService.CreateCustomIngestKey:input_type -> svc.v2.CreateCustomIngestKeyRequest
-	11, // 25: svc.v2.IngestKeysService.GetCustomIngestKey:input_type -> svc.v2.GetCustomIngestKeyRequest
-	12, // 26: svc.v2.IngestKeysService.UpdateCustomIngestKey:input_type -> svc.v2.UpdateCustomIngestKeyRequest
-	13, // 27: svc.v2.IngestKeysService.RollCustomIngestKey:input_type -> svc.v2.RollCustomIngestKeyRequest
-	14, // 28: svc.v2.IngestKeysService.DeleteCustomIngestKey:input_type -> svc.v2.DeleteCustomIngestKeyRequest
-	0,  // 29: svc.v2.IngestKeysService.GetIngestKeys:output_type -> svc.v2.IngestKeys
-	0,  // 30: svc.v2.IngestKeysService.RollPublicIngestKey:output_type -> svc.v2.IngestKeys
-	0,  // 31: svc.v2.IngestKeysService.RollPrivateIngestKey:output_type -> svc.v2.IngestKeys
-	9,  // 32: svc.v2.IngestKeysService.ListCustomIngestKeys:output_type -> svc.v2.ListCustomIngestKeysResponse
-	3,  // 33: svc.v2.IngestKeysService.CreateCustomIngestKey:output_type -> svc.v2.IngestKeyWithSecret
-	2,  // 34: svc.v2.IngestKeysService.GetCustomIngestKey:output_type -> svc.v2.IngestKey
-	2,  // 35: svc.v2.IngestKeysService.UpdateCustomIngestKey:output_type -> svc.v2.IngestKey
-	3,  // 36: svc.v2.IngestKeysService.RollCustomIngestKey:output_type -> svc.v2.IngestKeyWithSecret
-	4,  // 37: svc.v2.IngestKeysService.DeleteCustomIngestKey:output_type -> svc.v2.DeletedIngestKey
-	29, // [29:38] is the sub-list for method output_type
-	20, // [20:29] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	18, // 18: svc.v2.UpdateCustomIngestKeyRequest.expires_at:type_name -> google.protobuf.Timestamp
+	19, // 19: svc.v2.UpdateCustomIngestKeyRequest.update_mask:type_name -> google.protobuf.FieldMask
+	18, // 20: svc.v2.SamplingPolicy.created_at:type_name -> google.protobuf.Timestamp
+	18, // 21: svc.v2.SamplingPolicy.updated_at:type_name -> google.protobuf.Timestamp
+	19, // 22: svc.v2.UpdateSamplingPolicyRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 23: svc.v2.IngestKeysService.GetIngestKeys:input_type -> svc.v2.GetIngestKeysRequest
+	6,  // 24: svc.v2.IngestKeysService.RollPublicIngestKey:input_type -> svc.v2.RollPublicIngestKeyRequest
+	7,  // 25: svc.v2.IngestKeysService.RollPrivateIngestKey:input_type -> svc.v2.RollPrivateIngestKeyRequest
+	8,  // 26: svc.v2.IngestKeysService.ListCustomIngestKeys:input_type -> svc.v2.ListCustomIngestKeysRequest
+	10, // 27: svc.v2.IngestKeysService.CreateCustomIngestKey:input_type -> svc.v2.CreateCustomIngestKeyRequest
+	11, // 28: svc.v2.IngestKeysService.GetCustomIngestKey:input_type -> svc.v2.GetCustomIngestKeyRequest
+	12, // 29: svc.v2.IngestKeysService.UpdateCustomIngestKey:input_type -> svc.v2.UpdateCustomIngestKeyRequest
+	13, // 30: svc.v2.IngestKeysService.RollCustomIngestKey:input_type -> svc.v2.RollCustomIngestKeyRequest
+	14, // 31: svc.v2.IngestKeysService.DeleteCustomIngestKey:input_type -> svc.v2.DeleteCustomIngestKeyRequest
+	16, // 32: svc.v2.IngestKeysService.GetSamplingPolicy:input_type -> svc.v2.GetSamplingPolicyRequest
+	17, // 33: svc.v2.IngestKeysService.UpdateSamplingPolicy:input_type -> svc.v2.UpdateSamplingPolicyRequest
+	0,  // 34: svc.v2.IngestKeysService.GetIngestKeys:output_type -> svc.v2.IngestKeys
+	0,  // 35: svc.v2.IngestKeysService.RollPublicIngestKey:output_type -> svc.v2.IngestKeys
+	0,  // 36: svc.v2.IngestKeysService.RollPrivateIngestKey:output_type -> svc.v2.IngestKeys
+	9,  // 37: svc.v2.IngestKeysService.ListCustomIngestKeys:output_type -> svc.v2.ListCustomIngestKeysResponse
+	3,  // 38: svc.v2.IngestKeysService.CreateCustomIngestKey:output_type -> svc.v2.IngestKeyWithSecret
+	2,  // 39: svc.v2.IngestKeysService.GetCustomIngestKey:output_type -> svc.v2.IngestKey
+	2,  // 40: svc.v2.IngestKeysService.UpdateCustomIngestKey:output_type -> svc.v2.IngestKey
+	3,  // 41: svc.v2.IngestKeysService.RollCustomIngestKey:output_type -> svc.v2.IngestKeyWithSecret
+	4,  // 42: svc.v2.IngestKeysService.DeleteCustomIngestKey:output_type -> svc.v2.DeletedIngestKey
+	15, // 43: svc.v2.IngestKeysService.GetSamplingPolicy:output_type -> svc.v2.SamplingPolicy
+	15, // 44: svc.v2.IngestKeysService.UpdateSamplingPolicy:output_type -> svc.v2.SamplingPolicy
+	34, // [34:45] is the sub-list for method output_type
+	23, // [23:34] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_ingest_keys_proto_init() }
@@ -1435,7 +1668,7 @@ func file_svc_v2_ingest_keys_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_ingest_keys_proto_rawDesc), len(file_svc_v2_ingest_keys_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -322,6 +322,54 @@ func local_request_IngestKeysService_DeleteCustomIngestKey_0(ctx context.Context
 	return msg, metadata, err
 }
 
+func request_IngestKeysService_GetSamplingPolicy_0(ctx context.Context, marshaler runtime.Marshaler, client IngestKeysServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetSamplingPolicyRequest
+		metadata runtime.ServerMetadata
+	)
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.GetSamplingPolicy(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_IngestKeysService_GetSamplingPolicy_0(ctx context.Context, marshaler runtime.Marshaler, server IngestKeysServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetSamplingPolicyRequest
+		metadata runtime.ServerMetadata
+	)
+	msg, err := server.GetSamplingPolicy(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_IngestKeysService_UpdateSamplingPolicy_0(ctx context.Context, marshaler runtime.Marshaler, client IngestKeysServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq UpdateSamplingPolicyRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.UpdateSamplingPolicy(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_IngestKeysService_UpdateSamplingPolicy_0(ctx context.Context, marshaler runtime.Marshaler, server IngestKeysServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq UpdateSamplingPolicyRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.UpdateSamplingPolicy(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterIngestKeysServiceHandlerServer registers the http handlers for service IngestKeysService to "mux".
 // UnaryRPC     :call IngestKeysServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -507,6 +555,46 @@ func RegisterIngestKeysServiceHandlerServer(ctx context.Context, mux *runtime.Se
 			return
 		}
 		forward_IngestKeysService_DeleteCustomIngestKey_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_IngestKeysService_GetSamplingPolicy_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/svc.v2.IngestKeysService/GetSamplingPolicy", runtime.WithHTTPPathPattern("/v2/ingest_keys/sampling_policy"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_IngestKeysService_GetSamplingPolicy_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_IngestKeysService_GetSamplingPolicy_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPatch, pattern_IngestKeysService_UpdateSamplingPolicy_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/svc.v2.IngestKeysService/UpdateSamplingPolicy", runtime.WithHTTPPathPattern("/v2/ingest_keys/sampling_policy"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_IngestKeysService_UpdateSamplingPolicy_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_IngestKeysService_UpdateSamplingPolicy_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -701,6 +789,40 @@ func RegisterIngestKeysServiceHandlerClient(ctx context.Context, mux *runtime.Se
 		}
 		forward_IngestKeysService_DeleteCustomIngestKey_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_IngestKeysService_GetSamplingPolicy_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/svc.v2.IngestKeysService/GetSamplingPolicy", runtime.WithHTTPPathPattern("/v2/ingest_keys/sampling_policy"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_IngestKeysService_GetSamplingPolicy_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_IngestKeysService_GetSamplingPolicy_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPatch, pattern_IngestKeysService_UpdateSamplingPolicy_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/svc.v2.IngestKeysService/UpdateSamplingPolicy", runtime.WithHTTPPathPattern("/v2/ingest_keys/sampling_policy"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_IngestKeysService_UpdateSamplingPolicy_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_IngestKeysService_UpdateSamplingPolicy_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
@@ -714,6 +836,8 @@ var (
 	pattern_IngestKeysService_UpdateCustomIngestKey_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v2", "ingest_keys", "custom", "id"}, ""))
 	pattern_IngestKeysService_RollCustomIngestKey_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3, 2, 4}, []string{"v2", "ingest_keys", "custom", "id", "roll"}, ""))
 	pattern_IngestKeysService_DeleteCustomIngestKey_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v2", "ingest_keys", "custom", "id"}, ""))
+	pattern_IngestKeysService_GetSamplingPolicy_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "ingest_keys", "sampling_policy"}, ""))
+	pattern_IngestKeysService_UpdateSamplingPolicy_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "ingest_keys", "sampling_policy"}, ""))
 )
 
 var (
@@ -726,4 +850,6 @@ var (
 	forward_IngestKeysService_UpdateCustomIngestKey_0 = runtime.ForwardResponseMessage
 	forward_IngestKeysService_RollCustomIngestKey_0   = runtime.ForwardResponseMessage
 	forward_IngestKeysService_DeleteCustomIngestKey_0 = runtime.ForwardResponseMessage
+	forward_IngestKeysService_GetSamplingPolicy_0     = runtime.ForwardResponseMessage
+	forward_IngestKeysService_UpdateSamplingPolicy_0  = runtime.ForwardResponseMessage
 )

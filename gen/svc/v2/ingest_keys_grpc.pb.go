@@ -28,6 +28,8 @@ const (
 	IngestKeysService_UpdateCustomIngestKey_FullMethodName = "/svc.v2.IngestKeysService/UpdateCustomIngestKey"
 	IngestKeysService_RollCustomIngestKey_FullMethodName   = "/svc.v2.IngestKeysService/RollCustomIngestKey"
 	IngestKeysService_DeleteCustomIngestKey_FullMethodName = "/svc.v2.IngestKeysService/DeleteCustomIngestKey"
+	IngestKeysService_GetSamplingPolicy_FullMethodName     = "/svc.v2.IngestKeysService/GetSamplingPolicy"
+	IngestKeysService_UpdateSamplingPolicy_FullMethodName  = "/svc.v2.IngestKeysService/UpdateSamplingPolicy"
 )
 
 // IngestKeysServiceClient is the client API for IngestKeysService service.
@@ -73,6 +75,14 @@ type IngestKeysServiceClient interface {
 	//
 	// The key stops working within a minute on every ingest server. Telemetry that it sent stays. Needs an organization administrator.
 	DeleteCustomIngestKey(ctx context.Context, in *DeleteCustomIngestKeyRequest, opts ...grpc.CallOption) (*DeletedIngestKey, error)
+	// Get the sampling policy.
+	//
+	// Which spans are kept. An organization that never set one keeps every span. Needs an organization administrator.
+	GetSamplingPolicy(ctx context.Context, in *GetSamplingPolicyRequest, opts ...grpc.CallOption) (*SamplingPolicy, error)
+	// Change the sampling policy.
+	//
+	// Fields that are left out keep their value. Spans that arrive within the next half minute, at the latest, are sampled so; a trace is kept or dropped as a whole. Needs an organization administrator.
+	UpdateSamplingPolicy(ctx context.Context, in *UpdateSamplingPolicyRequest, opts ...grpc.CallOption) (*SamplingPolicy, error)
 }
 
 type ingestKeysServiceClient struct {
@@ -173,6 +183,26 @@ func (c *ingestKeysServiceClient) DeleteCustomIngestKey(ctx context.Context, in 
 	return out, nil
 }
 
+func (c *ingestKeysServiceClient) GetSamplingPolicy(ctx context.Context, in *GetSamplingPolicyRequest, opts ...grpc.CallOption) (*SamplingPolicy, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SamplingPolicy)
+	err := c.cc.Invoke(ctx, IngestKeysService_GetSamplingPolicy_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ingestKeysServiceClient) UpdateSamplingPolicy(ctx context.Context, in *UpdateSamplingPolicyRequest, opts ...grpc.CallOption) (*SamplingPolicy, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SamplingPolicy)
+	err := c.cc.Invoke(ctx, IngestKeysService_UpdateSamplingPolicy_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // IngestKeysServiceServer is the server API for IngestKeysService service.
 // All implementations must embed UnimplementedIngestKeysServiceServer
 // for forward compatibility.
@@ -216,6 +246,14 @@ type IngestKeysServiceServer interface {
 	//
 	// The key stops working within a minute on every ingest server. Telemetry that it sent stays. Needs an organization administrator.
 	DeleteCustomIngestKey(context.Context, *DeleteCustomIngestKeyRequest) (*DeletedIngestKey, error)
+	// Get the sampling policy.
+	//
+	// Which spans are kept. An organization that never set one keeps every span. Needs an organization administrator.
+	GetSamplingPolicy(context.Context, *GetSamplingPolicyRequest) (*SamplingPolicy, error)
+	// Change the sampling policy.
+	//
+	// Fields that are left out keep their value. Spans that arrive within the next half minute, at the latest, are sampled so; a trace is kept or dropped as a whole. Needs an organization administrator.
+	UpdateSamplingPolicy(context.Context, *UpdateSamplingPolicyRequest) (*SamplingPolicy, error)
 	mustEmbedUnimplementedIngestKeysServiceServer()
 }
 
@@ -252,6 +290,12 @@ func (UnimplementedIngestKeysServiceServer) RollCustomIngestKey(context.Context,
 }
 func (UnimplementedIngestKeysServiceServer) DeleteCustomIngestKey(context.Context, *DeleteCustomIngestKeyRequest) (*DeletedIngestKey, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteCustomIngestKey not implemented")
+}
+func (UnimplementedIngestKeysServiceServer) GetSamplingPolicy(context.Context, *GetSamplingPolicyRequest) (*SamplingPolicy, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetSamplingPolicy not implemented")
+}
+func (UnimplementedIngestKeysServiceServer) UpdateSamplingPolicy(context.Context, *UpdateSamplingPolicyRequest) (*SamplingPolicy, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateSamplingPolicy not implemented")
 }
 func (UnimplementedIngestKeysServiceServer) mustEmbedUnimplementedIngestKeysServiceServer() {}
 func (UnimplementedIngestKeysServiceServer) testEmbeddedByValue()                           {}
@@ -436,6 +480,42 @@ func _IngestKeysService_DeleteCustomIngestKey_Handler(srv interface{}, ctx conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _IngestKeysService_GetSamplingPolicy_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetSamplingPolicyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(IngestKeysServiceServer).GetSamplingPolicy(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: IngestKeysService_GetSamplingPolicy_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(IngestKeysServiceServer).GetSamplingPolicy(ctx, req.(*GetSamplingPolicyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _IngestKeysService_UpdateSamplingPolicy_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateSamplingPolicyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(IngestKeysServiceServer).UpdateSamplingPolicy(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: IngestKeysService_UpdateSamplingPolicy_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(IngestKeysServiceServer).UpdateSamplingPolicy(ctx, req.(*UpdateSamplingPolicyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // IngestKeysService_ServiceDesc is the grpc.ServiceDesc for IngestKeysService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -478,6 +558,14 @@ var IngestKeysService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteCustomIngestKey",
 			Handler:    _IngestKeysService_DeleteCustomIngestKey_Handler,
+		},
+		{
+			MethodName: "GetSamplingPolicy",
+			Handler:    _IngestKeysService_GetSamplingPolicy_Handler,
+		},
+		{
+			MethodName: "UpdateSamplingPolicy",
+			Handler:    _IngestKeysService_UpdateSamplingPolicy_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

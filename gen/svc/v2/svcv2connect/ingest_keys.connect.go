@@ -60,6 +60,12 @@ const (
 	// IngestKeysServiceDeleteCustomIngestKeyProcedure is the fully-qualified name of the
 	// IngestKeysService's DeleteCustomIngestKey RPC.
 	IngestKeysServiceDeleteCustomIngestKeyProcedure = "/svc.v2.IngestKeysService/DeleteCustomIngestKey"
+	// IngestKeysServiceGetSamplingPolicyProcedure is the fully-qualified name of the
+	// IngestKeysService's GetSamplingPolicy RPC.
+	IngestKeysServiceGetSamplingPolicyProcedure = "/svc.v2.IngestKeysService/GetSamplingPolicy"
+	// IngestKeysServiceUpdateSamplingPolicyProcedure is the fully-qualified name of the
+	// IngestKeysService's UpdateSamplingPolicy RPC.
+	IngestKeysServiceUpdateSamplingPolicyProcedure = "/svc.v2.IngestKeysService/UpdateSamplingPolicy"
 )
 
 // IngestKeysServiceClient is a client for the svc.v2.IngestKeysService service.
@@ -100,6 +106,14 @@ type IngestKeysServiceClient interface {
 	//
 	// The key stops working within a minute on every ingest server. Telemetry that it sent stays. Needs an organization administrator.
 	DeleteCustomIngestKey(context.Context, *v2.DeleteCustomIngestKeyRequest) (*v2.DeletedIngestKey, error)
+	// Get the sampling policy.
+	//
+	// Which spans are kept. An organization that never set one keeps every span. Needs an organization administrator.
+	GetSamplingPolicy(context.Context, *v2.GetSamplingPolicyRequest) (*v2.SamplingPolicy, error)
+	// Change the sampling policy.
+	//
+	// Fields that are left out keep their value. Spans that arrive within the next half minute, at the latest, are sampled so; a trace is kept or dropped as a whole. Needs an organization administrator.
+	UpdateSamplingPolicy(context.Context, *v2.UpdateSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 }
 
 // NewIngestKeysServiceClient constructs a client for the svc.v2.IngestKeysService service. By
@@ -167,6 +181,18 @@ func NewIngestKeysServiceClient(httpClient connect.HTTPClient, baseURL string, o
 			connect.WithSchema(ingestKeysServiceMethods.ByName("DeleteCustomIngestKey")),
 			connect.WithClientOptions(opts...),
 		),
+		getSamplingPolicy: connect.NewClient[v2.GetSamplingPolicyRequest, v2.SamplingPolicy](
+			httpClient,
+			baseURL+IngestKeysServiceGetSamplingPolicyProcedure,
+			connect.WithSchema(ingestKeysServiceMethods.ByName("GetSamplingPolicy")),
+			connect.WithClientOptions(opts...),
+		),
+		updateSamplingPolicy: connect.NewClient[v2.UpdateSamplingPolicyRequest, v2.SamplingPolicy](
+			httpClient,
+			baseURL+IngestKeysServiceUpdateSamplingPolicyProcedure,
+			connect.WithSchema(ingestKeysServiceMethods.ByName("UpdateSamplingPolicy")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -181,6 +207,8 @@ type ingestKeysServiceClient struct {
 	updateCustomIngestKey *connect.Client[v2.UpdateCustomIngestKeyRequest, v2.IngestKey]
 	rollCustomIngestKey   *connect.Client[v2.RollCustomIngestKeyRequest, v2.IngestKeyWithSecret]
 	deleteCustomIngestKey *connect.Client[v2.DeleteCustomIngestKeyRequest, v2.DeletedIngestKey]
+	getSamplingPolicy     *connect.Client[v2.GetSamplingPolicyRequest, v2.SamplingPolicy]
+	updateSamplingPolicy  *connect.Client[v2.UpdateSamplingPolicyRequest, v2.SamplingPolicy]
 }
 
 // GetIngestKeys calls svc.v2.IngestKeysService.GetIngestKeys.
@@ -264,6 +292,24 @@ func (c *ingestKeysServiceClient) DeleteCustomIngestKey(ctx context.Context, req
 	return nil, err
 }
 
+// GetSamplingPolicy calls svc.v2.IngestKeysService.GetSamplingPolicy.
+func (c *ingestKeysServiceClient) GetSamplingPolicy(ctx context.Context, req *v2.GetSamplingPolicyRequest) (*v2.SamplingPolicy, error) {
+	response, err := c.getSamplingPolicy.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// UpdateSamplingPolicy calls svc.v2.IngestKeysService.UpdateSamplingPolicy.
+func (c *ingestKeysServiceClient) UpdateSamplingPolicy(ctx context.Context, req *v2.UpdateSamplingPolicyRequest) (*v2.SamplingPolicy, error) {
+	response, err := c.updateSamplingPolicy.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // IngestKeysServiceHandler is an implementation of the svc.v2.IngestKeysService service.
 type IngestKeysServiceHandler interface {
 	// Get the default ingest keys.
@@ -302,6 +348,14 @@ type IngestKeysServiceHandler interface {
 	//
 	// The key stops working within a minute on every ingest server. Telemetry that it sent stays. Needs an organization administrator.
 	DeleteCustomIngestKey(context.Context, *v2.DeleteCustomIngestKeyRequest) (*v2.DeletedIngestKey, error)
+	// Get the sampling policy.
+	//
+	// Which spans are kept. An organization that never set one keeps every span. Needs an organization administrator.
+	GetSamplingPolicy(context.Context, *v2.GetSamplingPolicyRequest) (*v2.SamplingPolicy, error)
+	// Change the sampling policy.
+	//
+	// Fields that are left out keep their value. Spans that arrive within the next half minute, at the latest, are sampled so; a trace is kept or dropped as a whole. Needs an organization administrator.
+	UpdateSamplingPolicy(context.Context, *v2.UpdateSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 }
 
 // NewIngestKeysServiceHandler builds an HTTP handler from the service implementation. It returns
@@ -365,6 +419,18 @@ func NewIngestKeysServiceHandler(svc IngestKeysServiceHandler, opts ...connect.H
 		connect.WithSchema(ingestKeysServiceMethods.ByName("DeleteCustomIngestKey")),
 		connect.WithHandlerOptions(opts...),
 	)
+	ingestKeysServiceGetSamplingPolicyHandler := connect.NewUnaryHandlerSimple(
+		IngestKeysServiceGetSamplingPolicyProcedure,
+		svc.GetSamplingPolicy,
+		connect.WithSchema(ingestKeysServiceMethods.ByName("GetSamplingPolicy")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ingestKeysServiceUpdateSamplingPolicyHandler := connect.NewUnaryHandlerSimple(
+		IngestKeysServiceUpdateSamplingPolicyProcedure,
+		svc.UpdateSamplingPolicy,
+		connect.WithSchema(ingestKeysServiceMethods.ByName("UpdateSamplingPolicy")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.IngestKeysService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case IngestKeysServiceGetIngestKeysProcedure:
@@ -385,6 +451,10 @@ func NewIngestKeysServiceHandler(svc IngestKeysServiceHandler, opts ...connect.H
 			ingestKeysServiceRollCustomIngestKeyHandler.ServeHTTP(w, r)
 		case IngestKeysServiceDeleteCustomIngestKeyProcedure:
 			ingestKeysServiceDeleteCustomIngestKeyHandler.ServeHTTP(w, r)
+		case IngestKeysServiceGetSamplingPolicyProcedure:
+			ingestKeysServiceGetSamplingPolicyHandler.ServeHTTP(w, r)
+		case IngestKeysServiceUpdateSamplingPolicyProcedure:
+			ingestKeysServiceUpdateSamplingPolicyHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -428,4 +498,12 @@ func (UnimplementedIngestKeysServiceHandler) RollCustomIngestKey(context.Context
 
 func (UnimplementedIngestKeysServiceHandler) DeleteCustomIngestKey(context.Context, *v2.DeleteCustomIngestKeyRequest) (*v2.DeletedIngestKey, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.IngestKeysService.DeleteCustomIngestKey is not implemented"))
+}
+
+func (UnimplementedIngestKeysServiceHandler) GetSamplingPolicy(context.Context, *v2.GetSamplingPolicyRequest) (*v2.SamplingPolicy, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.IngestKeysService.GetSamplingPolicy is not implemented"))
+}
+
+func (UnimplementedIngestKeysServiceHandler) UpdateSamplingPolicy(context.Context, *v2.UpdateSamplingPolicyRequest) (*v2.SamplingPolicy, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.IngestKeysService.UpdateSamplingPolicy is not implemented"))
 }

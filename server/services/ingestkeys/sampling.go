@@ -1,0 +1,65 @@
+package ingestkeys
+
+import (
+	"context"
+	"fmt"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// GetSamplingPolicy returns the organization's policy, or the one that keeps every span.
+func (s *Service) GetSamplingPolicy(ctx context.Context, _ *svcv2.GetSamplingPolicyRequest) (*svcv2.SamplingPolicy, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := s.store.GetSamplingPolicy(ctx, caller.Org)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return toSamplingPolicy(policy), nil
+}
+
+// UpdateSamplingPolicy changes the fields that the mask names.
+func (s *Service) UpdateSamplingPolicy(ctx context.Context, req *svcv2.UpdateSamplingPolicyRequest) (*svcv2.SamplingPolicy, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.store.GetSamplingPolicy(ctx, caller.Org)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	paths := req.GetUpdateMask().GetPaths()
+	if len(paths) == 0 {
+		return toSamplingPolicy(old), nil
+	}
+	in := store.SamplingPolicyParams{
+		TraceSampleRatio: old.TraceSampleRatio, AlwaysKeepErrorSpans: old.AlwaysKeepErrorSpans, AlwaysKeepSlowSpansMS: old.AlwaysKeepSlowSpansMS,
+	}
+	for _, path := range paths {
+		switch path {
+		case "trace_sample_ratio":
+			in.TraceSampleRatio = req.GetTraceSampleRatio()
+		case "always_keep_error_spans":
+			in.AlwaysKeepErrorSpans = req.GetAlwaysKeepErrorSpans()
+		case "always_keep_slow_spans_ms":
+			in.AlwaysKeepSlowSpansMS = req.AlwaysKeepSlowSpansMs
+		default:
+			return nil, fmt.Errorf("ingestkeys: no way to change %s", path)
+		}
+	}
+	policy, err := s.store.PutSamplingPolicy(ctx, caller.Org, in)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return toSamplingPolicy(policy), nil
+}
+
+func toSamplingPolicy(p store.SamplingPolicy) *svcv2.SamplingPolicy {
+	return &svcv2.SamplingPolicy{
+		Object: "sampling_policy", TraceSampleRatio: p.TraceSampleRatio, AlwaysKeepErrorSpans: p.AlwaysKeepErrorSpans,
+		AlwaysKeepSlowSpansMs: p.AlwaysKeepSlowSpansMS, CreatedAt: optional(p.CreatedAt), UpdatedAt: optional(p.UpdatedAt),
+	}
+}
