@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -160,5 +161,56 @@ func TestDashboardsAtOnce(t *testing.T) {
 	}
 	if n := len(c.call("GET", path+"/versions", "", 200)["data"].([]any)); n != 1+len(bodies) {
 		t.Errorf("%d versions of %d changes", n, len(bodies))
+	}
+}
+
+// TestDashboardTemplates: every template is listed, previewed and instantiated through REST, and the widgets are those of the preview.
+func TestDashboardTemplates(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "Templates")
+	c := restClient{t, s, s.APIKey}
+	var all []any
+	for path := "/v2/dashboards/templates?limit=8"; path != ""; {
+		page := c.call("GET", path, "", 200)
+		all = append(all, page["data"].([]any)...)
+		path = ""
+		if page["has_more"] == true {
+			path = "/v2/dashboards/templates?limit=8&cursor=" + fmt.Sprint(page["next_cursor"])
+		}
+	}
+	if len(all) != 20 {
+		t.Fatalf("%d templates", len(all))
+	}
+	for _, each := range all {
+		template := each.(map[string]any)
+		path := "/v2/dashboards/templates/" + fmt.Sprint(template["id"])
+		parameters := map[string]any{}
+		for _, p := range template["parameters"].([]any) {
+			if p := p.(map[string]any); p["required"] == true {
+				parameters[fmt.Sprint(p["key"])] = p["placeholder"]
+			}
+		}
+		if len(parameters) > 0 {
+			if got := tagOf(c.call("POST", path+"/instantiate", `{}`, 400)); got != "@svc/http/v2/ParameterMissingError" {
+				t.Errorf("%v without its parameters: %v", template["name"], got)
+			}
+		}
+		text, err := json.Marshal(map[string]any{"parameters": parameters})
+		if err != nil {
+			t.Fatal(err)
+		}
+		preview := c.call("POST", path+"/preview", string(text), 200)
+		made := c.call("POST", path+"/instantiate", string(text), 200)
+		read := c.call("GET", "/v2/dashboards/"+fmt.Sprint(made["id"]), "", 200)
+		for _, field := range []string{"name", "time_range", "widgets", "variables"} {
+			if diff := cmp.Diff(preview[field], read[field]); diff != "" {
+				t.Errorf("%v: %s (-preview +stored):\n%s", template["name"], field, diff)
+			}
+		}
+		if tiles := template["preview"].([]any); len(tiles) != len(read["widgets"].([]any)) {
+			t.Errorf("%v: %d tiles for %d widgets", template["name"], len(tiles), len(read["widgets"].([]any)))
+		}
+	}
+	if named := c.call("POST", "/v2/dashboards/templates/"+fmt.Sprint(all[0].(map[string]any)["id"])+"/instantiate", `{"name":"Mine"}`, 200); named["name"] != "Mine" {
+		t.Errorf("a name of its own: %v", named["name"])
 	}
 }

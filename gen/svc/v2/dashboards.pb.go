@@ -26,7 +26,7 @@ var File_svc_v2_dashboards_proto protoreflect.FileDescriptor
 
 const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"\n" +
-	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\xc7\x10\n" +
+	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\x80\x17\n" +
 	"\x11DashboardsService\x12\xdf\x01\n" +
 	"\x0eListDashboards\x12\x1d.svc.v2.ListDashboardsRequest\x1a\x1e.svc.v2.ListDashboardsResponse\"\x8d\x01\xf2\xf9\x18s\n" +
 	"\x0elistDashboards\x12\n" +
@@ -51,25 +51,39 @@ const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"dashboards\x18\x012\x1dDashboardVersionNotFoundError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02+\x12)/v2/dashboards/{id}/versions/{version_id}\x12\xf6\x02\n" +
 	"\x17RestoreDashboardVersion\x12&.svc.v2.RestoreDashboardVersionRequest\x1a!.svc.v2.DashboardMutationResponse\"\x8f\x02\xf2\xf9\x18\xd1\x01\n" +
 	"\x17restoreDashboardVersion\x12\n" +
-	"dashboards\x18\x022\x1dDashboardVersionNotFoundError2\x18DashboardValidationError2\x16DashboardNotFoundError2\x19DashboardConcurrencyError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x023\"1/v2/dashboards/{id}/versions/{version_id}/restoreB\x8e\x01\n" +
+	"dashboards\x18\x022\x1dDashboardVersionNotFoundError2\x18DashboardValidationError2\x16DashboardNotFoundError2\x19DashboardConcurrencyError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x023\"1/v2/dashboards/{id}/versions/{version_id}/restore\x12\xca\x01\n" +
+	"\x16ListDashboardTemplates\x12%.svc.v2.ListDashboardTemplatesRequest\x1a&.svc.v2.ListDashboardTemplatesResponse\"a\xf2\xf9\x18=\n" +
+	"\x16listDashboardTemplates\x12\n" +
+	"dashboards\x18\x012\x15ParameterInvalidError\x82\xd3\xe4\x93\x02\x1a\x12\x18/v2/dashboards/templates\x12\x84\x02\n" +
+	"\x18PreviewDashboardTemplate\x12'.svc.v2.PreviewDashboardTemplateRequest\x1a .svc.v2.DashboardTemplatePreview\"\x9c\x01\xf2\xf9\x18_\n" +
+	"\x18previewDashboardTemplate\x12\n" +
+	"dashboards\x18\x012\x15ParameterInvalidError2\x1eDashboardTemplateNotFoundError\x82\xd3\xe4\x93\x023:\x01*\"./v2/dashboards/templates/{template_id}/preview\x12\xe2\x02\n" +
+	"\x1cInstantiateDashboardTemplate\x12+.svc.v2.InstantiateDashboardTemplateRequest\x1a!.svc.v2.DashboardMutationResponse\"\xf1\x01\xf2\xf9\x18\xaf\x01\n" +
+	"\x1cinstantiateDashboardTemplate\x12\n" +
+	"dashboards\x18\x022\x15ParameterInvalidError2\x15ParameterMissingError2\x1eDashboardTemplateNotFoundError2\x18DashboardValidationError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x027:\x01*\"2/v2/dashboards/templates/{template_id}/instantiateB\x8e\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0fDashboardsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var file_svc_v2_dashboards_proto_goTypes = []any{
-	(*ListDashboardsRequest)(nil),          // 0: svc.v2.ListDashboardsRequest
-	(*CreateDashboardRequest)(nil),         // 1: svc.v2.CreateDashboardRequest
-	(*GetDashboardRequest)(nil),            // 2: svc.v2.GetDashboardRequest
-	(*UpdateDashboardRequest)(nil),         // 3: svc.v2.UpdateDashboardRequest
-	(*DeleteDashboardRequest)(nil),         // 4: svc.v2.DeleteDashboardRequest
-	(*ListDashboardVersionsRequest)(nil),   // 5: svc.v2.ListDashboardVersionsRequest
-	(*GetDashboardVersionRequest)(nil),     // 6: svc.v2.GetDashboardVersionRequest
-	(*RestoreDashboardVersionRequest)(nil), // 7: svc.v2.RestoreDashboardVersionRequest
-	(*ListDashboardsResponse)(nil),         // 8: svc.v2.ListDashboardsResponse
-	(*DashboardMutationResponse)(nil),      // 9: svc.v2.DashboardMutationResponse
-	(*Dashboard)(nil),                      // 10: svc.v2.Dashboard
-	(*DeletedDashboard)(nil),               // 11: svc.v2.DeletedDashboard
-	(*ListDashboardVersionsResponse)(nil),  // 12: svc.v2.ListDashboardVersionsResponse
-	(*DashboardVersionDetail)(nil),         // 13: svc.v2.DashboardVersionDetail
+	(*ListDashboardsRequest)(nil),               // 0: svc.v2.ListDashboardsRequest
+	(*CreateDashboardRequest)(nil),              // 1: svc.v2.CreateDashboardRequest
+	(*GetDashboardRequest)(nil),                 // 2: svc.v2.GetDashboardRequest
+	(*UpdateDashboardRequest)(nil),              // 3: svc.v2.UpdateDashboardRequest
+	(*DeleteDashboardRequest)(nil),              // 4: svc.v2.DeleteDashboardRequest
+	(*ListDashboardVersionsRequest)(nil),        // 5: svc.v2.ListDashboardVersionsRequest
+	(*GetDashboardVersionRequest)(nil),          // 6: svc.v2.GetDashboardVersionRequest
+	(*RestoreDashboardVersionRequest)(nil),      // 7: svc.v2.RestoreDashboardVersionRequest
+	(*ListDashboardTemplatesRequest)(nil),       // 8: svc.v2.ListDashboardTemplatesRequest
+	(*PreviewDashboardTemplateRequest)(nil),     // 9: svc.v2.PreviewDashboardTemplateRequest
+	(*InstantiateDashboardTemplateRequest)(nil), // 10: svc.v2.InstantiateDashboardTemplateRequest
+	(*ListDashboardsResponse)(nil),              // 11: svc.v2.ListDashboardsResponse
+	(*DashboardMutationResponse)(nil),           // 12: svc.v2.DashboardMutationResponse
+	(*Dashboard)(nil),                           // 13: svc.v2.Dashboard
+	(*DeletedDashboard)(nil),                    // 14: svc.v2.DeletedDashboard
+	(*ListDashboardVersionsResponse)(nil),       // 15: svc.v2.ListDashboardVersionsResponse
+	(*DashboardVersionDetail)(nil),              // 16: svc.v2.DashboardVersionDetail
+	(*ListDashboardTemplatesResponse)(nil),      // 17: svc.v2.ListDashboardTemplatesResponse
+	(*DashboardTemplatePreview)(nil),            // 18: svc.v2.DashboardTemplatePreview
 }
 var file_svc_v2_dashboards_proto_depIdxs = []int32{
 	0,  // 0: svc.v2.DashboardsService.ListDashboards:input_type -> svc.v2.ListDashboardsRequest
@@ -80,16 +94,22 @@ var file_svc_v2_dashboards_proto_depIdxs = []int32{
 	5,  // 5: svc.v2.DashboardsService.ListDashboardVersions:input_type -> svc.v2.ListDashboardVersionsRequest
 	6,  // 6: svc.v2.DashboardsService.GetDashboardVersion:input_type -> svc.v2.GetDashboardVersionRequest
 	7,  // 7: svc.v2.DashboardsService.RestoreDashboardVersion:input_type -> svc.v2.RestoreDashboardVersionRequest
-	8,  // 8: svc.v2.DashboardsService.ListDashboards:output_type -> svc.v2.ListDashboardsResponse
-	9,  // 9: svc.v2.DashboardsService.CreateDashboard:output_type -> svc.v2.DashboardMutationResponse
-	10, // 10: svc.v2.DashboardsService.GetDashboard:output_type -> svc.v2.Dashboard
-	9,  // 11: svc.v2.DashboardsService.UpdateDashboard:output_type -> svc.v2.DashboardMutationResponse
-	11, // 12: svc.v2.DashboardsService.DeleteDashboard:output_type -> svc.v2.DeletedDashboard
-	12, // 13: svc.v2.DashboardsService.ListDashboardVersions:output_type -> svc.v2.ListDashboardVersionsResponse
-	13, // 14: svc.v2.DashboardsService.GetDashboardVersion:output_type -> svc.v2.DashboardVersionDetail
-	9,  // 15: svc.v2.DashboardsService.RestoreDashboardVersion:output_type -> svc.v2.DashboardMutationResponse
-	8,  // [8:16] is the sub-list for method output_type
-	0,  // [0:8] is the sub-list for method input_type
+	8,  // 8: svc.v2.DashboardsService.ListDashboardTemplates:input_type -> svc.v2.ListDashboardTemplatesRequest
+	9,  // 9: svc.v2.DashboardsService.PreviewDashboardTemplate:input_type -> svc.v2.PreviewDashboardTemplateRequest
+	10, // 10: svc.v2.DashboardsService.InstantiateDashboardTemplate:input_type -> svc.v2.InstantiateDashboardTemplateRequest
+	11, // 11: svc.v2.DashboardsService.ListDashboards:output_type -> svc.v2.ListDashboardsResponse
+	12, // 12: svc.v2.DashboardsService.CreateDashboard:output_type -> svc.v2.DashboardMutationResponse
+	13, // 13: svc.v2.DashboardsService.GetDashboard:output_type -> svc.v2.Dashboard
+	12, // 14: svc.v2.DashboardsService.UpdateDashboard:output_type -> svc.v2.DashboardMutationResponse
+	14, // 15: svc.v2.DashboardsService.DeleteDashboard:output_type -> svc.v2.DeletedDashboard
+	15, // 16: svc.v2.DashboardsService.ListDashboardVersions:output_type -> svc.v2.ListDashboardVersionsResponse
+	16, // 17: svc.v2.DashboardsService.GetDashboardVersion:output_type -> svc.v2.DashboardVersionDetail
+	12, // 18: svc.v2.DashboardsService.RestoreDashboardVersion:output_type -> svc.v2.DashboardMutationResponse
+	17, // 19: svc.v2.DashboardsService.ListDashboardTemplates:output_type -> svc.v2.ListDashboardTemplatesResponse
+	18, // 20: svc.v2.DashboardsService.PreviewDashboardTemplate:output_type -> svc.v2.DashboardTemplatePreview
+	12, // 21: svc.v2.DashboardsService.InstantiateDashboardTemplate:output_type -> svc.v2.DashboardMutationResponse
+	11, // [11:22] is the sub-list for method output_type
+	0,  // [0:11] is the sub-list for method input_type
 	0,  // [0:0] is the sub-list for extension type_name
 	0,  // [0:0] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
@@ -101,6 +121,7 @@ func file_svc_v2_dashboards_proto_init() {
 		return
 	}
 	file_svc_v2_dashboard_resource_proto_init()
+	file_svc_v2_dashboard_templates_proto_init()
 	file_svc_v2_dashboard_versions_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -19,14 +19,17 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	DashboardsService_ListDashboards_FullMethodName          = "/svc.v2.DashboardsService/ListDashboards"
-	DashboardsService_CreateDashboard_FullMethodName         = "/svc.v2.DashboardsService/CreateDashboard"
-	DashboardsService_GetDashboard_FullMethodName            = "/svc.v2.DashboardsService/GetDashboard"
-	DashboardsService_UpdateDashboard_FullMethodName         = "/svc.v2.DashboardsService/UpdateDashboard"
-	DashboardsService_DeleteDashboard_FullMethodName         = "/svc.v2.DashboardsService/DeleteDashboard"
-	DashboardsService_ListDashboardVersions_FullMethodName   = "/svc.v2.DashboardsService/ListDashboardVersions"
-	DashboardsService_GetDashboardVersion_FullMethodName     = "/svc.v2.DashboardsService/GetDashboardVersion"
-	DashboardsService_RestoreDashboardVersion_FullMethodName = "/svc.v2.DashboardsService/RestoreDashboardVersion"
+	DashboardsService_ListDashboards_FullMethodName               = "/svc.v2.DashboardsService/ListDashboards"
+	DashboardsService_CreateDashboard_FullMethodName              = "/svc.v2.DashboardsService/CreateDashboard"
+	DashboardsService_GetDashboard_FullMethodName                 = "/svc.v2.DashboardsService/GetDashboard"
+	DashboardsService_UpdateDashboard_FullMethodName              = "/svc.v2.DashboardsService/UpdateDashboard"
+	DashboardsService_DeleteDashboard_FullMethodName              = "/svc.v2.DashboardsService/DeleteDashboard"
+	DashboardsService_ListDashboardVersions_FullMethodName        = "/svc.v2.DashboardsService/ListDashboardVersions"
+	DashboardsService_GetDashboardVersion_FullMethodName          = "/svc.v2.DashboardsService/GetDashboardVersion"
+	DashboardsService_RestoreDashboardVersion_FullMethodName      = "/svc.v2.DashboardsService/RestoreDashboardVersion"
+	DashboardsService_ListDashboardTemplates_FullMethodName       = "/svc.v2.DashboardsService/ListDashboardTemplates"
+	DashboardsService_PreviewDashboardTemplate_FullMethodName     = "/svc.v2.DashboardsService/PreviewDashboardTemplate"
+	DashboardsService_InstantiateDashboardTemplate_FullMethodName = "/svc.v2.DashboardsService/InstantiateDashboardTemplate"
 )
 
 // DashboardsServiceClient is the client API for DashboardsService service.
@@ -67,6 +70,18 @@ type DashboardsServiceClient interface {
 	//
 	// The dashboard gets the definition of the version. That is a change like any other: nothing of the history is lost.
 	RestoreDashboardVersion(ctx context.Context, in *RestoreDashboardVersionRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
+	// List dashboard templates.
+	//
+	// The built-in templates, with what telemetry they need, their parameters and a sketch of their widgets.
+	ListDashboardTemplates(ctx context.Context, in *ListDashboardTemplatesRequest, opts ...grpc.CallOption) (*ListDashboardTemplatesResponse, error)
+	// Preview a dashboard template.
+	//
+	// What instantiating the template with these parameters would build. Nothing is stored; required parameters may be missing.
+	PreviewDashboardTemplate(ctx context.Context, in *PreviewDashboardTemplateRequest, opts ...grpc.CallOption) (*DashboardTemplatePreview, error)
+	// Create a dashboard from a template.
+	//
+	// The widgets equal those of the preview for the same parameters.
+	InstantiateDashboardTemplate(ctx context.Context, in *InstantiateDashboardTemplateRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
 }
 
 type dashboardsServiceClient struct {
@@ -157,6 +172,36 @@ func (c *dashboardsServiceClient) RestoreDashboardVersion(ctx context.Context, i
 	return out, nil
 }
 
+func (c *dashboardsServiceClient) ListDashboardTemplates(ctx context.Context, in *ListDashboardTemplatesRequest, opts ...grpc.CallOption) (*ListDashboardTemplatesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListDashboardTemplatesResponse)
+	err := c.cc.Invoke(ctx, DashboardsService_ListDashboardTemplates_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) PreviewDashboardTemplate(ctx context.Context, in *PreviewDashboardTemplateRequest, opts ...grpc.CallOption) (*DashboardTemplatePreview, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DashboardTemplatePreview)
+	err := c.cc.Invoke(ctx, DashboardsService_PreviewDashboardTemplate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) InstantiateDashboardTemplate(ctx context.Context, in *InstantiateDashboardTemplateRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DashboardMutationResponse)
+	err := c.cc.Invoke(ctx, DashboardsService_InstantiateDashboardTemplate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DashboardsServiceServer is the server API for DashboardsService service.
 // All implementations must embed UnimplementedDashboardsServiceServer
 // for forward compatibility.
@@ -195,6 +240,18 @@ type DashboardsServiceServer interface {
 	//
 	// The dashboard gets the definition of the version. That is a change like any other: nothing of the history is lost.
 	RestoreDashboardVersion(context.Context, *RestoreDashboardVersionRequest) (*DashboardMutationResponse, error)
+	// List dashboard templates.
+	//
+	// The built-in templates, with what telemetry they need, their parameters and a sketch of their widgets.
+	ListDashboardTemplates(context.Context, *ListDashboardTemplatesRequest) (*ListDashboardTemplatesResponse, error)
+	// Preview a dashboard template.
+	//
+	// What instantiating the template with these parameters would build. Nothing is stored; required parameters may be missing.
+	PreviewDashboardTemplate(context.Context, *PreviewDashboardTemplateRequest) (*DashboardTemplatePreview, error)
+	// Create a dashboard from a template.
+	//
+	// The widgets equal those of the preview for the same parameters.
+	InstantiateDashboardTemplate(context.Context, *InstantiateDashboardTemplateRequest) (*DashboardMutationResponse, error)
 	mustEmbedUnimplementedDashboardsServiceServer()
 }
 
@@ -228,6 +285,15 @@ func (UnimplementedDashboardsServiceServer) GetDashboardVersion(context.Context,
 }
 func (UnimplementedDashboardsServiceServer) RestoreDashboardVersion(context.Context, *RestoreDashboardVersionRequest) (*DashboardMutationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RestoreDashboardVersion not implemented")
+}
+func (UnimplementedDashboardsServiceServer) ListDashboardTemplates(context.Context, *ListDashboardTemplatesRequest) (*ListDashboardTemplatesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListDashboardTemplates not implemented")
+}
+func (UnimplementedDashboardsServiceServer) PreviewDashboardTemplate(context.Context, *PreviewDashboardTemplateRequest) (*DashboardTemplatePreview, error) {
+	return nil, status.Error(codes.Unimplemented, "method PreviewDashboardTemplate not implemented")
+}
+func (UnimplementedDashboardsServiceServer) InstantiateDashboardTemplate(context.Context, *InstantiateDashboardTemplateRequest) (*DashboardMutationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method InstantiateDashboardTemplate not implemented")
 }
 func (UnimplementedDashboardsServiceServer) mustEmbedUnimplementedDashboardsServiceServer() {}
 func (UnimplementedDashboardsServiceServer) testEmbeddedByValue()                           {}
@@ -394,6 +460,60 @@ func _DashboardsService_RestoreDashboardVersion_Handler(srv interface{}, ctx con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DashboardsService_ListDashboardTemplates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListDashboardTemplatesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).ListDashboardTemplates(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_ListDashboardTemplates_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).ListDashboardTemplates(ctx, req.(*ListDashboardTemplatesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_PreviewDashboardTemplate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PreviewDashboardTemplateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).PreviewDashboardTemplate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_PreviewDashboardTemplate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).PreviewDashboardTemplate(ctx, req.(*PreviewDashboardTemplateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_InstantiateDashboardTemplate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(InstantiateDashboardTemplateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).InstantiateDashboardTemplate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_InstantiateDashboardTemplate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).InstantiateDashboardTemplate(ctx, req.(*InstantiateDashboardTemplateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DashboardsService_ServiceDesc is the grpc.ServiceDesc for DashboardsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -432,6 +552,18 @@ var DashboardsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RestoreDashboardVersion",
 			Handler:    _DashboardsService_RestoreDashboardVersion_Handler,
+		},
+		{
+			MethodName: "ListDashboardTemplates",
+			Handler:    _DashboardsService_ListDashboardTemplates_Handler,
+		},
+		{
+			MethodName: "PreviewDashboardTemplate",
+			Handler:    _DashboardsService_PreviewDashboardTemplate_Handler,
+		},
+		{
+			MethodName: "InstantiateDashboardTemplate",
+			Handler:    _DashboardsService_InstantiateDashboardTemplate_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -2,7 +2,6 @@ package dashboards
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -21,7 +20,10 @@ const (
 	maxGroups  = 20
 )
 
-var plainNumber = regexp.MustCompile(`^[0-9]{1,9}$`)
+var (
+	plainNumber  = regexp.MustCompile(`^0*[1-9][0-9]{0,8}$`)
+	stepInterval = regexp.MustCompile(`^0*[1-9][0-9]{0,8}[smhd]?$`)
+)
 
 // given is a field of a union and the kind that it belongs to.
 type given struct {
@@ -137,17 +139,13 @@ func (c *checker) query(path string, q *svcv2.QueryDraft) {
 			c.fail(at(path+".group_by", i), "must not be blank")
 		}
 	}
-	for _, limit := range []struct{ field, text string }{
-		{"limit", q.GetLimit()},
-		{"series_limit", q.GetSeriesLimit()},
-		{"step_interval", q.GetStepInterval()},
-	} {
-		if limit.text == "" {
-			continue
-		}
-		if n, err := strconv.Atoi(limit.text); !plainNumber.MatchString(limit.text) || err != nil || n == 0 {
+	for _, limit := range []struct{ field, text string }{{"limit", q.GetLimit()}, {"series_limit", q.GetSeriesLimit()}} {
+		if limit.text != "" && !plainNumber.MatchString(limit.text) {
 			c.fail(path+"."+limit.field, "must be a whole number greater than 0, as text")
 		}
+	}
+	if step := q.GetStepInterval(); step != "" && !stepInterval.MatchString(step) {
+		c.fail(path+".step_interval", "must be a number of seconds, or a number and s, m, h or d")
 	}
 }
 

@@ -57,6 +57,15 @@ const (
 	// DashboardsServiceRestoreDashboardVersionProcedure is the fully-qualified name of the
 	// DashboardsService's RestoreDashboardVersion RPC.
 	DashboardsServiceRestoreDashboardVersionProcedure = "/svc.v2.DashboardsService/RestoreDashboardVersion"
+	// DashboardsServiceListDashboardTemplatesProcedure is the fully-qualified name of the
+	// DashboardsService's ListDashboardTemplates RPC.
+	DashboardsServiceListDashboardTemplatesProcedure = "/svc.v2.DashboardsService/ListDashboardTemplates"
+	// DashboardsServicePreviewDashboardTemplateProcedure is the fully-qualified name of the
+	// DashboardsService's PreviewDashboardTemplate RPC.
+	DashboardsServicePreviewDashboardTemplateProcedure = "/svc.v2.DashboardsService/PreviewDashboardTemplate"
+	// DashboardsServiceInstantiateDashboardTemplateProcedure is the fully-qualified name of the
+	// DashboardsService's InstantiateDashboardTemplate RPC.
+	DashboardsServiceInstantiateDashboardTemplateProcedure = "/svc.v2.DashboardsService/InstantiateDashboardTemplate"
 )
 
 // DashboardsServiceClient is a client for the svc.v2.DashboardsService service.
@@ -93,6 +102,18 @@ type DashboardsServiceClient interface {
 	//
 	// The dashboard gets the definition of the version. That is a change like any other: nothing of the history is lost.
 	RestoreDashboardVersion(context.Context, *v2.RestoreDashboardVersionRequest) (*v2.DashboardMutationResponse, error)
+	// List dashboard templates.
+	//
+	// The built-in templates, with what telemetry they need, their parameters and a sketch of their widgets.
+	ListDashboardTemplates(context.Context, *v2.ListDashboardTemplatesRequest) (*v2.ListDashboardTemplatesResponse, error)
+	// Preview a dashboard template.
+	//
+	// What instantiating the template with these parameters would build. Nothing is stored; required parameters may be missing.
+	PreviewDashboardTemplate(context.Context, *v2.PreviewDashboardTemplateRequest) (*v2.DashboardTemplatePreview, error)
+	// Create a dashboard from a template.
+	//
+	// The widgets equal those of the preview for the same parameters.
+	InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error)
 }
 
 // NewDashboardsServiceClient constructs a client for the svc.v2.DashboardsService service. By
@@ -154,19 +175,40 @@ func NewDashboardsServiceClient(httpClient connect.HTTPClient, baseURL string, o
 			connect.WithSchema(dashboardsServiceMethods.ByName("RestoreDashboardVersion")),
 			connect.WithClientOptions(opts...),
 		),
+		listDashboardTemplates: connect.NewClient[v2.ListDashboardTemplatesRequest, v2.ListDashboardTemplatesResponse](
+			httpClient,
+			baseURL+DashboardsServiceListDashboardTemplatesProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("ListDashboardTemplates")),
+			connect.WithClientOptions(opts...),
+		),
+		previewDashboardTemplate: connect.NewClient[v2.PreviewDashboardTemplateRequest, v2.DashboardTemplatePreview](
+			httpClient,
+			baseURL+DashboardsServicePreviewDashboardTemplateProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("PreviewDashboardTemplate")),
+			connect.WithClientOptions(opts...),
+		),
+		instantiateDashboardTemplate: connect.NewClient[v2.InstantiateDashboardTemplateRequest, v2.DashboardMutationResponse](
+			httpClient,
+			baseURL+DashboardsServiceInstantiateDashboardTemplateProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("InstantiateDashboardTemplate")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // dashboardsServiceClient implements DashboardsServiceClient.
 type dashboardsServiceClient struct {
-	listDashboards          *connect.Client[v2.ListDashboardsRequest, v2.ListDashboardsResponse]
-	createDashboard         *connect.Client[v2.CreateDashboardRequest, v2.DashboardMutationResponse]
-	getDashboard            *connect.Client[v2.GetDashboardRequest, v2.Dashboard]
-	updateDashboard         *connect.Client[v2.UpdateDashboardRequest, v2.DashboardMutationResponse]
-	deleteDashboard         *connect.Client[v2.DeleteDashboardRequest, v2.DeletedDashboard]
-	listDashboardVersions   *connect.Client[v2.ListDashboardVersionsRequest, v2.ListDashboardVersionsResponse]
-	getDashboardVersion     *connect.Client[v2.GetDashboardVersionRequest, v2.DashboardVersionDetail]
-	restoreDashboardVersion *connect.Client[v2.RestoreDashboardVersionRequest, v2.DashboardMutationResponse]
+	listDashboards               *connect.Client[v2.ListDashboardsRequest, v2.ListDashboardsResponse]
+	createDashboard              *connect.Client[v2.CreateDashboardRequest, v2.DashboardMutationResponse]
+	getDashboard                 *connect.Client[v2.GetDashboardRequest, v2.Dashboard]
+	updateDashboard              *connect.Client[v2.UpdateDashboardRequest, v2.DashboardMutationResponse]
+	deleteDashboard              *connect.Client[v2.DeleteDashboardRequest, v2.DeletedDashboard]
+	listDashboardVersions        *connect.Client[v2.ListDashboardVersionsRequest, v2.ListDashboardVersionsResponse]
+	getDashboardVersion          *connect.Client[v2.GetDashboardVersionRequest, v2.DashboardVersionDetail]
+	restoreDashboardVersion      *connect.Client[v2.RestoreDashboardVersionRequest, v2.DashboardMutationResponse]
+	listDashboardTemplates       *connect.Client[v2.ListDashboardTemplatesRequest, v2.ListDashboardTemplatesResponse]
+	previewDashboardTemplate     *connect.Client[v2.PreviewDashboardTemplateRequest, v2.DashboardTemplatePreview]
+	instantiateDashboardTemplate *connect.Client[v2.InstantiateDashboardTemplateRequest, v2.DashboardMutationResponse]
 }
 
 // ListDashboards calls svc.v2.DashboardsService.ListDashboards.
@@ -241,6 +283,33 @@ func (c *dashboardsServiceClient) RestoreDashboardVersion(ctx context.Context, r
 	return nil, err
 }
 
+// ListDashboardTemplates calls svc.v2.DashboardsService.ListDashboardTemplates.
+func (c *dashboardsServiceClient) ListDashboardTemplates(ctx context.Context, req *v2.ListDashboardTemplatesRequest) (*v2.ListDashboardTemplatesResponse, error) {
+	response, err := c.listDashboardTemplates.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// PreviewDashboardTemplate calls svc.v2.DashboardsService.PreviewDashboardTemplate.
+func (c *dashboardsServiceClient) PreviewDashboardTemplate(ctx context.Context, req *v2.PreviewDashboardTemplateRequest) (*v2.DashboardTemplatePreview, error) {
+	response, err := c.previewDashboardTemplate.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// InstantiateDashboardTemplate calls svc.v2.DashboardsService.InstantiateDashboardTemplate.
+func (c *dashboardsServiceClient) InstantiateDashboardTemplate(ctx context.Context, req *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error) {
+	response, err := c.instantiateDashboardTemplate.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // DashboardsServiceHandler is an implementation of the svc.v2.DashboardsService service.
 type DashboardsServiceHandler interface {
 	// List dashboards.
@@ -275,6 +344,18 @@ type DashboardsServiceHandler interface {
 	//
 	// The dashboard gets the definition of the version. That is a change like any other: nothing of the history is lost.
 	RestoreDashboardVersion(context.Context, *v2.RestoreDashboardVersionRequest) (*v2.DashboardMutationResponse, error)
+	// List dashboard templates.
+	//
+	// The built-in templates, with what telemetry they need, their parameters and a sketch of their widgets.
+	ListDashboardTemplates(context.Context, *v2.ListDashboardTemplatesRequest) (*v2.ListDashboardTemplatesResponse, error)
+	// Preview a dashboard template.
+	//
+	// What instantiating the template with these parameters would build. Nothing is stored; required parameters may be missing.
+	PreviewDashboardTemplate(context.Context, *v2.PreviewDashboardTemplateRequest) (*v2.DashboardTemplatePreview, error)
+	// Create a dashboard from a template.
+	//
+	// The widgets equal those of the preview for the same parameters.
+	InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error)
 }
 
 // NewDashboardsServiceHandler builds an HTTP handler from the service implementation. It returns
@@ -332,6 +413,24 @@ func NewDashboardsServiceHandler(svc DashboardsServiceHandler, opts ...connect.H
 		connect.WithSchema(dashboardsServiceMethods.ByName("RestoreDashboardVersion")),
 		connect.WithHandlerOptions(opts...),
 	)
+	dashboardsServiceListDashboardTemplatesHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceListDashboardTemplatesProcedure,
+		svc.ListDashboardTemplates,
+		connect.WithSchema(dashboardsServiceMethods.ByName("ListDashboardTemplates")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServicePreviewDashboardTemplateHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServicePreviewDashboardTemplateProcedure,
+		svc.PreviewDashboardTemplate,
+		connect.WithSchema(dashboardsServiceMethods.ByName("PreviewDashboardTemplate")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServiceInstantiateDashboardTemplateHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceInstantiateDashboardTemplateProcedure,
+		svc.InstantiateDashboardTemplate,
+		connect.WithSchema(dashboardsServiceMethods.ByName("InstantiateDashboardTemplate")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.DashboardsService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case DashboardsServiceListDashboardsProcedure:
@@ -350,6 +449,12 @@ func NewDashboardsServiceHandler(svc DashboardsServiceHandler, opts ...connect.H
 			dashboardsServiceGetDashboardVersionHandler.ServeHTTP(w, r)
 		case DashboardsServiceRestoreDashboardVersionProcedure:
 			dashboardsServiceRestoreDashboardVersionHandler.ServeHTTP(w, r)
+		case DashboardsServiceListDashboardTemplatesProcedure:
+			dashboardsServiceListDashboardTemplatesHandler.ServeHTTP(w, r)
+		case DashboardsServicePreviewDashboardTemplateProcedure:
+			dashboardsServicePreviewDashboardTemplateHandler.ServeHTTP(w, r)
+		case DashboardsServiceInstantiateDashboardTemplateProcedure:
+			dashboardsServiceInstantiateDashboardTemplateHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -389,4 +494,16 @@ func (UnimplementedDashboardsServiceHandler) GetDashboardVersion(context.Context
 
 func (UnimplementedDashboardsServiceHandler) RestoreDashboardVersion(context.Context, *v2.RestoreDashboardVersionRequest) (*v2.DashboardMutationResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.RestoreDashboardVersion is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) ListDashboardTemplates(context.Context, *v2.ListDashboardTemplatesRequest) (*v2.ListDashboardTemplatesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.ListDashboardTemplates is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) PreviewDashboardTemplate(context.Context, *v2.PreviewDashboardTemplateRequest) (*v2.DashboardTemplatePreview, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.PreviewDashboardTemplate is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.InstantiateDashboardTemplate is not implemented"))
 }

@@ -1,0 +1,119 @@
+package templates
+
+// errorLabel names the sort of an error: its type, else what it says, else where it happened.
+const errorLabel = `coalesce(nullIf(SpanAttributes['error.type'], ''), nullIf(EventsAttributes[indexOf(EventsName, 'exception')]['exception.type'], ''),` +
+	` nullIf(StatusMessage, ''), SpanName)`
+
+const hasError = "has_error = true"
+
+func (b *board) errorsByType(p place) {
+	b.table(p, "Errors by Type", sql("table",
+		"SELECT "+errorLabel+" AS error_label, count() AS count, uniq(ServiceName) AS affected_services_count FROM spans"+
+			" WHERE $__orgFilter AND $__timeFilter(Timestamp) AND HasError"+b.sqlService()+
+			" GROUP BY error_label ORDER BY count DESC, error_label LIMIT 20"),
+		column("error_label", "Error", ""), column("count", "Count", "number"), column("affected_services_count", "Services", "number"))
+}
+
+func (b *board) affectedServices(p place) {
+	b.sqlNumber(p, "Affected Services", "number",
+		"SELECT uniq(ServiceName) AS value FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND HasError"+b.sqlService())
+}
+
+func application() []*Template {
+	tracing := []string{"Tracing"}
+	return []*Template{
+		{
+			Slug: "service-health", Name: "Service Health", Description: "Throughput, errors and latency of services.", Category: "application",
+			Tags: []string{"service", "latency", "errors"}, Requirements: tracing, Parameters: serviceName(),
+			widgets: func(b *board) {
+				f := b.service()
+				b.number(place{0, 0, 3, 2}, "Throughput", "number", "sum", spans("count", f))
+				b.number(place{3, 0, 3, 2}, "Error Rate", "percent", "avg", spans("error_rate", f))
+				b.number(place{6, 0, 3, 2}, "P50 Latency", "duration_ms", "avg", spans("p50_duration", f))
+				b.number(place{9, 0, 3, 2}, "P95 Latency", "duration_ms", "avg", spans("p95_duration", f))
+				b.area(place{0, 2, 6, 4}, "Throughput Over Time", "number", spans("count", f, "service.name"))
+				b.area(place{6, 2, 6, 4}, "Error Rate Over Time", "percent", spans("error_rate", f, "service.name"))
+				b.line(place{0, 6, 12, 4}, "P95 Latency Over Time", "duration_ms", spans("p95_duration", f, "service.name"))
+			},
+		},
+		{
+			Slug: "error-tracking", Name: "Error Tracking", Description: "How many errors there are, of which types, and where.", Category: "application",
+			Tags: []string{"errors"}, Requirements: tracing, Parameters: serviceName(),
+			widgets: func(b *board) {
+				b.area(place{0, 0, 12, 4}, "Error Rate Over Time", "percent", spans("error_rate", b.service(), "service.name"))
+				b.errorsByType(place{0, 4, 12, 5})
+				b.traces(place{0, 9, 12, 5}, "Recent Error Traces", where(b.service(), hasError), 10)
+			},
+		},
+		{
+			Slug: "platform-overview", Name: "Platform Overview", Description: "All services at a glance.", Category: "application",
+			Tags: []string{"overview"}, Requirements: tracing,
+			widgets: func(b *board) {
+				b.number(place{0, 0, 3, 2}, "Total Traces", "number", "sum", spans("count", "root_only = true"))
+				b.number(place{3, 0, 3, 2}, "Total Errors", "number", "sum", spans("count", hasError))
+				b.number(place{6, 0, 3, 2}, "Error Rate", "percent", "avg", spans("error_rate", ""))
+				b.affectedServices(place{9, 0, 3, 2})
+				b.table(place{0, 2, 12, 5}, "Service Overview", sql("table",
+					"SELECT ServiceName AS service, round(sum(SampleRate)) AS throughput, quantile(0.95)(DurationNano) / 1e6 AS p95, countIf(HasError) AS errors"+
+						" FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND IsEntry GROUP BY service ORDER BY throughput DESC, service LIMIT 50"),
+					column("service", "Service", ""), column("throughput", "Throughput", "number"), column("p95", "P95", "duration_ms"), column("errors", "Errors", "number"))
+				b.area(place{0, 7, 6, 4}, "Throughput by Service", "number", spans("count", "", "service.name"))
+				b.area(place{6, 7, 6, 4}, "Error Rate by Service", "percent", spans("error_rate", "", "service.name"))
+				b.traces(place{0, 11, 12, 5}, "Recent Error Traces", hasError, 10)
+			},
+		},
+		{
+			Slug: "http-endpoints", Name: "HTTP Endpoints", Description: "The busiest and the slowest endpoints.", Category: "application",
+			Tags: []string{"http", "latency"}, Requirements: []string{"HTTP instrumentation"}, Parameters: serviceName(),
+			widgets: func(b *board) {
+				f := b.service()
+				b.table(place{0, 0, 6, 5}, "Top Endpoints by Throughput", query("breakdown", spans("count", f, "span.name")),
+					column("name", "Endpoint", ""), column("value", "Requests", "number"))
+				b.table(place{6, 0, 6, 5}, "Slowest Endpoints (P95)", query("breakdown", spans("p95_duration", f, "span.name")),
+					column("name", "Endpoint", ""), column("value", "P95", "duration_ms"))
+				b.area(place{0, 5, 12, 4}, "Error Rate by Endpoint", "percent", spans("error_rate", f, "span.name"))
+				b.traces(place{0, 9, 12, 5}, "Recent Traces", f, 10)
+			},
+		},
+		{
+			Slug: "top-errors", Name: "Top Errors", Description: "The most frequent errors and the services that have them.", Category: "application",
+			Tags: []string{"errors"}, Requirements: tracing, Parameters: serviceName(),
+			widgets: func(b *board) {
+				f := b.service()
+				b.number(place{0, 0, 4, 2}, "Total Errors", "number", "sum", spans("count", where(f, hasError)))
+				b.number(place{4, 0, 4, 2}, "Error Rate", "percent", "avg", spans("error_rate", f))
+				b.affectedServices(place{8, 0, 4, 2})
+				b.errorsByType(place{0, 2, 12, 5})
+				b.area(place{0, 7, 12, 4}, "Error Rate Over Time", "percent", spans("error_rate", f, "service.name"))
+				b.traces(place{0, 11, 12, 5}, "Recent Error Traces", where(f, hasError), 10)
+			},
+		},
+		{
+			Slug: "metric-overview", Name: "Metric Overview", Description: "One metric: its values, and which services send it.", Category: "application",
+			Tags: []string{"metrics"}, Requirements: []string{"Metrics"}, Parameters: append([]Parameter{
+				{Key: "metric_name", Label: "Metric", Description: "Name of the metric.", Required: true, Placeholder: "http.server.request.duration"},
+				{
+					Key: "metric_type", Label: "Type", Description: "Type of the metric.", Required: true, Placeholder: "histogram",
+					Values: []string{"sum", "gauge", "histogram", "exponential_histogram"},
+				},
+			}, serviceName()...),
+			widgets: func(b *board) {
+				name, kind, f := b.values["metric_name"], b.values["metric_type"], b.service()
+				title := name
+				if title == "" {
+					title = "Metric"
+				}
+				if kind == "" {
+					kind = gauge
+				}
+				b.number(place{0, 0, 4, 2}, title+" (avg)", "number", "avg", metric(name, kind, "avg", f))
+				b.number(place{4, 0, 4, 2}, title+" (max)", "number", "max", metric(name, kind, "max", f))
+				b.number(place{8, 0, 4, 2}, "Data Points", "number", "sum", metric(name, kind, "count", f))
+				b.line(place{0, 2, 12, 4}, title+" Over Time", "number", metric(name, kind, "avg", f, "service.name"))
+				b.table(place{0, 6, 12, 4}, title+" By Service", query("breakdown", metric(name, kind, "avg", f, "service.name")),
+					column("name", "Service", ""), column("value", "Average", "number"))
+			},
+		},
+		{Slug: "blank", Name: "Untitled Dashboard", Category: "application"},
+	}
+}

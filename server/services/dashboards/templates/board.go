@@ -1,0 +1,172 @@
+package templates
+
+import (
+	"fmt"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+// board collects the widgets of one dashboard.
+type board struct {
+	values  map[string]string
+	widgets []*svcv2.Widget
+	ids     map[string]int
+}
+
+// place is where a widget stands: column, row, width and height.
+type place [4]float64
+
+// Types of metrics. Which one a metric has is up to who sends it.
+const (
+	gauge     = "gauge"
+	counter   = "counter"   // a monotonic sum
+	upDown    = "updown"    // a sum that also falls
+	histogram = "histogram" // the averages are asked for: percentiles of metrics are none of the query builder's
+)
+
+func (b *board) add(p place, visualization, title string, source *svcv2.WidgetDataSource, display *svcv2.WidgetDisplay) *svcv2.Widget {
+	id := strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(title)), "-")
+	for strings.Contains(id, "--") {
+		id = strings.ReplaceAll(id, "--", "-")
+	}
+	b.ids[id]++
+	if n := b.ids[id]; n > 1 {
+		id = fmt.Sprintf("%s-%d", id, n)
+	}
+	display.Title = new(title)
+	w := &svcv2.Widget{
+		Id: id, Visualization: visualization, DataSource: source, Display: display,
+		Layout: &svcv2.WidgetLayout{X: new(p[0]), Y: new(p[1]), W: new(p[2]), H: new(p[3])},
+	}
+	b.widgets = append(b.widgets, w)
+	return w
+}
+
+// where joins clauses by AND; empty ones are left out.
+func where(clauses ...string) string {
+	var all []string
+	for _, c := range clauses {
+		if c != "" {
+			all = append(all, c)
+		}
+	}
+	return strings.Join(all, " AND ")
+}
+
+// equals is the clause `key = "value"`, empty for an empty value.
+func equals(key, value string) string {
+	if value == "" {
+		return ""
+	}
+	return key + ` = "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}
+
+// service is the clause of the parameter service_name.
+func (b *board) service() string { return equals("service.name", b.values["service_name"]) }
+
+// sqlService is the same for a statement.
+func (b *board) sqlService() string {
+	v := b.values["service_name"]
+	if v == "" {
+		return ""
+	}
+	return " AND ServiceName = '" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(v) + "'"
+}
+
+// draft is a query as the query builder writes it.
+func draft(source, aggregation, clause string, groups ...string) *svcv2.QueryDraft {
+	return &svcv2.QueryDraft{
+		Id: "a", Name: "A", Enabled: new(true), DataSource: source, WhereClause: new(clause), Aggregation: aggregation, StepInterval: new(""),
+		OrderByDirection: new("desc"), AddOns: &svcv2.QueryAddOns{GroupBy: len(groups) > 0}, GroupBy: groups, Having: new(""), OrderBy: new(""),
+		Limit: new(""), Legend: new(""),
+	}
+}
+
+func spans(aggregation, clause string, groups ...string) *svcv2.QueryDraft {
+	return draft("traces", aggregation, clause, groups...)
+}
+
+func metric(name, kind, aggregation, clause string, groups ...string) *svcv2.QueryDraft {
+	q := draft("metrics", aggregation, clause, groups...)
+	q.SignalSource = new("default")
+	if name != "" {
+		q.MetricName = new(name)
+	}
+	q.MetricType, q.IsMonotonic = new(kind), new(kind == counter)
+	if kind == counter || kind == upDown {
+		q.MetricType = new("sum")
+	}
+	return q
+}
+
+func query(shape string, drafts ...*svcv2.QueryDraft) *svcv2.WidgetDataSource {
+	for i, q := range drafts {
+		q.Id, q.Name = string(rune('a'+i)), string(rune('A'+i))
+	}
+	return &svcv2.WidgetDataSource{Kind: "query", ResultShape: new(shape), Queries: drafts}
+}
+
+func sql(displayType, text string) *svcv2.WidgetDataSource {
+	return &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: new(text), DisplayType: new(displayType)}
+}
+
+// area, line and number are the looks that all templates share.
+func (b *board) area(p place, title, unit string, drafts ...*svcv2.QueryDraft) {
+	b.chart(p, title, unit, "area", true, drafts)
+}
+
+func (b *board) line(p place, title, unit string, drafts ...*svcv2.QueryDraft) {
+	b.chart(p, title, unit, "line", false, drafts)
+}
+
+func (b *board) chart(p place, title, unit, kind string, stacked bool, drafts []*svcv2.QueryDraft) {
+	b.add(p, "chart", title, query("timeseries", drafts...), &svcv2.WidgetDisplay{
+		ChartId: new("query-builder-" + kind), ChartPresentation: &svcv2.ChartPresentation{Legend: new("visible")}, Stacked: new(stacked),
+		CurveType: new("monotone"), Unit: new(unit),
+	})
+}
+
+// number shows what aggregate makes of a query over the whole window.
+func (b *board) number(p place, title, unit, aggregate string, q *svcv2.QueryDraft) {
+	source := query("timeseries", q)
+	source.Transform = &svcv2.DataTransform{
+		FlattenSeries: &svcv2.FlattenSeries{ValueField: "value"}, ReduceToValue: &svcv2.ReduceToValue{Field: "value", Aggregate: new(aggregate)},
+	}
+	b.add(p, "stat", title, source, &svcv2.WidgetDisplay{Unit: new(unit)})
+}
+
+func (b *board) sqlNumber(p place, title, unit, text string) {
+	source := sql("stat", text)
+	source.Transform = &svcv2.DataTransform{ReduceToValue: &svcv2.ReduceToValue{Field: "value", Aggregate: new("first")}}
+	b.add(p, "stat", title, source, &svcv2.WidgetDisplay{Unit: new(unit)})
+}
+
+// column is a column of a table.
+func column(field, header, unit string) *svcv2.TableColumn {
+	c := &svcv2.TableColumn{Field: field, Header: header}
+	if unit != "" {
+		c.Unit, c.Align = new(unit), new("right")
+	}
+	return c
+}
+
+func (b *board) table(p place, title string, source *svcv2.WidgetDataSource, columns ...*svcv2.TableColumn) {
+	b.add(p, "table", title, source, &svcv2.WidgetDisplay{Columns: columns})
+}
+
+// traces lists the newest traces.
+func (b *board) traces(p place, title, clause string, limit float64) {
+	source := query("list", spans("count", clause))
+	source.Limit = new(limit)
+	display := &svcv2.WidgetDisplay{ListDataSource: new("traces"), ListLimit: new(limit), ListRootOnly: new(false)}
+	if clause != "" {
+		display.ListWhereClause = new(clause)
+	}
+	b.add(p, "list", title, source, display)
+}
