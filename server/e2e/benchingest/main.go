@@ -27,6 +27,8 @@ type options struct {
 	dir     string
 	// items of the load that is stored and merged, and of the one that is only acknowledged.
 	items, ackItems int
+	// warmItems are sent to each new server before: its pools and caches are warm then.
+	warmItems int
 	// half is how long the load at half of saturation lasts.
 	half time.Duration
 	// every measures all of it for every combination; otherwise for http/protobuf with gzip alone, and the acknowledgement for all.
@@ -73,7 +75,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 }
 
 func parse(args []string, log io.Writer) (options, error) {
-	o := options{log: log}
+	o := options{log: log, warmItems: 50_000}
 	flags := flag.NewFlagSet("bench-ingest", flag.ContinueOnError)
 	flags.SetOutput(log)
 	flags.StringVar(&o.program, "svc", "bin/svc", "the `program` to measure, with the engine's library beside it")

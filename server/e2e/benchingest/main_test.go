@@ -22,7 +22,7 @@ func TestRun(t *testing.T) {
 	t.Setenv("SVC_CHDB_LIB", testkit.Library(t))
 	var log bytes.Buffer
 	o := options{
-		program: testkit.Binary(t), dir: t.TempDir(), items: 4096, ackItems: 30_000, half: time.Second, signals: []otlp.Signal{otlp.Metrics}, log: &log,
+		program: testkit.Binary(t), dir: t.TempDir(), items: 2048, ackItems: 20_480, warmItems: 1024, half: time.Second, signals: []otlp.Signal{otlp.Metrics}, log: &log,
 	}
 	rows, err := measureAll(t.Context(), o)
 	if err != nil {
