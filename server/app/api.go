@@ -24,6 +24,7 @@ import (
 	"github.com/svc-observability/svc/server/services/auditlog"
 	"github.com/svc-observability/svc/server/services/dashboards"
 	"github.com/svc-observability/svc/server/services/ingestkeys"
+	"github.com/svc-observability/svc/server/services/instrumentation"
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/metrics"
 	"github.com/svc-observability/svc/server/services/servicelist"
@@ -54,12 +55,16 @@ func (a *App) openAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	denials, err := a.openDenials()
+	if err != nil {
+		return err
+	}
 	answers, err := a.openIdempotency()
 	if err != nil {
 		return err
 	}
 	chain, err := rpc.New(rpc.Config{
-		Contract: c, Idempotency: answers, Limiter: limiter("rest", restRequests, restWindow), Logger: a.log, Registerer: a.registry,
+		Contract: c, Idempotency: answers, Denials: denials, Limiter: limiter("rest", restRequests, restWindow), Logger: a.log, Registerer: a.registry,
 		MaxRequestBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {
@@ -164,6 +169,7 @@ func (a *App) mountServices(chain *rpc.Chain) http.Handler {
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, signIn), options...))
+	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.warehouse, a.log, time.Now), options...))
 	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse), options...))
 	mount(svcv2connect.NewTracesServiceHandler(traces.New(a.warehouse), options...))
 	mount(svcv2connect.NewLogsServiceHandler(logs.New(a.warehouse), options...))

@@ -32,3 +32,10 @@ func (a *App) openLimiters(ctx context.Context) (func(name string, requests int,
 		return client.Limiter(name, requests, window)
 	}, nil
 }
+
+// openDenials makes what writes refused requests into the audit log, until the server stops.
+func (a *App) openDenials() (*rpc.Denials, error) {
+	denials := rpc.NewDenials(a.store, a.log)
+	a.onClose("record of refused requests", func(context.Context) error { denials.Close(); return nil })
+	return denials, a.registry.Register(denials)
+}

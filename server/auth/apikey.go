@@ -26,12 +26,6 @@ func (a *Authenticator) apiKey(ctx context.Context, token string, org principal.
 		return nil, apierr.New(apierr.InvalidCredentials, "The API key was revoked. Use another.")
 	case key.ExpiresAt != nil && !now.Before(*key.ExpiresAt):
 		return nil, apierr.New(apierr.InvalidCredentials, "The API key has expired. Create another.")
-	case org != "" && org != key.Org:
-		return nil, apierr.New(apierr.OrganizationAccessDenied, "The API key belongs to another organization than x-svc-org-id names. Leave the header out.")
-	}
-	if e.touch(key.LastUsedAt, now) {
-		org, id := key.Org, key.ID
-		a.touches.add(func(ctx context.Context) error { return a.store.TouchApiKey(ctx, org, id, now) })
 	}
 	p := &principal.Principal{
 		Org: key.Org, User: key.CreatedBy, Kind: principal.KindAPIKey, Name: key.Name, CredentialID: publicid.Encode(publicid.APIKey, key.ID),
@@ -42,6 +36,13 @@ func (a *Authenticator) apiKey(ctx context.Context, token string, org principal.
 	}
 	if key.Kind == store.ApiKeyMCP {
 		p.Kind = principal.KindMCPKey
+	}
+	if org != "" && org != key.Org {
+		return p, apierr.New(apierr.OrganizationAccessDenied, "The API key belongs to another organization than x-svc-org-id names. Leave the header out.")
+	}
+	if e.touch(key.LastUsedAt, now) {
+		org, id := key.Org, key.ID
+		a.touches.add(func(ctx context.Context) error { return a.store.TouchApiKey(ctx, org, id, now) })
 	}
 	return p, nil
 }

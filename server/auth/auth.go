@@ -109,11 +109,12 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 func (a *Authenticator) Authenticate(ctx context.Context, h http.Header) principal.Result {
 	p, err := a.authenticate(ctx, h)
 	if err != nil {
-		return principal.Result{Err: err}
+		return principal.Result{Err: err, Refused: p}
 	}
 	return principal.Result{Principal: p}
 }
 
+// authenticate returns a principal beside an error when the credential is good and only the organization is refused.
 func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*principal.Principal, error) {
 	values := h["Authorization"]
 	if len(values) == 0 {

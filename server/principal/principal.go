@@ -85,6 +85,9 @@ const (
 type Result struct {
 	Principal *Principal
 	Err       error
+	// Refused is whose credential it is, when that is good but not for the organization that was asked for: for limits and the audit
+	// log of its own organization. It may do nothing.
+	Refused *Principal
 }
 
 type (

@@ -41,6 +41,7 @@ func cases() map[string]Statement {
 		"list_services_filtered": ListServices(ServiceList{
 			Window: w, DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), Limit: 21,
 		}),
+		"signals":      Signals(w),
 		"list_metrics": ListMetrics(MetricList{Window: w, Limit: 21}),
 		"list_metrics_filtered": ListMetrics(MetricList{
 			Window: w, ServiceName: value("service"), MetricType: value("type"), Search: value("search"), Offset: 20, Limit: 21,

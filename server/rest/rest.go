@@ -98,6 +98,7 @@ func register(mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		svcv2.RegisterIngestKeysServiceHandlerClient(ctx, mux, svcv2.NewIngestKeysServiceClient(conn)),
 		svcv2.RegisterAuditLogServiceHandlerClient(ctx, mux, svcv2.NewAuditLogServiceClient(conn)),
 		svcv2.RegisterSessionsServiceHandlerClient(ctx, mux, svcv2.NewSessionsServiceClient(conn)),
+		svcv2.RegisterInstrumentationServiceHandlerClient(ctx, mux, svcv2.NewInstrumentationServiceClient(conn)),
 		svcv2.RegisterServicesServiceHandlerClient(ctx, mux, svcv2.NewServicesServiceClient(conn)),
 		svcv2.RegisterTracesServiceHandlerClient(ctx, mux, svcv2.NewTracesServiceClient(conn)),
 		svcv2.RegisterLogsServiceHandlerClient(ctx, mux, svcv2.NewLogsServiceClient(conn)),

@@ -19,18 +19,34 @@ func (c *Chain) Admit(ctx context.Context, m *contract.Method) (context.Context,
 		return ctx, nil
 	}
 	if !m.Public {
-		p, err := caller(ctx)
-		if err != nil {
-			return ctx, err
-		}
-		if err := c.limit(ctx, p); err != nil {
-			return ctx, err
-		}
-		if err := permit(p, m); err != nil {
+		if err := c.admitCaller(ctx, m); err != nil {
 			return ctx, err
 		}
 	}
 	return context.WithValue(ctx, admittedKey{}, m), nil
+}
+
+func (c *Chain) admitCaller(ctx context.Context, m *contract.Method) error {
+	p, err := caller(ctx)
+	if r, _ := principal.ResultFrom(ctx); err != nil && r.Refused != nil {
+		// A known credential that asks for another organization is limited as one that asks for another scope is.
+		if err := c.limit(ctx, r.Refused); err != nil {
+			return err
+		}
+		c.denials.record(ctx, r.Refused, m, err)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.limit(ctx, p); err != nil {
+		return err
+	}
+	if err := permit(p, m); err != nil {
+		c.denials.record(ctx, p, m, err)
+		return err
+	}
+	return nil
 }
 
 // caller is the outcome of authentication, as the door that the call came in by takes it.

@@ -1,0 +1,86 @@
+// Package instrumentation answers the methods of svc.v2.InstrumentationService (rest-wire.md section 13).
+package instrumentation
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	// signalWindow is what the answer looks back on.
+	signalWindow = 30 * 24 * time.Hour
+	// signalTimeout is when the telemetry store counts as down: the caller waits to learn whether anything arrives.
+	signalTimeout = 10 * time.Second
+)
+
+// Statuses of a signal.
+const (
+	present = "present"
+	absent  = "absent"
+	unknown = "unknown"
+)
+
+// signals are all there are, in the order of the answer.
+func signals() []string { return []string{"traces", "logs", "metrics", "sessions", "product_events"} }
+
+// Service implements svcv2connect.InstrumentationServiceHandler. It is safe for concurrent use.
+type Service struct {
+	warehouse read.Warehouse
+	logger    *slog.Logger
+	now       func() time.Time
+}
+
+// New returns the service.
+func New(w read.Warehouse, logger *slog.Logger, now func() time.Time) *Service {
+	return &Service{w, logger, now}
+}
+
+// GetTelemetrySignals says which signals arrived. That the store is down is an answer, not a failure.
+func (s *Service) GetTelemetrySignals(ctx context.Context, _ *svcv2.GetTelemetrySignalsRequest) (*svcv2.TelemetrySignals, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now().UTC()
+	window := query.Window{Start: now.Add(-signalWindow), End: now}
+	bounded, cancel := context.WithTimeout(ctx, signalTimeout)
+	defer cancel()
+	rows, err := read.All[query.SignalRow](bounded, s.warehouse, org, query.Signals(window))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		s.logger.WarnContext(ctx, "the signals of an organization are not known", "org_id", org, "error", err)
+	}
+	return answer(now, window, rows, err == nil), nil
+}
+
+func answer(now time.Time, w query.Window, rows []query.SignalRow, available bool) *svcv2.TelemetrySignals {
+	out := &svcv2.TelemetrySignals{
+		Object: "telemetry_signals", GeneratedAt: timestamppb.New(now), WindowStart: timestamppb.New(w.Start), WindowEnd: timestamppb.New(w.End),
+		WarehouseAvailable: available,
+	}
+	found := map[string]query.SignalRow{}
+	for _, row := range rows {
+		found[row.Signal] = row
+	}
+	for _, name := range signals() {
+		signal := &svcv2.TelemetrySignal{Object: "telemetry_signal", Signal: name, Status: unknown}
+		if row := found[name]; available {
+			count := float64(row.Items)
+			signal.Count, signal.Status = &count, absent
+			if row.Items > 0 {
+				signal.Status, signal.FirstSeen, signal.LastSeen = present, timestamppb.New(row.First), timestamppb.New(row.Last)
+			}
+		}
+		out.Signals = append(out.Signals, signal)
+	}
+	return out
+}

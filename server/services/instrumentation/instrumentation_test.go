@@ -1,0 +1,112 @@
+package instrumentation
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
+
+func as(ctx context.Context, org principal.OrgID) context.Context {
+	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
+}
+
+// insert puts one row with the named columns into a table; all others have their defaults.
+func insert(t *testing.T, w *warehouse.Warehouse, table string, columns []string, rows ...[]any) {
+	t.Helper()
+	if err := w.InsertRows(t.Context(), table, columns, rows, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestGetTelemetrySignals(t *testing.T) {
+	w := warehousetest.Shared(t)
+	now := time.Now().UTC().Truncate(time.Minute).Add(30 * time.Second)
+	s := New(w, slog.New(slog.DiscardHandler), func() time.Time { return now })
+	const org, other = "org_signals", "org_signals_other"
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	day := 24 * time.Hour
+
+	insert(t, w, "spans", []string{"OrgId", "Timestamp", "TraceId", "ServiceName"},
+		[]any{org, ago(3 * day), "a", "web"}, []any{org, ago(time.Hour), "a", "web"}, []any{org, ago(2 * day), "b", "db"}, []any{other, ago(day), "a", "web"})
+	insert(t, w, "logs", []string{"OrgId", "Timestamp", "ServiceName", "Body"},
+		[]any{org, ago(day), "web", "x"}, []any{org, ago(time.Minute), "web", "y"}, []any{org, ago(-time.Hour), "web", "in the future"})
+	insert(t, w, "metric_catalog", []string{"OrgId", "Hour", "MetricName", "DataPointCount", "FirstSeen", "LastSeen"},
+		[]any{org, ago(5 * day).Truncate(time.Hour), "m", uint64(7), ago(5 * day), ago(5*day - time.Second)},
+		[]any{org, ago(4 * day).Truncate(time.Hour), "n", uint64(3), ago(4 * day), ago(4*day - time.Second)},
+		[]any{org, ago(40 * day).Truncate(time.Hour), "n", uint64(100), ago(40 * day), ago(40 * day)})
+	insert(t, w, "session_replays", []string{"OrgId", "SessionId", "Version", "StartTime"},
+		[]any{org, "s1", uint32(1), ago(6 * day)}, []any{org, "s1", uint32(2), ago(6 * day)}, []any{org, "s2", uint32(1), ago(day)})
+
+	ts := timestamppb.New
+	want := func(signals ...*svcv2.TelemetrySignal) *svcv2.TelemetrySignals {
+		return &svcv2.TelemetrySignals{
+			Object: "telemetry_signals", GeneratedAt: ts(now), WindowStart: ts(ago(30 * day)), WindowEnd: ts(now), WarehouseAvailable: true, Signals: signals,
+		}
+	}
+	has := func(name string, count float64, first, last time.Time) *svcv2.TelemetrySignal {
+		return &svcv2.TelemetrySignal{Object: "telemetry_signal", Signal: name, Status: "present", Count: &count, FirstSeen: ts(first), LastSeen: ts(last)}
+	}
+	lacks := func(name string) *svcv2.TelemetrySignal {
+		zero := 0.0
+		return &svcv2.TelemetrySignal{Object: "telemetry_signal", Signal: name, Status: "absent", Count: &zero}
+	}
+	for _, c := range []struct {
+		org  principal.OrgID
+		want *svcv2.TelemetrySignals
+	}{
+		{org, want(
+			has("traces", 3, ago(3*day).Truncate(time.Minute), ago(time.Hour).Truncate(time.Minute)), has("logs", 2, ago(day), ago(time.Minute)),
+			has("metrics", 10, ago(5*day), ago(4*day-time.Second)), has("sessions", 2, ago(6*day), ago(day)), lacks("product_events"),
+		)},
+		{other, want(has("traces", 1, ago(day).Truncate(time.Minute), ago(day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"), lacks("sessions"), lacks("product_events"))},
+		{"org_signals_none", want(lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"), lacks("product_events"))},
+	} {
+		got, err := s.GetTelemetrySignals(as(t.Context(), c.org), &svcv2.GetTelemetrySignalsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got, protocmp.Transform()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.org, diff)
+		}
+	}
+}
+
+// down is a telemetry store that does not answer.
+type down struct{ read.Warehouse }
+
+func (down) Query(context.Context, principal.OrgID, string, ...warehouse.Arg) (*warehouse.Rows, error) {
+	return nil, warehouse.ErrUnavailable
+}
+
+func TestSignalsWithoutTheStore(t *testing.T) {
+	s := New(down{}, slog.New(slog.DiscardHandler), time.Now)
+	got, err := s.GetTelemetrySignals(as(t.Context(), "org_a"), &svcv2.GetTelemetrySignalsRequest{})
+	if err != nil || got.GetWarehouseAvailable() || len(got.GetSignals()) != 5 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	for _, signal := range got.GetSignals() {
+		if signal.GetStatus() != unknown || signal.Count != nil || signal.FirstSeen != nil || signal.LastSeen != nil {
+			t.Errorf("%v", signal)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.GetTelemetrySignals(as(gone, "org_a"), &svcv2.GetTelemetrySignalsRequest{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that left: %v", err)
+	}
+}
