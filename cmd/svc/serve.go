@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 
@@ -43,15 +42,9 @@ The first start on an empty data folder creates an organization, an administrato
 	return cmd
 }
 
-// gcPercent keeps the heap smaller than Go's default of 100 does: the engine beside it needs the memory more, and what ingest holds is
-// pooled, so collecting more often costs little (docs/performance.md).
-const gcPercent = 50
-
 func (c *cli) runServer(ctx context.Context, cfg config.Config) error {
 	log := logger(c.stderr, cfg)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	limitHeap()
 	var started atomic.Pointer[app.App]
 	ctx, stop := stopSignals(ctx, func() {
 		fmt.Fprintln(c.stderr, "svc: second signal, stopping at once")

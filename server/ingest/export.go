@@ -68,7 +68,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	if fail := g.toDecoder(ctx, e.key.Org, len(e.body)); fail != nil {
 		return otlp.Result{}, fail
 	}
-	set = g.sets.Get()
+	set = g.sets.Get(purposeOf(e.signal))
 	work := g.buffers.get(e.key.Org)
 	defer g.release(work)
 	e.sent = len(e.body)
@@ -108,6 +108,17 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	g.metrics.accepted[e.signal].Add(float64(result.Accepted))
 	g.metrics.activity[activity.ProductEvents.String()].accepted.Add(float64(result.ProductEvents))
 	return result, nil
+}
+
+func purposeOf(s otlp.Signal) blocks.Purpose {
+	switch s {
+	case otlp.Traces:
+		return blocks.ForTraces
+	case otlp.Logs:
+		return blocks.ForLogs
+	default:
+		return blocks.ForMetrics
+	}
 }
 
 // panicked logs a panic, which is ours, and is the answer to it.

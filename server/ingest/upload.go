@@ -31,7 +31,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	if fail := g.toDecoder(ctx, u.key.Org, len(u.body)); fail != nil {
 		return activity.Result{}, fail
 	}
-	set = g.sets.Get()
+	set = g.sets.Get(blocks.ForSessions)
 	work := g.buffers.get(u.key.Org)
 	defer g.release(work)
 	u.sent = len(u.body)

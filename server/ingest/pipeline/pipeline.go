@@ -55,7 +55,7 @@ const (
 	DefaultMaxRows   = 100_000
 	DefaultMaxBytes  = 64 << 20
 	DefaultMaxAge    = time.Second
-	DefaultMaxMemory = 64 << 20
+	DefaultMaxMemory = 32 << 20
 	DefaultRetryMin  = 250 * time.Millisecond
 	DefaultRetryMax  = 30 * time.Second
 )

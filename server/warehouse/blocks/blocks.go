@@ -19,6 +19,7 @@ import (
 type Set struct {
 	// Scratch belongs to whoever fills the set: memory worth keeping with a pooled set between requests.
 	Scratch any
+	purpose Purpose
 
 	spans      *Spans
 	logs       *Logs
@@ -327,18 +328,30 @@ func newTable(name string, b *native.Block) Table {
 	return Table{Name: name, Columns: columns.String(), block: b}
 }
 
+// Purpose groups the requests that fill the same tables: they share sets, which so hold memory for those tables and no others.
+type Purpose uint8
+
+// Purposes.
+const (
+	ForTraces Purpose = iota
+	ForLogs
+	ForMetrics
+	ForSessions
+	purposes
+)
+
 // Pool keeps sets between requests. The zero value is ready. It is safe for concurrent use.
-type Pool struct{ sets sync.Pool }
+type Pool struct{ sets [purposes]sync.Pool }
 
 // maxPooled is the size from which a set is left to the garbage collector, so that one huge request does not hold memory for good.
 const maxPooled = 16 << 20
 
 // Get returns an empty set.
-func (p *Pool) Get() *Set {
-	if s, ok := p.sets.Get().(*Set); ok {
+func (p *Pool) Get(purpose Purpose) *Set {
+	if s, ok := p.sets[purpose].Get().(*Set); ok {
 		return s
 	}
-	return &Set{}
+	return &Set{purpose: purpose}
 }
 
 // Put takes back a set that nobody uses any more.
@@ -347,5 +360,5 @@ func (p *Pool) Put(s *Set) {
 		return
 	}
 	s.Reset()
-	p.sets.Put(s)
+	p.sets[s.purpose].Put(s)
 }

@@ -142,12 +142,16 @@ func TestRollupsMergeAlikeInOneOrManySteps(t *testing.T) {
 
 func TestPoolGivesEmptySets(t *testing.T) {
 	var p blocks.Pool
-	s := p.Get()
+	s := p.Get(blocks.ForLogs)
 	fill(s, 1)
 	s.Spans()
 	p.Put(s)
-	for range 3 {
-		if got := p.Get(); got.Rows() != 0 || len(dump(t, got)) != 0 {
+	for _, purpose := range []blocks.Purpose{blocks.ForLogs, blocks.ForLogs, blocks.ForTraces, blocks.ForSessions} {
+		got := p.Get(purpose)
+		if got == s && purpose != blocks.ForLogs {
+			t.Error("a set was taken for another purpose")
+		}
+		if got.Rows() != 0 || len(dump(t, got)) != 0 {
 			t.Error("a set from the pool has rows")
 		}
 	}

@@ -38,6 +38,10 @@ func ParentPipe() io.Reader {
 // drainTime bounds how long a graceful stop waits for running statements before it kills them.
 const drainTime = 10 * time.Second
 
+// engineNice is how far the engine's process gives way to the server's, which acknowledges: what it is late with waits in the queue, and an
+// exporter that waits for its answer does not (docs/performance.md).
+const engineNice = 5
+
 // ErrParentGone says that the process that started this one has died.
 var ErrParentGone = errors.New("the parent process is gone")
 
@@ -60,6 +64,11 @@ func Serve(ctx context.Context, cfg Config) error {
 		}()
 	}
 
+	if cfg.Parent != nil {
+		if err := lowerPriority(engineNice); err != nil {
+			cfg.Logger.Warn("warehouse_priority_not_lowered", "error", err)
+		}
+	}
 	start := time.Now()
 	engine, err := OpenEngine(cfg.EngineConfig)
 	if err != nil {

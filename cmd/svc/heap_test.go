@@ -1,0 +1,54 @@
+package main
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestHeapLimit(t *testing.T) {
+	const mib = 1 << 20
+	var set []int64
+	h := newHeapLimit(384 * mib)
+	h.set = func(bytes int64) int64 { set = append(set, bytes/mib); return 0 }
+	for _, alive := range []uint64{0, 100, 341, 400, 404, 800, 100, 50} {
+		h.adjust(alive * mib)
+	}
+	// Below the target it stays, above it leaves an eighth; a change of a few mebibytes is left alone.
+	if diff := cmp.Diff([]int64{384, 450, 900, 384}, set); diff != "" {
+		t.Errorf("limits set (-want +got):\n%s", diff)
+	}
+}
+
+// TestHeapLimitFollowsCollections: each collection asks again, by itself.
+func TestHeapLimitFollowsCollections(t *testing.T) {
+	asked := make(chan int64, 100)
+	h := newHeapLimit(1) // everything alive is beyond it
+	h.set = func(bytes int64) int64 {
+		select {
+		case asked <- bytes:
+		default: // collections after the test have no reader
+		}
+		return 0
+	}
+	h.follow()
+	held := make([][]byte, 0, 4)
+	for range 4 {
+		for len(asked) > 0 {
+			<-asked
+		}
+		held = append(held, make([]byte, 32<<20))
+		runtime.GC()
+		select {
+		case limit := <-asked:
+			if limit < int64(len(held))*32<<20 {
+				t.Errorf("limit of %d bytes with %d alive", limit, len(held)*32<<20)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("nobody asked after a collection")
+		}
+	}
+	runtime.KeepAlive(held)
+}
