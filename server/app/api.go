@@ -70,7 +70,11 @@ func (a *App) openAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	calls := a.mountServices(chain)
+	shareTokens, err := a.hasher.Sealer("dashboard share")
+	if err != nil {
+		return err
+	}
+	calls := a.mountServices(chain, shareTokens)
 	restDoor, err := rest.New(rest.Config{
 		Conn: loopback.Conn(calls), Contract: c, Admit: chain.Admit, Logger: a.log, MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes),
 	})
@@ -153,7 +157,7 @@ func door(d principal.Door, next http.Handler) http.Handler {
 }
 
 // mountServices returns the handler of every API method, behind the chain. It is what all doors reach.
-func (a *App) mountServices(chain *rpc.Chain) http.Handler {
+func (a *App) mountServices(chain *rpc.Chain, shareTokens dashboards.Sealer) http.Handler {
 	newSecret := func() (string, store.Secret, error) {
 		text := auth.NewSecret(auth.PrefixAPIKey)
 		return text, a.hasher.Secret(text), nil
@@ -165,7 +169,7 @@ func (a *App) mountServices(chain *rpc.Chain) http.Handler {
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
-	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store), options...))
+	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, shareTokens, a.shareHash), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, signIn), options...))
@@ -176,6 +180,9 @@ func (a *App) mountServices(chain *rpc.Chain) http.Handler {
 	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(a.warehouse), options...))
 	return chain.Known(mux)
 }
+
+// shareHash is the hash by which the token of a share link is found: no other secret has it.
+func (a *App) shareHash(token string) string { return a.hasher.Hash("dashboard share " + token) }
 
 // newIngestKey makes the secret of an ingest key.
 func (a *App) newIngestKey(kind store.IngestKeyKind) (text string, stored store.Secret) {

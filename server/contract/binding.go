@@ -21,6 +21,8 @@ type Binding struct {
 	PathParams []string
 	// BodyField is `*` when the body is the whole request, a field name when it is that field, empty when there is no body.
 	BodyField string
+	// ResponseField is the field of the answer that REST sends in its place; empty when that is the whole answer.
+	ResponseField string
 	// QueryParams names the fields that come from the query, in the order of the message.
 	QueryParams []string
 
@@ -104,7 +106,7 @@ func bind(d protoreflect.MethodDescriptor, m *Method) (Binding, []string) {
 		return Binding{}, nil
 	}
 	rule, _ := proto.GetExtension(d.Options(), annotations.E_Http).(*annotations.HttpRule)
-	b := Binding{BodyField: rule.GetBody()}
+	b := Binding{BodyField: rule.GetBody(), ResponseField: rule.GetResponseBody()}
 	switch p := rule.GetPattern().(type) {
 	case *annotations.HttpRule_Get:
 		b.Method, b.Path = "GET", p.Get
@@ -146,6 +148,9 @@ func bind(d protoreflect.MethodDescriptor, m *Method) (Binding, []string) {
 	}
 	if b.BodyField != "" && b.BodyField != "*" && fields.ByName(protoreflect.Name(b.BodyField)) == nil {
 		faults = append(faults, fmt.Sprintf("body %q is no field of the request", b.BodyField))
+	}
+	if f := d.Output().Fields().ByName(protoreflect.Name(b.ResponseField)); b.ResponseField != "" && (f == nil || f.Message() == nil) {
+		faults = append(faults, fmt.Sprintf("response_body %q is no field of messages of the answer", b.ResponseField))
 	}
 	if b.BodyField != "*" {
 		for i := range fields.Len() {

@@ -57,6 +57,9 @@ func TestAnswersFit(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if field := m.HTTP.ResponseField; field != "" {
+					v = v.(map[string]any)[field]
+				}
 				if err := s.Validate(v); err != nil {
 					t.Fatalf("seed %d: %v\n%s", seed, err, text)
 				}

@@ -125,7 +125,7 @@ func (b *builder) requestBody(m *contract.Method) (*requestBody, error) {
 }
 
 func (b *builder) responses(m *contract.Method) (*object[response], error) {
-	s, err := b.message(m.Descriptor.Output(), answer)
+	s, err := b.answerOf(m)
 	if err != nil {
 		return nil, fmt.Errorf("answer: %w", err)
 	}
@@ -157,6 +157,19 @@ func (b *builder) responses(m *contract.Method) (*object[response], error) {
 		}
 	}
 	return out, nil
+}
+
+// answerOf is the schema of what REST sends: the answer, or one field of it.
+func (b *builder) answerOf(m *contract.Method) (*schema, error) {
+	if m.HTTP.ResponseField == "" {
+		return b.message(m.Descriptor.Output(), answer)
+	}
+	s, err := b.field(m.Descriptor.Output().Fields().ByName(protoreflect.Name(m.HTTP.ResponseField)), answer)
+	if err != nil {
+		return nil, err
+	}
+	s.Description = "" // that of the answer stands beside it
+	return s, nil
 }
 
 // statusText is the text of a status, `Too Many Requests`.

@@ -20,13 +20,30 @@ type marshaler struct{}
 // ContentType is always JSON.
 func (marshaler) ContentType(any) string { return contentType }
 
-// Marshal writes a message.
-func (marshaler) Marshal(v any) ([]byte, error) {
-	m, ok := v.(proto.Message)
-	if !ok {
+// Marshal writes a message, or a field that is the whole answer (response_body): a message that may be missing, or a list.
+func (c marshaler) Marshal(v any) ([]byte, error) {
+	if m, ok := v.(proto.Message); ok {
+		if reflect.ValueOf(m).IsNil() {
+			return []byte("null"), nil
+		}
+		return wirejson.Marshal(m)
+	}
+	list := reflect.ValueOf(v)
+	if list.Kind() != reflect.Slice {
 		return nil, &wirejson.EncodeError{Path: fmt.Sprintf("%T", v), Reason: "it is no protobuf message"}
 	}
-	return wirejson.Marshal(m)
+	out := []byte{'['}
+	for i := range list.Len() {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		element, err := c.Marshal(list.Index(i).Interface())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, element...)
+	}
+	return append(out, ']'), nil
 }
 
 // Unmarshal reads a message, or a field of message type, which the generated code passes by the address of its pointer.

@@ -26,7 +26,7 @@ var File_svc_v2_dashboards_proto protoreflect.FileDescriptor
 
 const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"\n" +
-	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\x80\x17\n" +
+	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1dsvc/v2/dashboard_shares.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\x9b-\n" +
 	"\x11DashboardsService\x12\xdf\x01\n" +
 	"\x0eListDashboards\x12\x1d.svc.v2.ListDashboardsRequest\x1a\x1e.svc.v2.ListDashboardsResponse\"\x8d\x01\xf2\xf9\x18s\n" +
 	"\x0elistDashboards\x12\n" +
@@ -60,7 +60,34 @@ const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"dashboards\x18\x012\x15ParameterInvalidError2\x1eDashboardTemplateNotFoundError\x82\xd3\xe4\x93\x023:\x01*\"./v2/dashboards/templates/{template_id}/preview\x12\xe2\x02\n" +
 	"\x1cInstantiateDashboardTemplate\x12+.svc.v2.InstantiateDashboardTemplateRequest\x1a!.svc.v2.DashboardMutationResponse\"\xf1\x01\xf2\xf9\x18\xaf\x01\n" +
 	"\x1cinstantiateDashboardTemplate\x12\n" +
-	"dashboards\x18\x022\x15ParameterInvalidError2\x15ParameterMissingError2\x1eDashboardTemplateNotFoundError2\x18DashboardValidationError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x027:\x01*\"2/v2/dashboards/templates/{template_id}/instantiateB\x8e\x01\n" +
+	"dashboards\x18\x022\x15ParameterInvalidError2\x15ParameterMissingError2\x1eDashboardTemplateNotFoundError2\x18DashboardValidationError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x027:\x01*\"2/v2/dashboards/templates/{template_id}/instantiate\x12\xa0\x02\n" +
+	"\x13ListDashboardShares\x12\".svc.v2.ListDashboardSharesRequest\x1a#.svc.v2.ListDashboardSharesResponse\"\xbf\x01\xf2\xf9\x18\x90\x01\n" +
+	"\x13listDashboardShares\x12\n" +
+	"dashboards\x18\x012\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02$b\x06shares\x12\x1a/v2/dashboards/{id}/shares\x12\x96\x02\n" +
+	"\x11GetDashboardShare\x12 .svc.v2.GetDashboardShareRequest\x1a!.svc.v2.GetDashboardShareResponse\"\xbb\x01\xf2\xf9\x18\x8e\x01\n" +
+	"\x11getDashboardShare\x12\n" +
+	"dashboards\x18\x012\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\"b\x05share\x12\x19/v2/dashboards/{id}/share\x12\xa9\x02\n" +
+	"\x14UpsertDashboardShare\x12#.svc.v2.UpsertDashboardShareRequest\x1a\x16.svc.v2.DashboardShare\"\xd3\x01\xf2\xf9\x18\xaa\x01\n" +
+	"\x14upsertDashboardShare\x12\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x17ShareNotConfiguredError\x82\xd3\xe4\x93\x02\x1e:\x01*\x1a\x19/v2/dashboards/{id}/share\x12\xc1\x02\n" +
+	"\x14RotateDashboardShare\x12#.svc.v2.RotateDashboardShareRequest\x1a\x16.svc.v2.DashboardShare\"\xeb\x01\xf2\xf9\x18\xbe\x01\n" +
+	"\x14rotateDashboardShare\x12\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x12ShareNotFoundError2\x17ShareNotConfiguredError\x82\xd3\xe4\x93\x02\"\" /v2/dashboards/{id}/share/rotate\x12\x94\x02\n" +
+	"\x14RevokeDashboardShare\x12#.svc.v2.RevokeDashboardShareRequest\x1a\x1d.svc.v2.DeletedDashboardShare\"\xb7\x01\xf2\xf9\x18\x91\x01\n" +
+	"\x14revokeDashboardShare\x12\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x1b*\x19/v2/dashboards/{id}/share\x12\xc2\x02\n" +
+	"\x17GetDashboardWidgetShare\x12&.svc.v2.GetDashboardWidgetShareRequest\x1a'.svc.v2.GetDashboardWidgetShareResponse\"\xd5\x01\xf2\xf9\x18\x94\x01\n" +
+	"\x17getDashboardWidgetShare\x12\n" +
+	"dashboards\x18\x012\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x026b\x05share\x12-/v2/dashboards/{id}/widgets/{widget_id}/share\x12\xe9\x02\n" +
+	"\x1aUpsertDashboardWidgetShare\x12).svc.v2.UpsertDashboardWidgetShareRequest\x1a\x16.svc.v2.DashboardShare\"\x87\x02\xf2\xf9\x18\xca\x01\n" +
+	"\x1aupsertDashboardWidgetShare\x12\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x17ShareNotConfiguredError2\x18ShareWidgetNotFoundError\x82\xd3\xe4\x93\x022:\x01*\x1a-/v2/dashboards/{id}/widgets/{widget_id}/share\x12\xe7\x02\n" +
+	"\x1aRotateDashboardWidgetShare\x12).svc.v2.RotateDashboardWidgetShareRequest\x1a\x16.svc.v2.DashboardShare\"\x85\x02\xf2\xf9\x18\xc4\x01\n" +
+	"\x1arotateDashboardWidgetShare\x12\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x12ShareNotFoundError2\x17ShareNotConfiguredError\x82\xd3\xe4\x93\x026\"4/v2/dashboards/{id}/widgets/{widget_id}/share/rotate\x12\xba\x02\n" +
+	"\x1aRevokeDashboardWidgetShare\x12).svc.v2.RevokeDashboardWidgetShareRequest\x1a\x1d.svc.v2.DeletedDashboardShare\"\xd1\x01\xf2\xf9\x18\x97\x01\n" +
+	"\x1arevokeDashboardWidgetShare\x12\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02/*-/v2/dashboards/{id}/widgets/{widget_id}/shareB\x8e\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0fDashboardsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -76,14 +103,28 @@ var file_svc_v2_dashboards_proto_goTypes = []any{
 	(*ListDashboardTemplatesRequest)(nil),       // 8: svc.v2.ListDashboardTemplatesRequest
 	(*PreviewDashboardTemplateRequest)(nil),     // 9: svc.v2.PreviewDashboardTemplateRequest
 	(*InstantiateDashboardTemplateRequest)(nil), // 10: svc.v2.InstantiateDashboardTemplateRequest
-	(*ListDashboardsResponse)(nil),              // 11: svc.v2.ListDashboardsResponse
-	(*DashboardMutationResponse)(nil),           // 12: svc.v2.DashboardMutationResponse
-	(*Dashboard)(nil),                           // 13: svc.v2.Dashboard
-	(*DeletedDashboard)(nil),                    // 14: svc.v2.DeletedDashboard
-	(*ListDashboardVersionsResponse)(nil),       // 15: svc.v2.ListDashboardVersionsResponse
-	(*DashboardVersionDetail)(nil),              // 16: svc.v2.DashboardVersionDetail
-	(*ListDashboardTemplatesResponse)(nil),      // 17: svc.v2.ListDashboardTemplatesResponse
-	(*DashboardTemplatePreview)(nil),            // 18: svc.v2.DashboardTemplatePreview
+	(*ListDashboardSharesRequest)(nil),          // 11: svc.v2.ListDashboardSharesRequest
+	(*GetDashboardShareRequest)(nil),            // 12: svc.v2.GetDashboardShareRequest
+	(*UpsertDashboardShareRequest)(nil),         // 13: svc.v2.UpsertDashboardShareRequest
+	(*RotateDashboardShareRequest)(nil),         // 14: svc.v2.RotateDashboardShareRequest
+	(*RevokeDashboardShareRequest)(nil),         // 15: svc.v2.RevokeDashboardShareRequest
+	(*GetDashboardWidgetShareRequest)(nil),      // 16: svc.v2.GetDashboardWidgetShareRequest
+	(*UpsertDashboardWidgetShareRequest)(nil),   // 17: svc.v2.UpsertDashboardWidgetShareRequest
+	(*RotateDashboardWidgetShareRequest)(nil),   // 18: svc.v2.RotateDashboardWidgetShareRequest
+	(*RevokeDashboardWidgetShareRequest)(nil),   // 19: svc.v2.RevokeDashboardWidgetShareRequest
+	(*ListDashboardsResponse)(nil),              // 20: svc.v2.ListDashboardsResponse
+	(*DashboardMutationResponse)(nil),           // 21: svc.v2.DashboardMutationResponse
+	(*Dashboard)(nil),                           // 22: svc.v2.Dashboard
+	(*DeletedDashboard)(nil),                    // 23: svc.v2.DeletedDashboard
+	(*ListDashboardVersionsResponse)(nil),       // 24: svc.v2.ListDashboardVersionsResponse
+	(*DashboardVersionDetail)(nil),              // 25: svc.v2.DashboardVersionDetail
+	(*ListDashboardTemplatesResponse)(nil),      // 26: svc.v2.ListDashboardTemplatesResponse
+	(*DashboardTemplatePreview)(nil),            // 27: svc.v2.DashboardTemplatePreview
+	(*ListDashboardSharesResponse)(nil),         // 28: svc.v2.ListDashboardSharesResponse
+	(*GetDashboardShareResponse)(nil),           // 29: svc.v2.GetDashboardShareResponse
+	(*DashboardShare)(nil),                      // 30: svc.v2.DashboardShare
+	(*DeletedDashboardShare)(nil),               // 31: svc.v2.DeletedDashboardShare
+	(*GetDashboardWidgetShareResponse)(nil),     // 32: svc.v2.GetDashboardWidgetShareResponse
 }
 var file_svc_v2_dashboards_proto_depIdxs = []int32{
 	0,  // 0: svc.v2.DashboardsService.ListDashboards:input_type -> svc.v2.ListDashboardsRequest
@@ -97,19 +138,37 @@ var file_svc_v2_dashboards_proto_depIdxs = []int32{
 	8,  // 8: svc.v2.DashboardsService.ListDashboardTemplates:input_type -> svc.v2.ListDashboardTemplatesRequest
 	9,  // 9: svc.v2.DashboardsService.PreviewDashboardTemplate:input_type -> svc.v2.PreviewDashboardTemplateRequest
 	10, // 10: svc.v2.DashboardsService.InstantiateDashboardTemplate:input_type -> svc.v2.InstantiateDashboardTemplateRequest
-	11, // 11: svc.v2.DashboardsService.ListDashboards:output_type -> svc.v2.ListDashboardsResponse
-	12, // 12: svc.v2.DashboardsService.CreateDashboard:output_type -> svc.v2.DashboardMutationResponse
-	13, // 13: svc.v2.DashboardsService.GetDashboard:output_type -> svc.v2.Dashboard
-	12, // 14: svc.v2.DashboardsService.UpdateDashboard:output_type -> svc.v2.DashboardMutationResponse
-	14, // 15: svc.v2.DashboardsService.DeleteDashboard:output_type -> svc.v2.DeletedDashboard
-	15, // 16: svc.v2.DashboardsService.ListDashboardVersions:output_type -> svc.v2.ListDashboardVersionsResponse
-	16, // 17: svc.v2.DashboardsService.GetDashboardVersion:output_type -> svc.v2.DashboardVersionDetail
-	12, // 18: svc.v2.DashboardsService.RestoreDashboardVersion:output_type -> svc.v2.DashboardMutationResponse
-	17, // 19: svc.v2.DashboardsService.ListDashboardTemplates:output_type -> svc.v2.ListDashboardTemplatesResponse
-	18, // 20: svc.v2.DashboardsService.PreviewDashboardTemplate:output_type -> svc.v2.DashboardTemplatePreview
-	12, // 21: svc.v2.DashboardsService.InstantiateDashboardTemplate:output_type -> svc.v2.DashboardMutationResponse
-	11, // [11:22] is the sub-list for method output_type
-	0,  // [0:11] is the sub-list for method input_type
+	11, // 11: svc.v2.DashboardsService.ListDashboardShares:input_type -> svc.v2.ListDashboardSharesRequest
+	12, // 12: svc.v2.DashboardsService.GetDashboardShare:input_type -> svc.v2.GetDashboardShareRequest
+	13, // 13: svc.v2.DashboardsService.UpsertDashboardShare:input_type -> svc.v2.UpsertDashboardShareRequest
+	14, // 14: svc.v2.DashboardsService.RotateDashboardShare:input_type -> svc.v2.RotateDashboardShareRequest
+	15, // 15: svc.v2.DashboardsService.RevokeDashboardShare:input_type -> svc.v2.RevokeDashboardShareRequest
+	16, // 16: svc.v2.DashboardsService.GetDashboardWidgetShare:input_type -> svc.v2.GetDashboardWidgetShareRequest
+	17, // 17: svc.v2.DashboardsService.UpsertDashboardWidgetShare:input_type -> svc.v2.UpsertDashboardWidgetShareRequest
+	18, // 18: svc.v2.DashboardsService.RotateDashboardWidgetShare:input_type -> svc.v2.RotateDashboardWidgetShareRequest
+	19, // 19: svc.v2.DashboardsService.RevokeDashboardWidgetShare:input_type -> svc.v2.RevokeDashboardWidgetShareRequest
+	20, // 20: svc.v2.DashboardsService.ListDashboards:output_type -> svc.v2.ListDashboardsResponse
+	21, // 21: svc.v2.DashboardsService.CreateDashboard:output_type -> svc.v2.DashboardMutationResponse
+	22, // 22: svc.v2.DashboardsService.GetDashboard:output_type -> svc.v2.Dashboard
+	21, // 23: svc.v2.DashboardsService.UpdateDashboard:output_type -> svc.v2.DashboardMutationResponse
+	23, // 24: svc.v2.DashboardsService.DeleteDashboard:output_type -> svc.v2.DeletedDashboard
+	24, // 25: svc.v2.DashboardsService.ListDashboardVersions:output_type -> svc.v2.ListDashboardVersionsResponse
+	25, // 26: svc.v2.DashboardsService.GetDashboardVersion:output_type -> svc.v2.DashboardVersionDetail
+	21, // 27: svc.v2.DashboardsService.RestoreDashboardVersion:output_type -> svc.v2.DashboardMutationResponse
+	26, // 28: svc.v2.DashboardsService.ListDashboardTemplates:output_type -> svc.v2.ListDashboardTemplatesResponse
+	27, // 29: svc.v2.DashboardsService.PreviewDashboardTemplate:output_type -> svc.v2.DashboardTemplatePreview
+	21, // 30: svc.v2.DashboardsService.InstantiateDashboardTemplate:output_type -> svc.v2.DashboardMutationResponse
+	28, // 31: svc.v2.DashboardsService.ListDashboardShares:output_type -> svc.v2.ListDashboardSharesResponse
+	29, // 32: svc.v2.DashboardsService.GetDashboardShare:output_type -> svc.v2.GetDashboardShareResponse
+	30, // 33: svc.v2.DashboardsService.UpsertDashboardShare:output_type -> svc.v2.DashboardShare
+	30, // 34: svc.v2.DashboardsService.RotateDashboardShare:output_type -> svc.v2.DashboardShare
+	31, // 35: svc.v2.DashboardsService.RevokeDashboardShare:output_type -> svc.v2.DeletedDashboardShare
+	32, // 36: svc.v2.DashboardsService.GetDashboardWidgetShare:output_type -> svc.v2.GetDashboardWidgetShareResponse
+	30, // 37: svc.v2.DashboardsService.UpsertDashboardWidgetShare:output_type -> svc.v2.DashboardShare
+	30, // 38: svc.v2.DashboardsService.RotateDashboardWidgetShare:output_type -> svc.v2.DashboardShare
+	31, // 39: svc.v2.DashboardsService.RevokeDashboardWidgetShare:output_type -> svc.v2.DeletedDashboardShare
+	20, // [20:40] is the sub-list for method output_type
+	0,  // [0:20] is the sub-list for method input_type
 	0,  // [0:0] is the sub-list for extension type_name
 	0,  // [0:0] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
@@ -121,6 +180,7 @@ func file_svc_v2_dashboards_proto_init() {
 		return
 	}
 	file_svc_v2_dashboard_resource_proto_init()
+	file_svc_v2_dashboard_shares_proto_init()
 	file_svc_v2_dashboard_templates_proto_init()
 	file_svc_v2_dashboard_versions_proto_init()
 	type x struct{}

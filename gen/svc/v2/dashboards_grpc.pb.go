@@ -30,6 +30,15 @@ const (
 	DashboardsService_ListDashboardTemplates_FullMethodName       = "/svc.v2.DashboardsService/ListDashboardTemplates"
 	DashboardsService_PreviewDashboardTemplate_FullMethodName     = "/svc.v2.DashboardsService/PreviewDashboardTemplate"
 	DashboardsService_InstantiateDashboardTemplate_FullMethodName = "/svc.v2.DashboardsService/InstantiateDashboardTemplate"
+	DashboardsService_ListDashboardShares_FullMethodName          = "/svc.v2.DashboardsService/ListDashboardShares"
+	DashboardsService_GetDashboardShare_FullMethodName            = "/svc.v2.DashboardsService/GetDashboardShare"
+	DashboardsService_UpsertDashboardShare_FullMethodName         = "/svc.v2.DashboardsService/UpsertDashboardShare"
+	DashboardsService_RotateDashboardShare_FullMethodName         = "/svc.v2.DashboardsService/RotateDashboardShare"
+	DashboardsService_RevokeDashboardShare_FullMethodName         = "/svc.v2.DashboardsService/RevokeDashboardShare"
+	DashboardsService_GetDashboardWidgetShare_FullMethodName      = "/svc.v2.DashboardsService/GetDashboardWidgetShare"
+	DashboardsService_UpsertDashboardWidgetShare_FullMethodName   = "/svc.v2.DashboardsService/UpsertDashboardWidgetShare"
+	DashboardsService_RotateDashboardWidgetShare_FullMethodName   = "/svc.v2.DashboardsService/RotateDashboardWidgetShare"
+	DashboardsService_RevokeDashboardWidgetShare_FullMethodName   = "/svc.v2.DashboardsService/RevokeDashboardWidgetShare"
 )
 
 // DashboardsServiceClient is the client API for DashboardsService service.
@@ -82,6 +91,43 @@ type DashboardsServiceClient interface {
 	//
 	// The widgets equal those of the preview for the same parameters.
 	InstantiateDashboardTemplate(ctx context.Context, in *InstantiateDashboardTemplateRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
+	// List the share links of a dashboard.
+	//
+	// The link to the dashboard and those to its widgets, with their tokens. The answer is a bare list.
+	ListDashboardShares(ctx context.Context, in *ListDashboardSharesRequest, opts ...grpc.CallOption) (*ListDashboardSharesResponse, error)
+	// Get the share link of a dashboard.
+	//
+	// The link with its token, or null when there is none.
+	GetDashboardShare(ctx context.Context, in *GetDashboardShareRequest, opts ...grpc.CallOption) (*GetDashboardShareResponse, error)
+	// Share a dashboard by a link.
+	//
+	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	UpsertDashboardShare(ctx context.Context, in *UpsertDashboardShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
+	// Give the share link of a dashboard another token.
+	//
+	// The old token ends at once.
+	RotateDashboardShare(ctx context.Context, in *RotateDashboardShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
+	// End the share link of a dashboard.
+	//
+	// The token ends at once. Without a link, nothing happens.
+	RevokeDashboardShare(ctx context.Context, in *RevokeDashboardShareRequest, opts ...grpc.CallOption) (*DeletedDashboardShare, error)
+	// Get the share link of a widget.
+	//
+	// The link with its token, or null when there is none.
+	GetDashboardWidgetShare(ctx context.Context, in *GetDashboardWidgetShareRequest, opts ...grpc.CallOption) (*GetDashboardWidgetShareResponse, error)
+	// Share a widget by a link.
+	//
+	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	// The link works only while the whole dashboard is shared, too.
+	UpsertDashboardWidgetShare(ctx context.Context, in *UpsertDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
+	// Give the share link of a widget another token.
+	//
+	// The old token ends at once.
+	RotateDashboardWidgetShare(ctx context.Context, in *RotateDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
+	// End the share link of a widget.
+	//
+	// The token ends at once. Without a link, nothing happens.
+	RevokeDashboardWidgetShare(ctx context.Context, in *RevokeDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DeletedDashboardShare, error)
 }
 
 type dashboardsServiceClient struct {
@@ -202,6 +248,96 @@ func (c *dashboardsServiceClient) InstantiateDashboardTemplate(ctx context.Conte
 	return out, nil
 }
 
+func (c *dashboardsServiceClient) ListDashboardShares(ctx context.Context, in *ListDashboardSharesRequest, opts ...grpc.CallOption) (*ListDashboardSharesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListDashboardSharesResponse)
+	err := c.cc.Invoke(ctx, DashboardsService_ListDashboardShares_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) GetDashboardShare(ctx context.Context, in *GetDashboardShareRequest, opts ...grpc.CallOption) (*GetDashboardShareResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetDashboardShareResponse)
+	err := c.cc.Invoke(ctx, DashboardsService_GetDashboardShare_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) UpsertDashboardShare(ctx context.Context, in *UpsertDashboardShareRequest, opts ...grpc.CallOption) (*DashboardShare, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DashboardShare)
+	err := c.cc.Invoke(ctx, DashboardsService_UpsertDashboardShare_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) RotateDashboardShare(ctx context.Context, in *RotateDashboardShareRequest, opts ...grpc.CallOption) (*DashboardShare, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DashboardShare)
+	err := c.cc.Invoke(ctx, DashboardsService_RotateDashboardShare_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) RevokeDashboardShare(ctx context.Context, in *RevokeDashboardShareRequest, opts ...grpc.CallOption) (*DeletedDashboardShare, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeletedDashboardShare)
+	err := c.cc.Invoke(ctx, DashboardsService_RevokeDashboardShare_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) GetDashboardWidgetShare(ctx context.Context, in *GetDashboardWidgetShareRequest, opts ...grpc.CallOption) (*GetDashboardWidgetShareResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetDashboardWidgetShareResponse)
+	err := c.cc.Invoke(ctx, DashboardsService_GetDashboardWidgetShare_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) UpsertDashboardWidgetShare(ctx context.Context, in *UpsertDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DashboardShare, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DashboardShare)
+	err := c.cc.Invoke(ctx, DashboardsService_UpsertDashboardWidgetShare_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) RotateDashboardWidgetShare(ctx context.Context, in *RotateDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DashboardShare, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DashboardShare)
+	err := c.cc.Invoke(ctx, DashboardsService_RotateDashboardWidgetShare_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *dashboardsServiceClient) RevokeDashboardWidgetShare(ctx context.Context, in *RevokeDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DeletedDashboardShare, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeletedDashboardShare)
+	err := c.cc.Invoke(ctx, DashboardsService_RevokeDashboardWidgetShare_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DashboardsServiceServer is the server API for DashboardsService service.
 // All implementations must embed UnimplementedDashboardsServiceServer
 // for forward compatibility.
@@ -252,6 +388,43 @@ type DashboardsServiceServer interface {
 	//
 	// The widgets equal those of the preview for the same parameters.
 	InstantiateDashboardTemplate(context.Context, *InstantiateDashboardTemplateRequest) (*DashboardMutationResponse, error)
+	// List the share links of a dashboard.
+	//
+	// The link to the dashboard and those to its widgets, with their tokens. The answer is a bare list.
+	ListDashboardShares(context.Context, *ListDashboardSharesRequest) (*ListDashboardSharesResponse, error)
+	// Get the share link of a dashboard.
+	//
+	// The link with its token, or null when there is none.
+	GetDashboardShare(context.Context, *GetDashboardShareRequest) (*GetDashboardShareResponse, error)
+	// Share a dashboard by a link.
+	//
+	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	UpsertDashboardShare(context.Context, *UpsertDashboardShareRequest) (*DashboardShare, error)
+	// Give the share link of a dashboard another token.
+	//
+	// The old token ends at once.
+	RotateDashboardShare(context.Context, *RotateDashboardShareRequest) (*DashboardShare, error)
+	// End the share link of a dashboard.
+	//
+	// The token ends at once. Without a link, nothing happens.
+	RevokeDashboardShare(context.Context, *RevokeDashboardShareRequest) (*DeletedDashboardShare, error)
+	// Get the share link of a widget.
+	//
+	// The link with its token, or null when there is none.
+	GetDashboardWidgetShare(context.Context, *GetDashboardWidgetShareRequest) (*GetDashboardWidgetShareResponse, error)
+	// Share a widget by a link.
+	//
+	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	// The link works only while the whole dashboard is shared, too.
+	UpsertDashboardWidgetShare(context.Context, *UpsertDashboardWidgetShareRequest) (*DashboardShare, error)
+	// Give the share link of a widget another token.
+	//
+	// The old token ends at once.
+	RotateDashboardWidgetShare(context.Context, *RotateDashboardWidgetShareRequest) (*DashboardShare, error)
+	// End the share link of a widget.
+	//
+	// The token ends at once. Without a link, nothing happens.
+	RevokeDashboardWidgetShare(context.Context, *RevokeDashboardWidgetShareRequest) (*DeletedDashboardShare, error)
 	mustEmbedUnimplementedDashboardsServiceServer()
 }
 
@@ -294,6 +467,33 @@ func (UnimplementedDashboardsServiceServer) PreviewDashboardTemplate(context.Con
 }
 func (UnimplementedDashboardsServiceServer) InstantiateDashboardTemplate(context.Context, *InstantiateDashboardTemplateRequest) (*DashboardMutationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method InstantiateDashboardTemplate not implemented")
+}
+func (UnimplementedDashboardsServiceServer) ListDashboardShares(context.Context, *ListDashboardSharesRequest) (*ListDashboardSharesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListDashboardShares not implemented")
+}
+func (UnimplementedDashboardsServiceServer) GetDashboardShare(context.Context, *GetDashboardShareRequest) (*GetDashboardShareResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetDashboardShare not implemented")
+}
+func (UnimplementedDashboardsServiceServer) UpsertDashboardShare(context.Context, *UpsertDashboardShareRequest) (*DashboardShare, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpsertDashboardShare not implemented")
+}
+func (UnimplementedDashboardsServiceServer) RotateDashboardShare(context.Context, *RotateDashboardShareRequest) (*DashboardShare, error) {
+	return nil, status.Error(codes.Unimplemented, "method RotateDashboardShare not implemented")
+}
+func (UnimplementedDashboardsServiceServer) RevokeDashboardShare(context.Context, *RevokeDashboardShareRequest) (*DeletedDashboardShare, error) {
+	return nil, status.Error(codes.Unimplemented, "method RevokeDashboardShare not implemented")
+}
+func (UnimplementedDashboardsServiceServer) GetDashboardWidgetShare(context.Context, *GetDashboardWidgetShareRequest) (*GetDashboardWidgetShareResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetDashboardWidgetShare not implemented")
+}
+func (UnimplementedDashboardsServiceServer) UpsertDashboardWidgetShare(context.Context, *UpsertDashboardWidgetShareRequest) (*DashboardShare, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpsertDashboardWidgetShare not implemented")
+}
+func (UnimplementedDashboardsServiceServer) RotateDashboardWidgetShare(context.Context, *RotateDashboardWidgetShareRequest) (*DashboardShare, error) {
+	return nil, status.Error(codes.Unimplemented, "method RotateDashboardWidgetShare not implemented")
+}
+func (UnimplementedDashboardsServiceServer) RevokeDashboardWidgetShare(context.Context, *RevokeDashboardWidgetShareRequest) (*DeletedDashboardShare, error) {
+	return nil, status.Error(codes.Unimplemented, "method RevokeDashboardWidgetShare not implemented")
 }
 func (UnimplementedDashboardsServiceServer) mustEmbedUnimplementedDashboardsServiceServer() {}
 func (UnimplementedDashboardsServiceServer) testEmbeddedByValue()                           {}
@@ -514,6 +714,168 @@ func _DashboardsService_InstantiateDashboardTemplate_Handler(srv interface{}, ct
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DashboardsService_ListDashboardShares_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListDashboardSharesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).ListDashboardShares(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_ListDashboardShares_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).ListDashboardShares(ctx, req.(*ListDashboardSharesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_GetDashboardShare_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetDashboardShareRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).GetDashboardShare(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_GetDashboardShare_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).GetDashboardShare(ctx, req.(*GetDashboardShareRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_UpsertDashboardShare_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpsertDashboardShareRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).UpsertDashboardShare(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_UpsertDashboardShare_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).UpsertDashboardShare(ctx, req.(*UpsertDashboardShareRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_RotateDashboardShare_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RotateDashboardShareRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).RotateDashboardShare(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_RotateDashboardShare_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).RotateDashboardShare(ctx, req.(*RotateDashboardShareRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_RevokeDashboardShare_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RevokeDashboardShareRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).RevokeDashboardShare(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_RevokeDashboardShare_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).RevokeDashboardShare(ctx, req.(*RevokeDashboardShareRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_GetDashboardWidgetShare_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetDashboardWidgetShareRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).GetDashboardWidgetShare(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_GetDashboardWidgetShare_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).GetDashboardWidgetShare(ctx, req.(*GetDashboardWidgetShareRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_UpsertDashboardWidgetShare_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpsertDashboardWidgetShareRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).UpsertDashboardWidgetShare(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_UpsertDashboardWidgetShare_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).UpsertDashboardWidgetShare(ctx, req.(*UpsertDashboardWidgetShareRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_RotateDashboardWidgetShare_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RotateDashboardWidgetShareRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).RotateDashboardWidgetShare(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_RotateDashboardWidgetShare_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).RotateDashboardWidgetShare(ctx, req.(*RotateDashboardWidgetShareRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DashboardsService_RevokeDashboardWidgetShare_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RevokeDashboardWidgetShareRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).RevokeDashboardWidgetShare(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_RevokeDashboardWidgetShare_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).RevokeDashboardWidgetShare(ctx, req.(*RevokeDashboardWidgetShareRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DashboardsService_ServiceDesc is the grpc.ServiceDesc for DashboardsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -564,6 +926,42 @@ var DashboardsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "InstantiateDashboardTemplate",
 			Handler:    _DashboardsService_InstantiateDashboardTemplate_Handler,
+		},
+		{
+			MethodName: "ListDashboardShares",
+			Handler:    _DashboardsService_ListDashboardShares_Handler,
+		},
+		{
+			MethodName: "GetDashboardShare",
+			Handler:    _DashboardsService_GetDashboardShare_Handler,
+		},
+		{
+			MethodName: "UpsertDashboardShare",
+			Handler:    _DashboardsService_UpsertDashboardShare_Handler,
+		},
+		{
+			MethodName: "RotateDashboardShare",
+			Handler:    _DashboardsService_RotateDashboardShare_Handler,
+		},
+		{
+			MethodName: "RevokeDashboardShare",
+			Handler:    _DashboardsService_RevokeDashboardShare_Handler,
+		},
+		{
+			MethodName: "GetDashboardWidgetShare",
+			Handler:    _DashboardsService_GetDashboardWidgetShare_Handler,
+		},
+		{
+			MethodName: "UpsertDashboardWidgetShare",
+			Handler:    _DashboardsService_UpsertDashboardWidgetShare_Handler,
+		},
+		{
+			MethodName: "RotateDashboardWidgetShare",
+			Handler:    _DashboardsService_RotateDashboardWidgetShare_Handler,
+		},
+		{
+			MethodName: "RevokeDashboardWidgetShare",
+			Handler:    _DashboardsService_RevokeDashboardWidgetShare_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -20,10 +20,16 @@ import (
 )
 
 // Service implements svcv2connect.DashboardsServiceHandler. It is safe for concurrent use.
-type Service struct{ store *store.Store }
+type Service struct {
+	store  *store.Store
+	sealer Sealer
+	hash   func(token string) string
+}
 
-// New returns the service.
-func New(st *store.Store) *Service { return &Service{store: st} }
+// New returns the service. The tokens of share links are sealed by sealer, and found again by their keyed hash.
+func New(st *store.Store, sealer Sealer, hash func(token string) string) *Service {
+	return &Service{store: st, sealer: sealer, hash: hash}
+}
 
 // ListDashboards lists dashboards, most recently updated first.
 func (s *Service) ListDashboards(ctx context.Context, req *svcv2.ListDashboardsRequest) (*svcv2.ListDashboardsResponse, error) {

@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		"dashboards":              testDashboards,
 		"dashboard order":         testDashboardOrder,
 		"dashboard race":          testDashboardRace,
+		"dashboard shares":        testDashboardShares,
 		"sampling policies":       testSamplingPolicies,
 		"ingest policy":           testIngestPolicy,
 		"plans":                   testPlans,

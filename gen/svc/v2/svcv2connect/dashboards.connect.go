@@ -66,6 +66,33 @@ const (
 	// DashboardsServiceInstantiateDashboardTemplateProcedure is the fully-qualified name of the
 	// DashboardsService's InstantiateDashboardTemplate RPC.
 	DashboardsServiceInstantiateDashboardTemplateProcedure = "/svc.v2.DashboardsService/InstantiateDashboardTemplate"
+	// DashboardsServiceListDashboardSharesProcedure is the fully-qualified name of the
+	// DashboardsService's ListDashboardShares RPC.
+	DashboardsServiceListDashboardSharesProcedure = "/svc.v2.DashboardsService/ListDashboardShares"
+	// DashboardsServiceGetDashboardShareProcedure is the fully-qualified name of the
+	// DashboardsService's GetDashboardShare RPC.
+	DashboardsServiceGetDashboardShareProcedure = "/svc.v2.DashboardsService/GetDashboardShare"
+	// DashboardsServiceUpsertDashboardShareProcedure is the fully-qualified name of the
+	// DashboardsService's UpsertDashboardShare RPC.
+	DashboardsServiceUpsertDashboardShareProcedure = "/svc.v2.DashboardsService/UpsertDashboardShare"
+	// DashboardsServiceRotateDashboardShareProcedure is the fully-qualified name of the
+	// DashboardsService's RotateDashboardShare RPC.
+	DashboardsServiceRotateDashboardShareProcedure = "/svc.v2.DashboardsService/RotateDashboardShare"
+	// DashboardsServiceRevokeDashboardShareProcedure is the fully-qualified name of the
+	// DashboardsService's RevokeDashboardShare RPC.
+	DashboardsServiceRevokeDashboardShareProcedure = "/svc.v2.DashboardsService/RevokeDashboardShare"
+	// DashboardsServiceGetDashboardWidgetShareProcedure is the fully-qualified name of the
+	// DashboardsService's GetDashboardWidgetShare RPC.
+	DashboardsServiceGetDashboardWidgetShareProcedure = "/svc.v2.DashboardsService/GetDashboardWidgetShare"
+	// DashboardsServiceUpsertDashboardWidgetShareProcedure is the fully-qualified name of the
+	// DashboardsService's UpsertDashboardWidgetShare RPC.
+	DashboardsServiceUpsertDashboardWidgetShareProcedure = "/svc.v2.DashboardsService/UpsertDashboardWidgetShare"
+	// DashboardsServiceRotateDashboardWidgetShareProcedure is the fully-qualified name of the
+	// DashboardsService's RotateDashboardWidgetShare RPC.
+	DashboardsServiceRotateDashboardWidgetShareProcedure = "/svc.v2.DashboardsService/RotateDashboardWidgetShare"
+	// DashboardsServiceRevokeDashboardWidgetShareProcedure is the fully-qualified name of the
+	// DashboardsService's RevokeDashboardWidgetShare RPC.
+	DashboardsServiceRevokeDashboardWidgetShareProcedure = "/svc.v2.DashboardsService/RevokeDashboardWidgetShare"
 )
 
 // DashboardsServiceClient is a client for the svc.v2.DashboardsService service.
@@ -114,6 +141,43 @@ type DashboardsServiceClient interface {
 	//
 	// The widgets equal those of the preview for the same parameters.
 	InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error)
+	// List the share links of a dashboard.
+	//
+	// The link to the dashboard and those to its widgets, with their tokens. The answer is a bare list.
+	ListDashboardShares(context.Context, *v2.ListDashboardSharesRequest) (*v2.ListDashboardSharesResponse, error)
+	// Get the share link of a dashboard.
+	//
+	// The link with its token, or null when there is none.
+	GetDashboardShare(context.Context, *v2.GetDashboardShareRequest) (*v2.GetDashboardShareResponse, error)
+	// Share a dashboard by a link.
+	//
+	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	UpsertDashboardShare(context.Context, *v2.UpsertDashboardShareRequest) (*v2.DashboardShare, error)
+	// Give the share link of a dashboard another token.
+	//
+	// The old token ends at once.
+	RotateDashboardShare(context.Context, *v2.RotateDashboardShareRequest) (*v2.DashboardShare, error)
+	// End the share link of a dashboard.
+	//
+	// The token ends at once. Without a link, nothing happens.
+	RevokeDashboardShare(context.Context, *v2.RevokeDashboardShareRequest) (*v2.DeletedDashboardShare, error)
+	// Get the share link of a widget.
+	//
+	// The link with its token, or null when there is none.
+	GetDashboardWidgetShare(context.Context, *v2.GetDashboardWidgetShareRequest) (*v2.GetDashboardWidgetShareResponse, error)
+	// Share a widget by a link.
+	//
+	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	// The link works only while the whole dashboard is shared, too.
+	UpsertDashboardWidgetShare(context.Context, *v2.UpsertDashboardWidgetShareRequest) (*v2.DashboardShare, error)
+	// Give the share link of a widget another token.
+	//
+	// The old token ends at once.
+	RotateDashboardWidgetShare(context.Context, *v2.RotateDashboardWidgetShareRequest) (*v2.DashboardShare, error)
+	// End the share link of a widget.
+	//
+	// The token ends at once. Without a link, nothing happens.
+	RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error)
 }
 
 // NewDashboardsServiceClient constructs a client for the svc.v2.DashboardsService service. By
@@ -193,6 +257,60 @@ func NewDashboardsServiceClient(httpClient connect.HTTPClient, baseURL string, o
 			connect.WithSchema(dashboardsServiceMethods.ByName("InstantiateDashboardTemplate")),
 			connect.WithClientOptions(opts...),
 		),
+		listDashboardShares: connect.NewClient[v2.ListDashboardSharesRequest, v2.ListDashboardSharesResponse](
+			httpClient,
+			baseURL+DashboardsServiceListDashboardSharesProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("ListDashboardShares")),
+			connect.WithClientOptions(opts...),
+		),
+		getDashboardShare: connect.NewClient[v2.GetDashboardShareRequest, v2.GetDashboardShareResponse](
+			httpClient,
+			baseURL+DashboardsServiceGetDashboardShareProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("GetDashboardShare")),
+			connect.WithClientOptions(opts...),
+		),
+		upsertDashboardShare: connect.NewClient[v2.UpsertDashboardShareRequest, v2.DashboardShare](
+			httpClient,
+			baseURL+DashboardsServiceUpsertDashboardShareProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("UpsertDashboardShare")),
+			connect.WithClientOptions(opts...),
+		),
+		rotateDashboardShare: connect.NewClient[v2.RotateDashboardShareRequest, v2.DashboardShare](
+			httpClient,
+			baseURL+DashboardsServiceRotateDashboardShareProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("RotateDashboardShare")),
+			connect.WithClientOptions(opts...),
+		),
+		revokeDashboardShare: connect.NewClient[v2.RevokeDashboardShareRequest, v2.DeletedDashboardShare](
+			httpClient,
+			baseURL+DashboardsServiceRevokeDashboardShareProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("RevokeDashboardShare")),
+			connect.WithClientOptions(opts...),
+		),
+		getDashboardWidgetShare: connect.NewClient[v2.GetDashboardWidgetShareRequest, v2.GetDashboardWidgetShareResponse](
+			httpClient,
+			baseURL+DashboardsServiceGetDashboardWidgetShareProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("GetDashboardWidgetShare")),
+			connect.WithClientOptions(opts...),
+		),
+		upsertDashboardWidgetShare: connect.NewClient[v2.UpsertDashboardWidgetShareRequest, v2.DashboardShare](
+			httpClient,
+			baseURL+DashboardsServiceUpsertDashboardWidgetShareProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("UpsertDashboardWidgetShare")),
+			connect.WithClientOptions(opts...),
+		),
+		rotateDashboardWidgetShare: connect.NewClient[v2.RotateDashboardWidgetShareRequest, v2.DashboardShare](
+			httpClient,
+			baseURL+DashboardsServiceRotateDashboardWidgetShareProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("RotateDashboardWidgetShare")),
+			connect.WithClientOptions(opts...),
+		),
+		revokeDashboardWidgetShare: connect.NewClient[v2.RevokeDashboardWidgetShareRequest, v2.DeletedDashboardShare](
+			httpClient,
+			baseURL+DashboardsServiceRevokeDashboardWidgetShareProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("RevokeDashboardWidgetShare")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -209,6 +327,15 @@ type dashboardsServiceClient struct {
 	listDashboardTemplates       *connect.Client[v2.ListDashboardTemplatesRequest, v2.ListDashboardTemplatesResponse]
 	previewDashboardTemplate     *connect.Client[v2.PreviewDashboardTemplateRequest, v2.DashboardTemplatePreview]
 	instantiateDashboardTemplate *connect.Client[v2.InstantiateDashboardTemplateRequest, v2.DashboardMutationResponse]
+	listDashboardShares          *connect.Client[v2.ListDashboardSharesRequest, v2.ListDashboardSharesResponse]
+	getDashboardShare            *connect.Client[v2.GetDashboardShareRequest, v2.GetDashboardShareResponse]
+	upsertDashboardShare         *connect.Client[v2.UpsertDashboardShareRequest, v2.DashboardShare]
+	rotateDashboardShare         *connect.Client[v2.RotateDashboardShareRequest, v2.DashboardShare]
+	revokeDashboardShare         *connect.Client[v2.RevokeDashboardShareRequest, v2.DeletedDashboardShare]
+	getDashboardWidgetShare      *connect.Client[v2.GetDashboardWidgetShareRequest, v2.GetDashboardWidgetShareResponse]
+	upsertDashboardWidgetShare   *connect.Client[v2.UpsertDashboardWidgetShareRequest, v2.DashboardShare]
+	rotateDashboardWidgetShare   *connect.Client[v2.RotateDashboardWidgetShareRequest, v2.DashboardShare]
+	revokeDashboardWidgetShare   *connect.Client[v2.RevokeDashboardWidgetShareRequest, v2.DeletedDashboardShare]
 }
 
 // ListDashboards calls svc.v2.DashboardsService.ListDashboards.
@@ -310,6 +437,87 @@ func (c *dashboardsServiceClient) InstantiateDashboardTemplate(ctx context.Conte
 	return nil, err
 }
 
+// ListDashboardShares calls svc.v2.DashboardsService.ListDashboardShares.
+func (c *dashboardsServiceClient) ListDashboardShares(ctx context.Context, req *v2.ListDashboardSharesRequest) (*v2.ListDashboardSharesResponse, error) {
+	response, err := c.listDashboardShares.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetDashboardShare calls svc.v2.DashboardsService.GetDashboardShare.
+func (c *dashboardsServiceClient) GetDashboardShare(ctx context.Context, req *v2.GetDashboardShareRequest) (*v2.GetDashboardShareResponse, error) {
+	response, err := c.getDashboardShare.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// UpsertDashboardShare calls svc.v2.DashboardsService.UpsertDashboardShare.
+func (c *dashboardsServiceClient) UpsertDashboardShare(ctx context.Context, req *v2.UpsertDashboardShareRequest) (*v2.DashboardShare, error) {
+	response, err := c.upsertDashboardShare.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RotateDashboardShare calls svc.v2.DashboardsService.RotateDashboardShare.
+func (c *dashboardsServiceClient) RotateDashboardShare(ctx context.Context, req *v2.RotateDashboardShareRequest) (*v2.DashboardShare, error) {
+	response, err := c.rotateDashboardShare.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RevokeDashboardShare calls svc.v2.DashboardsService.RevokeDashboardShare.
+func (c *dashboardsServiceClient) RevokeDashboardShare(ctx context.Context, req *v2.RevokeDashboardShareRequest) (*v2.DeletedDashboardShare, error) {
+	response, err := c.revokeDashboardShare.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetDashboardWidgetShare calls svc.v2.DashboardsService.GetDashboardWidgetShare.
+func (c *dashboardsServiceClient) GetDashboardWidgetShare(ctx context.Context, req *v2.GetDashboardWidgetShareRequest) (*v2.GetDashboardWidgetShareResponse, error) {
+	response, err := c.getDashboardWidgetShare.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// UpsertDashboardWidgetShare calls svc.v2.DashboardsService.UpsertDashboardWidgetShare.
+func (c *dashboardsServiceClient) UpsertDashboardWidgetShare(ctx context.Context, req *v2.UpsertDashboardWidgetShareRequest) (*v2.DashboardShare, error) {
+	response, err := c.upsertDashboardWidgetShare.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RotateDashboardWidgetShare calls svc.v2.DashboardsService.RotateDashboardWidgetShare.
+func (c *dashboardsServiceClient) RotateDashboardWidgetShare(ctx context.Context, req *v2.RotateDashboardWidgetShareRequest) (*v2.DashboardShare, error) {
+	response, err := c.rotateDashboardWidgetShare.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RevokeDashboardWidgetShare calls svc.v2.DashboardsService.RevokeDashboardWidgetShare.
+func (c *dashboardsServiceClient) RevokeDashboardWidgetShare(ctx context.Context, req *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error) {
+	response, err := c.revokeDashboardWidgetShare.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // DashboardsServiceHandler is an implementation of the svc.v2.DashboardsService service.
 type DashboardsServiceHandler interface {
 	// List dashboards.
@@ -356,6 +564,43 @@ type DashboardsServiceHandler interface {
 	//
 	// The widgets equal those of the preview for the same parameters.
 	InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error)
+	// List the share links of a dashboard.
+	//
+	// The link to the dashboard and those to its widgets, with their tokens. The answer is a bare list.
+	ListDashboardShares(context.Context, *v2.ListDashboardSharesRequest) (*v2.ListDashboardSharesResponse, error)
+	// Get the share link of a dashboard.
+	//
+	// The link with its token, or null when there is none.
+	GetDashboardShare(context.Context, *v2.GetDashboardShareRequest) (*v2.GetDashboardShareResponse, error)
+	// Share a dashboard by a link.
+	//
+	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	UpsertDashboardShare(context.Context, *v2.UpsertDashboardShareRequest) (*v2.DashboardShare, error)
+	// Give the share link of a dashboard another token.
+	//
+	// The old token ends at once.
+	RotateDashboardShare(context.Context, *v2.RotateDashboardShareRequest) (*v2.DashboardShare, error)
+	// End the share link of a dashboard.
+	//
+	// The token ends at once. Without a link, nothing happens.
+	RevokeDashboardShare(context.Context, *v2.RevokeDashboardShareRequest) (*v2.DeletedDashboardShare, error)
+	// Get the share link of a widget.
+	//
+	// The link with its token, or null when there is none.
+	GetDashboardWidgetShare(context.Context, *v2.GetDashboardWidgetShareRequest) (*v2.GetDashboardWidgetShareResponse, error)
+	// Share a widget by a link.
+	//
+	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	// The link works only while the whole dashboard is shared, too.
+	UpsertDashboardWidgetShare(context.Context, *v2.UpsertDashboardWidgetShareRequest) (*v2.DashboardShare, error)
+	// Give the share link of a widget another token.
+	//
+	// The old token ends at once.
+	RotateDashboardWidgetShare(context.Context, *v2.RotateDashboardWidgetShareRequest) (*v2.DashboardShare, error)
+	// End the share link of a widget.
+	//
+	// The token ends at once. Without a link, nothing happens.
+	RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error)
 }
 
 // NewDashboardsServiceHandler builds an HTTP handler from the service implementation. It returns
@@ -431,6 +676,60 @@ func NewDashboardsServiceHandler(svc DashboardsServiceHandler, opts ...connect.H
 		connect.WithSchema(dashboardsServiceMethods.ByName("InstantiateDashboardTemplate")),
 		connect.WithHandlerOptions(opts...),
 	)
+	dashboardsServiceListDashboardSharesHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceListDashboardSharesProcedure,
+		svc.ListDashboardShares,
+		connect.WithSchema(dashboardsServiceMethods.ByName("ListDashboardShares")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServiceGetDashboardShareHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceGetDashboardShareProcedure,
+		svc.GetDashboardShare,
+		connect.WithSchema(dashboardsServiceMethods.ByName("GetDashboardShare")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServiceUpsertDashboardShareHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceUpsertDashboardShareProcedure,
+		svc.UpsertDashboardShare,
+		connect.WithSchema(dashboardsServiceMethods.ByName("UpsertDashboardShare")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServiceRotateDashboardShareHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceRotateDashboardShareProcedure,
+		svc.RotateDashboardShare,
+		connect.WithSchema(dashboardsServiceMethods.ByName("RotateDashboardShare")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServiceRevokeDashboardShareHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceRevokeDashboardShareProcedure,
+		svc.RevokeDashboardShare,
+		connect.WithSchema(dashboardsServiceMethods.ByName("RevokeDashboardShare")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServiceGetDashboardWidgetShareHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceGetDashboardWidgetShareProcedure,
+		svc.GetDashboardWidgetShare,
+		connect.WithSchema(dashboardsServiceMethods.ByName("GetDashboardWidgetShare")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServiceUpsertDashboardWidgetShareHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceUpsertDashboardWidgetShareProcedure,
+		svc.UpsertDashboardWidgetShare,
+		connect.WithSchema(dashboardsServiceMethods.ByName("UpsertDashboardWidgetShare")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServiceRotateDashboardWidgetShareHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceRotateDashboardWidgetShareProcedure,
+		svc.RotateDashboardWidgetShare,
+		connect.WithSchema(dashboardsServiceMethods.ByName("RotateDashboardWidgetShare")),
+		connect.WithHandlerOptions(opts...),
+	)
+	dashboardsServiceRevokeDashboardWidgetShareHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceRevokeDashboardWidgetShareProcedure,
+		svc.RevokeDashboardWidgetShare,
+		connect.WithSchema(dashboardsServiceMethods.ByName("RevokeDashboardWidgetShare")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.DashboardsService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case DashboardsServiceListDashboardsProcedure:
@@ -455,6 +754,24 @@ func NewDashboardsServiceHandler(svc DashboardsServiceHandler, opts ...connect.H
 			dashboardsServicePreviewDashboardTemplateHandler.ServeHTTP(w, r)
 		case DashboardsServiceInstantiateDashboardTemplateProcedure:
 			dashboardsServiceInstantiateDashboardTemplateHandler.ServeHTTP(w, r)
+		case DashboardsServiceListDashboardSharesProcedure:
+			dashboardsServiceListDashboardSharesHandler.ServeHTTP(w, r)
+		case DashboardsServiceGetDashboardShareProcedure:
+			dashboardsServiceGetDashboardShareHandler.ServeHTTP(w, r)
+		case DashboardsServiceUpsertDashboardShareProcedure:
+			dashboardsServiceUpsertDashboardShareHandler.ServeHTTP(w, r)
+		case DashboardsServiceRotateDashboardShareProcedure:
+			dashboardsServiceRotateDashboardShareHandler.ServeHTTP(w, r)
+		case DashboardsServiceRevokeDashboardShareProcedure:
+			dashboardsServiceRevokeDashboardShareHandler.ServeHTTP(w, r)
+		case DashboardsServiceGetDashboardWidgetShareProcedure:
+			dashboardsServiceGetDashboardWidgetShareHandler.ServeHTTP(w, r)
+		case DashboardsServiceUpsertDashboardWidgetShareProcedure:
+			dashboardsServiceUpsertDashboardWidgetShareHandler.ServeHTTP(w, r)
+		case DashboardsServiceRotateDashboardWidgetShareProcedure:
+			dashboardsServiceRotateDashboardWidgetShareHandler.ServeHTTP(w, r)
+		case DashboardsServiceRevokeDashboardWidgetShareProcedure:
+			dashboardsServiceRevokeDashboardWidgetShareHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -506,4 +823,40 @@ func (UnimplementedDashboardsServiceHandler) PreviewDashboardTemplate(context.Co
 
 func (UnimplementedDashboardsServiceHandler) InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.InstantiateDashboardTemplate is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) ListDashboardShares(context.Context, *v2.ListDashboardSharesRequest) (*v2.ListDashboardSharesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.ListDashboardShares is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) GetDashboardShare(context.Context, *v2.GetDashboardShareRequest) (*v2.GetDashboardShareResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.GetDashboardShare is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) UpsertDashboardShare(context.Context, *v2.UpsertDashboardShareRequest) (*v2.DashboardShare, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.UpsertDashboardShare is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) RotateDashboardShare(context.Context, *v2.RotateDashboardShareRequest) (*v2.DashboardShare, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.RotateDashboardShare is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) RevokeDashboardShare(context.Context, *v2.RevokeDashboardShareRequest) (*v2.DeletedDashboardShare, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.RevokeDashboardShare is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) GetDashboardWidgetShare(context.Context, *v2.GetDashboardWidgetShareRequest) (*v2.GetDashboardWidgetShareResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.GetDashboardWidgetShare is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) UpsertDashboardWidgetShare(context.Context, *v2.UpsertDashboardWidgetShareRequest) (*v2.DashboardShare, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.UpsertDashboardWidgetShare is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) RotateDashboardWidgetShare(context.Context, *v2.RotateDashboardWidgetShareRequest) (*v2.DashboardShare, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.RotateDashboardWidgetShare is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.RevokeDashboardWidgetShare is not implemented"))
 }

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// text sends a request without a body and returns the text of the answer, which must have the status 200.
+func (c restClient) text(method, path string) string {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), method, c.s.BaseURL+path, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	status, text := roundTrip(c.t, req)
+	if status != http.StatusOK {
+		c.t.Fatalf("%s %s: %d: %s", method, path, status, text)
+	}
+	return string(text)
+}
+
+// TestDashboardShares: a link to a dashboard and one to a widget, from their beginning to their end.
+func TestDashboardShares(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "Shares")
+	c := restClient{t, s, s.APIKey}
+	made := c.call("POST", "/v2/dashboards", `{"name":"Shared","widgets":[`+statWidget("a b/c", 0)+`]}`, 200)
+	board := "/v2/dashboards/" + fmt.Sprint(made["id"])
+	widget := board + "/widgets/a%20b%2Fc/share"
+	for _, path := range []string{board + "/share", widget} {
+		if got := c.text("GET", path); got != "null" {
+			t.Errorf("before it is shared: %s", got)
+		}
+		if got := tagOf(c.call("POST", path+"/rotate", "", 404)); got != "@svc/http/errors/ShareNotFoundError" {
+			t.Errorf("rotation before it is shared: %v", got)
+		}
+	}
+	if got := c.text("GET", board+"/shares"); got != "[]" {
+		t.Errorf("no links: %s", got)
+	}
+	if got := tagOf(c.call("PUT", board+"/widgets/nope/share", `{"mode":"public"}`, 404)); got != "@svc/http/errors/ShareWidgetNotFoundError" {
+		t.Errorf("a widget that is not there: %v", got)
+	}
+	if got := tagOf(c.call("PUT", board+"/share", `{"mode":"everybody"}`, 400)); got != "@svc/http/v2/InvalidRequestError" {
+		t.Errorf("an unknown mode: %v", got)
+	}
+
+	first := c.call("PUT", board+"/share", `{"mode":"org"}`, 200)
+	token := fmt.Sprint(first["token"])
+	if len(token) != 43 || !strings.HasSuffix(token, fmt.Sprint(first["token_suffix"])) || first["mode"] != "org" || first["widget_id"] != nil ||
+		first["dashboard_id"] != made["id"] || first["object"] != "dashboard_share" {
+		t.Errorf("shared: %v", first)
+	}
+	again := c.call("PUT", board+"/share", `{"mode":"public"}`, 200)
+	if again["token"] != first["token"] || again["id"] != first["id"] || again["mode"] != "public" {
+		t.Errorf("another mode: %v", again)
+	}
+	if read := c.call("GET", board+"/share", "", 200); !cmp.Equal(read, again) {
+		t.Errorf("read: %v, want %v", read, again)
+	}
+	rotated := c.call("POST", board+"/share/rotate", "", 200)
+	if rotated["token"] == first["token"] || rotated["id"] != first["id"] {
+		t.Errorf("rotated: %v", rotated)
+	}
+	part := c.call("PUT", widget, `{"mode":"public"}`, 200)
+	if part["widget_id"] != "a b/c" || part["token"] == rotated["token"] {
+		t.Errorf("widget: %v", part)
+	}
+	list := c.text("GET", board+"/shares")
+	if !strings.HasPrefix(list, `[{"id":"dshr_`) || strings.Count(list, `"object":"dashboard_share"`) != 2 {
+		t.Errorf("links: %s", list)
+	}
+
+	// The database does not know the tokens, and the audit log never saw them.
+	audit := c.text("GET", "/v2/audit_log?resource_type=dashboard_share")
+	if strings.Contains(audit, fmt.Sprint(rotated["token"])) || strings.Count(audit, `"action":"dashboard_share.`) != 4 {
+		t.Errorf("audit log: %s", audit)
+	}
+
+	o := testkit.Shared(t).NewOrganization(t, "No shares")
+	stranger := restClient{t, o, o.APIKey}
+	for _, request := range [][3]string{
+		{"GET", board + "/shares", ""},
+		{"GET", board + "/share", ""},
+		{"PUT", board + "/share", `{"mode":"public"}`},
+		{"POST", board + "/share/rotate", ""},
+		{"DELETE", board + "/share", ""},
+		{"GET", widget, ""},
+		{"PUT", widget, `{"mode":"public"}`},
+		{"POST", widget + "/rotate", ""},
+		{"DELETE", widget, ""},
+	} {
+		if got := tagOf(stranger.call(request[0], request[1], request[2], 404)); got != "@svc/http/errors/DashboardNotFoundError" {
+			t.Errorf("%s %s of another organization: %v", request[0], request[1], got)
+		}
+	}
+
+	for range 2 {
+		gone := c.call("DELETE", widget, "", 200)
+		if gone["deleted"] != true || gone["dashboard_id"] != made["id"] || gone["object"] != "dashboard_share" {
+			t.Errorf("revoked: %v", gone)
+		}
+		c.call("DELETE", board+"/share", "", 200)
+	}
+	if got := c.text("GET", board+"/shares"); got != "[]" {
+		t.Errorf("after the revocation: %s", got)
+	}
+}

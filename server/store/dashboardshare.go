@@ -1,0 +1,180 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/dashboardshare"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+)
+
+// Modes of shares.
+const (
+	SharePublic = "public"
+	ShareOrg    = "org"
+)
+
+// DashboardShare is a link to a dashboard or to one of its widgets.
+type DashboardShare struct {
+	ID        uuid.UUID
+	Org       principal.OrgID
+	Dashboard uuid.UUID
+	// Widget is empty for the whole dashboard.
+	Widget string
+	Mode   string
+	// Token is sealed; Hash finds it.
+	Token     string
+	Hash      string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// ShareToken is a token as it is stored, made for the share with the given id.
+type ShareToken func(share uuid.UUID) (sealed, hash string)
+
+// ListDashboardShares returns the shares of a dashboard: its own first, then those of its widgets by their ids.
+func (s *Store) ListDashboardShares(ctx context.Context, org principal.OrgID, id uuid.UUID) ([]DashboardShare, error) {
+	if err := s.dashboardExists(ctx, org, id); err != nil {
+		return nil, err
+	}
+	rows, err := s.read.DashboardShare.Query().Where(dashboardshare.OrgID(string(org)), dashboardshare.DashboardID(id)).
+		Order(dashboardshare.ByWidgetID()).All(ctx)
+	if err != nil {
+		return nil, mapError("list dashboard shares", err)
+	}
+	out := make([]DashboardShare, len(rows))
+	for i, row := range rows {
+		out[i] = toDashboardShare(row)
+	}
+	return out, nil
+}
+
+// GetDashboardShare returns the share of a dashboard or of a widget; nil when there is none. ErrNotFound: there is no such dashboard.
+func (s *Store) GetDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget string) (*DashboardShare, error) {
+	if err := s.dashboardExists(ctx, org, id); err != nil {
+		return nil, err
+	}
+	row, err := s.read.DashboardShare.Query().
+		Where(dashboardshare.OrgID(string(org)), dashboardshare.DashboardID(id), dashboardshare.WidgetID(widget)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, mapError("get dashboard share", err)
+	}
+	share := toDashboardShare(row)
+	return &share, nil
+}
+
+// DashboardShareByHash finds a share by its token, in any organization.
+func (s *Store) DashboardShareByHash(ctx context.Context, hash string) (DashboardShare, error) {
+	row, err := s.read.DashboardShare.Query().Where(dashboardshare.TokenHash(hash)).Only(ctx)
+	if err != nil {
+		return DashboardShare{}, mapError("find dashboard share", err)
+	}
+	return toDashboardShare(row), nil
+}
+
+// UpsertDashboardShare makes a share, or gives the one that exists another mode; then its token stays.
+func (s *Store) UpsertDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget, mode string, by principal.UserID, token ShareToken) (share DashboardShare, err error) {
+	err = s.tx(ctx, "share dashboard", func(tx *ent.Tx) error {
+		row, err := s.lockShare(ctx, tx, org, id, widget)
+		now := s.stamp()
+		switch {
+		case err != nil:
+			return err
+		case row == nil:
+			key, err := uuid.NewV7()
+			if err != nil {
+				return err
+			}
+			sealed, hash := token(key)
+			row, err = tx.DashboardShare.Create().SetID(key).SetOrgID(string(org)).SetDashboardID(id).SetWidgetID(widget).
+				SetMode(dashboardshare.Mode(mode)).SetToken(sealed).SetTokenHash(hash).SetCreatedAt(now).SetCreatedBy(string(by)).SetUpdatedAt(now).Save(ctx)
+			if err != nil {
+				return err
+			}
+			share = toDashboardShare(row)
+			return s.audit(ctx, tx, org, share.event("created", nil, map[string]any{"mode": mode}))
+		case string(row.Mode) == mode:
+			share = toDashboardShare(row)
+			return nil
+		default:
+			before := map[string]any{"mode": string(row.Mode)}
+			if row, err = row.Update().SetMode(dashboardshare.Mode(mode)).SetUpdatedAt(now).Save(ctx); err != nil {
+				return err
+			}
+			share = toDashboardShare(row)
+			return s.audit(ctx, tx, org, share.event("updated", before, map[string]any{"mode": mode}))
+		}
+	})
+	return share, err
+}
+
+// RotateDashboardShare gives a share another token; nil when there is no share.
+func (s *Store) RotateDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget string, token ShareToken) (share *DashboardShare, err error) {
+	err = s.tx(ctx, "rotate dashboard share", func(tx *ent.Tx) error {
+		row, err := s.lockShare(ctx, tx, org, id, widget)
+		if err != nil || row == nil {
+			return err
+		}
+		sealed, hash := token(row.ID)
+		if row, err = row.Update().SetToken(sealed).SetTokenHash(hash).SetUpdatedAt(s.stamp()).Save(ctx); err != nil {
+			return err
+		}
+		changed := toDashboardShare(row)
+		share = &changed
+		return s.audit(ctx, tx, org, share.event("rotated", nil, nil))
+	})
+	return share, err
+}
+
+// DeleteDashboardShare ends a share, if there is one.
+func (s *Store) DeleteDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget string) error {
+	return s.tx(ctx, "revoke dashboard share", func(tx *ent.Tx) error {
+		row, err := s.lockShare(ctx, tx, org, id, widget)
+		if err != nil || row == nil {
+			return err
+		}
+		share := toDashboardShare(row)
+		if err := s.audit(ctx, tx, org, share.event("deleted", nil, nil)); err != nil {
+			return err
+		}
+		return tx.DashboardShare.DeleteOne(row).Exec(ctx)
+	})
+}
+
+// lockShare locks the dashboard, so that its shares change one after the other, and reads the share; nil when there is none.
+func (s *Store) lockShare(ctx context.Context, tx *ent.Tx, org principal.OrgID, id uuid.UUID, widget string) (*ent.DashboardShare, error) {
+	if _, err := s.lockDashboard(ctx, tx, org, id); err != nil {
+		return nil, err
+	}
+	q := tx.DashboardShare.Query().Where(dashboardshare.OrgID(string(org)), dashboardshare.DashboardID(id), dashboardshare.WidgetID(widget))
+	if s.dialect == dialect.Postgres {
+		q.ForUpdate()
+	}
+	row, err := q.Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, nil
+	}
+	return row, err
+}
+
+func (d *DashboardShare) event(verb string, before, after map[string]any) AuditEvent {
+	return AuditEvent{
+		Action: "dashboard_share." + verb, ResourceID: publicid.Encode(publicid.DashboardShare, d.ID), Before: before, After: after,
+		Metadata: map[string]any{"mode": d.Mode, "dashboard_id": publicid.Encode(publicid.Dashboard, d.Dashboard), "widget_id": d.Widget},
+	}
+}
+
+func toDashboardShare(row *ent.DashboardShare) DashboardShare {
+	return DashboardShare{
+		ID: row.ID, Org: principal.OrgID(row.OrgID), Dashboard: row.DashboardID, Widget: row.WidgetID, Mode: string(row.Mode),
+		Token: row.Token, Hash: row.TokenHash, CreatedAt: utc(row.CreatedAt), UpdatedAt: utc(row.UpdatedAt),
+	}
+}
