@@ -116,7 +116,7 @@ func TestOverload(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"), c.args...)
-			reports, memory := overload{duration: 3 * time.Second, marked: true}.run(t, p, child(t, p.Pid()))
+			reports, memory := overload{duration: 2 * time.Second, marked: true}.run(t, p, child(t, p.Pid()))
 			if t.Failed() {
 				return
 			}
