@@ -15,6 +15,8 @@ import (
 
 const (
 	lookupTimeout = 2 * time.Second
+	// staleWait is how long a caller waits for the database when there is a copy that may be served instead.
+	staleWait = 500 * time.Millisecond
 	// lookupsAtOnce keeps a flood of unknown keys from taking every connection of the database.
 	lookupsAtOnce = 32
 	// retryInterval is how long a copy is served without asking, after the database failed.
@@ -85,7 +87,18 @@ func (l *lookup[V]) get(ctx context.Context, hash string) (*entry[V], error) {
 		}
 	}
 	generation := l.current()
+	var overdue <-chan time.Time
+	if usable {
+		timer := time.NewTimer(staleWait)
+		defer timer.Stop()
+		overdue = timer.C
+	}
 	select {
+	case <-overdue:
+		// A database that hangs is as good as one that fails; the question goes on.
+		e.failedIn.Store(generation)
+		e.retryAt.Store(now.Add(retryInterval).UnixNano())
+		return e, nil
 	case r := <-l.fetch(ctx, hash):
 		switch {
 		case r.Err == nil:

@@ -90,6 +90,8 @@ func limits() []limit {
 		{otlp.Logs, "log records, all in", 10, "µs", total},
 		{otlp.Metrics, "data points, all in", 6, "µs", total},
 		{otlp.Traces, "ack p99 at half of saturation, spans", 50, "ms", half},
+		{otlp.Logs, "ack p99 at half of saturation, logs", 50, "ms", half},
+		{otlp.Metrics, "ack p99 at half of saturation, points", 50, "ms", half},
 		{otlp.Traces, "disk, spans", 80, "B", disk},
 		{otlp.Traces, "memory of both processes, spans", 1536, "MiB", memory},
 		{otlp.Logs, "memory of both processes, logs", 1536, "MiB", memory},
