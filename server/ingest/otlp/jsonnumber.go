@@ -1,8 +1,10 @@
 package otlp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -129,38 +131,93 @@ func (p *jsonParser) integer(dst []byte, k kind) ([]byte, *Error) {
 }
 
 func signed(s []byte, size int) (int64, bool) {
-	if numberLength(s) != len(s) {
+	v, negative, ok := whole(s)
+	limit := uint64(1) << (size - 1)
+	switch {
+	case !ok:
 		return 0, false
+	case negative:
+		return -int64(v), v <= limit
+	default:
+		return int64(v), v < limit
 	}
-	if v, err := strconv.ParseInt(string(s), 10, size); err == nil {
-		return v, true
-	}
-	v, ok := exact(s)
-	if !ok || (size == 32 && (v < math.MinInt32 || v > math.MaxInt32)) {
-		return 0, false
-	}
-	return v, true
 }
 
 func unsigned(s []byte, size int) (uint64, bool) {
-	if numberLength(s) != len(s) {
-		return 0, false
-	}
-	if v, err := strconv.ParseUint(string(s), 10, size); err == nil {
-		return v, true
-	}
-	v, ok := exact(s)
-	if !ok || v < 0 || (size == 32 && v > math.MaxUint32) {
-		return 0, false
-	}
-	return uint64(v), true
+	v, negative, ok := whole(s)
+	return v, ok && (!negative || v == 0) && v <= math.MaxUint64>>(64-size)
 }
 
-// exact reads whole numbers that are written like 1e3 or 5.0, as far as a double holds them exactly.
-func exact(s []byte) (int64, bool) {
-	v, err := strconv.ParseFloat(string(s), 64)
-	if err != nil || v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-		return 0, false
+// whole reads a number that has no fraction in the end, however it is written: 5, 5.0, 1.7637e18, 50e-1. It is exact, where a double is
+// not: JavaScript and some libraries write times in this way.
+func whole(s []byte) (v uint64, negative, ok bool) {
+	if len(s) == 0 || numberLength(s) != len(s) {
+		return 0, false, false
 	}
-	return int64(v), true
+	if s[0] == '-' {
+		negative, s = true, s[1:]
+	}
+	if len(s) < maxDigits {
+		if v, err := strconv.ParseUint(string(s), 10, 64); err == nil {
+			return v, negative, true
+		}
+	}
+	mantissa, exponent, _ := bytes.Cut(s, []byte("e"))
+	if len(mantissa) == len(s) {
+		mantissa, exponent, _ = bytes.Cut(s, []byte("E"))
+	}
+	before, after, _ := bytes.Cut(mantissa, []byte("."))
+	after = bytes.TrimRight(after, "0")
+	if len(after) == 0 {
+		trimmed := bytes.TrimRight(before, "0")
+		if len(trimmed) == 0 {
+			return 0, negative, true
+		}
+		return scaled(trimmed, nil, powerOfTen(exponent)+len(before)-len(trimmed), negative)
+	}
+	return scaled(bytes.TrimLeft(before, "0"), after, powerOfTen(exponent)-len(after), negative)
+}
+
+// scaled is the number of the digits before and after the point, in one row, times a power of ten.
+func scaled(before, after []byte, power int, minus bool) (v uint64, negative, ok bool) {
+	if power < 0 || power >= maxDigits {
+		return 0, false, false
+	}
+	for _, digits := range [][]byte{before, after} {
+		for _, c := range digits {
+			if v, ok = timesTen(v, uint64(c-'0')); !ok {
+				return 0, false, false
+			}
+		}
+	}
+	for range power {
+		if v, ok = timesTen(v, 0); !ok {
+			return 0, false, false
+		}
+	}
+	return v, minus, true
+}
+
+// maxDigits is how many decimal digits 64 bits take.
+const maxDigits = 20
+
+func timesTen(v, digit uint64) (uint64, bool) {
+	high, low := bits.Mul64(v, 10)
+	sum, carry := bits.Add64(low, digit, 0)
+	return sum, high == 0 && carry == 0
+}
+
+// powerOfTen reads an exponent. One that is larger than any body is long is as good as any other.
+func powerOfTen(s []byte) int {
+	if len(s) == 0 {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(s), 10, 32)
+	if err != nil && s[0] == '-' {
+		return math.MinInt32
+	}
+	if err != nil {
+		return math.MaxInt32
+	}
+	return int(n)
 }
