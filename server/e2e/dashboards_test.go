@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -212,5 +213,25 @@ func TestDashboardTemplates(t *testing.T) {
 	}
 	if named := c.call("POST", "/v2/dashboards/templates/"+fmt.Sprint(all[0].(map[string]any)["id"])+"/instantiate", `{"name":"Mine"}`, 200); named["name"] != "Mine" {
 		t.Errorf("a name of its own: %v", named["name"])
+	}
+}
+
+// TestDashboardImport: the test document of the converter, through REST.
+func TestDashboardImport(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "Import")
+	c := restClient{t, s, s.APIKey}
+	document, err := os.ReadFile("../services/dashboards/perses/testdata/complete.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := c.call("POST", "/v2/dashboards/import/perses", `{"dashboard":`+string(document)+`}`, 200)
+	made := answer["dashboard"].(map[string]any)
+	if answer["object"] != "dashboard_import" || made["name"] != "Shop Overview" || made["txid"] == nil || len(made["widgets"].([]any)) != 18 || len(answer["warnings"].([]any)) == 0 {
+		t.Errorf("imported: %v", answer)
+	}
+	read := c.call("GET", "/v2/dashboards/"+fmt.Sprint(made["id"]), "", 200)
+	delete(made, "txid")
+	if diff := cmp.Diff(made, read); diff != "" {
+		t.Errorf("stored (-answered +stored):\n%s", diff)
 	}
 }

@@ -26,7 +26,7 @@ var File_svc_v2_dashboards_proto protoreflect.FileDescriptor
 
 const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"\n" +
-	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1dsvc/v2/dashboard_shares.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\x9b-\n" +
+	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1dsvc/v2/dashboard_import.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1dsvc/v2/dashboard_shares.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\x88/\n" +
 	"\x11DashboardsService\x12\xdf\x01\n" +
 	"\x0eListDashboards\x12\x1d.svc.v2.ListDashboardsRequest\x1a\x1e.svc.v2.ListDashboardsResponse\"\x8d\x01\xf2\xf9\x18s\n" +
 	"\x0elistDashboards\x12\n" +
@@ -87,7 +87,10 @@ const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x12ShareNotFoundError2\x17ShareNotConfiguredError\x82\xd3\xe4\x93\x026\"4/v2/dashboards/{id}/widgets/{widget_id}/share/rotate\x12\xba\x02\n" +
 	"\x1aRevokeDashboardWidgetShare\x12).svc.v2.RevokeDashboardWidgetShareRequest\x1a\x1d.svc.v2.DeletedDashboardShare\"\xd1\x01\xf2\xf9\x18\x97\x01\n" +
 	"\x1arevokeDashboardWidgetShare\x12\n" +
-	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02/*-/v2/dashboards/{id}/widgets/{widget_id}/shareB\x8e\x01\n" +
+	"dashboards\x18\x022\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02/*-/v2/dashboards/{id}/widgets/{widget_id}/share\x12\xea\x01\n" +
+	"\x17ImportExternalDashboard\x12&.svc.v2.ImportExternalDashboardRequest\x1a\x1d.svc.v2.DashboardPersesImport\"\x87\x01\xf2\xf9\x18\\\n" +
+	"\x17importExternalDashboard\x12\n" +
+	"dashboards\x18\x022\x18DashboardValidationError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v2/dashboards/import/persesB\x8e\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0fDashboardsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -112,19 +115,21 @@ var file_svc_v2_dashboards_proto_goTypes = []any{
 	(*UpsertDashboardWidgetShareRequest)(nil),   // 17: svc.v2.UpsertDashboardWidgetShareRequest
 	(*RotateDashboardWidgetShareRequest)(nil),   // 18: svc.v2.RotateDashboardWidgetShareRequest
 	(*RevokeDashboardWidgetShareRequest)(nil),   // 19: svc.v2.RevokeDashboardWidgetShareRequest
-	(*ListDashboardsResponse)(nil),              // 20: svc.v2.ListDashboardsResponse
-	(*DashboardMutationResponse)(nil),           // 21: svc.v2.DashboardMutationResponse
-	(*Dashboard)(nil),                           // 22: svc.v2.Dashboard
-	(*DeletedDashboard)(nil),                    // 23: svc.v2.DeletedDashboard
-	(*ListDashboardVersionsResponse)(nil),       // 24: svc.v2.ListDashboardVersionsResponse
-	(*DashboardVersionDetail)(nil),              // 25: svc.v2.DashboardVersionDetail
-	(*ListDashboardTemplatesResponse)(nil),      // 26: svc.v2.ListDashboardTemplatesResponse
-	(*DashboardTemplatePreview)(nil),            // 27: svc.v2.DashboardTemplatePreview
-	(*ListDashboardSharesResponse)(nil),         // 28: svc.v2.ListDashboardSharesResponse
-	(*GetDashboardShareResponse)(nil),           // 29: svc.v2.GetDashboardShareResponse
-	(*DashboardShare)(nil),                      // 30: svc.v2.DashboardShare
-	(*DeletedDashboardShare)(nil),               // 31: svc.v2.DeletedDashboardShare
-	(*GetDashboardWidgetShareResponse)(nil),     // 32: svc.v2.GetDashboardWidgetShareResponse
+	(*ImportExternalDashboardRequest)(nil),      // 20: svc.v2.ImportExternalDashboardRequest
+	(*ListDashboardsResponse)(nil),              // 21: svc.v2.ListDashboardsResponse
+	(*DashboardMutationResponse)(nil),           // 22: svc.v2.DashboardMutationResponse
+	(*Dashboard)(nil),                           // 23: svc.v2.Dashboard
+	(*DeletedDashboard)(nil),                    // 24: svc.v2.DeletedDashboard
+	(*ListDashboardVersionsResponse)(nil),       // 25: svc.v2.ListDashboardVersionsResponse
+	(*DashboardVersionDetail)(nil),              // 26: svc.v2.DashboardVersionDetail
+	(*ListDashboardTemplatesResponse)(nil),      // 27: svc.v2.ListDashboardTemplatesResponse
+	(*DashboardTemplatePreview)(nil),            // 28: svc.v2.DashboardTemplatePreview
+	(*ListDashboardSharesResponse)(nil),         // 29: svc.v2.ListDashboardSharesResponse
+	(*GetDashboardShareResponse)(nil),           // 30: svc.v2.GetDashboardShareResponse
+	(*DashboardShare)(nil),                      // 31: svc.v2.DashboardShare
+	(*DeletedDashboardShare)(nil),               // 32: svc.v2.DeletedDashboardShare
+	(*GetDashboardWidgetShareResponse)(nil),     // 33: svc.v2.GetDashboardWidgetShareResponse
+	(*DashboardPersesImport)(nil),               // 34: svc.v2.DashboardPersesImport
 }
 var file_svc_v2_dashboards_proto_depIdxs = []int32{
 	0,  // 0: svc.v2.DashboardsService.ListDashboards:input_type -> svc.v2.ListDashboardsRequest
@@ -147,28 +152,30 @@ var file_svc_v2_dashboards_proto_depIdxs = []int32{
 	17, // 17: svc.v2.DashboardsService.UpsertDashboardWidgetShare:input_type -> svc.v2.UpsertDashboardWidgetShareRequest
 	18, // 18: svc.v2.DashboardsService.RotateDashboardWidgetShare:input_type -> svc.v2.RotateDashboardWidgetShareRequest
 	19, // 19: svc.v2.DashboardsService.RevokeDashboardWidgetShare:input_type -> svc.v2.RevokeDashboardWidgetShareRequest
-	20, // 20: svc.v2.DashboardsService.ListDashboards:output_type -> svc.v2.ListDashboardsResponse
-	21, // 21: svc.v2.DashboardsService.CreateDashboard:output_type -> svc.v2.DashboardMutationResponse
-	22, // 22: svc.v2.DashboardsService.GetDashboard:output_type -> svc.v2.Dashboard
-	21, // 23: svc.v2.DashboardsService.UpdateDashboard:output_type -> svc.v2.DashboardMutationResponse
-	23, // 24: svc.v2.DashboardsService.DeleteDashboard:output_type -> svc.v2.DeletedDashboard
-	24, // 25: svc.v2.DashboardsService.ListDashboardVersions:output_type -> svc.v2.ListDashboardVersionsResponse
-	25, // 26: svc.v2.DashboardsService.GetDashboardVersion:output_type -> svc.v2.DashboardVersionDetail
-	21, // 27: svc.v2.DashboardsService.RestoreDashboardVersion:output_type -> svc.v2.DashboardMutationResponse
-	26, // 28: svc.v2.DashboardsService.ListDashboardTemplates:output_type -> svc.v2.ListDashboardTemplatesResponse
-	27, // 29: svc.v2.DashboardsService.PreviewDashboardTemplate:output_type -> svc.v2.DashboardTemplatePreview
-	21, // 30: svc.v2.DashboardsService.InstantiateDashboardTemplate:output_type -> svc.v2.DashboardMutationResponse
-	28, // 31: svc.v2.DashboardsService.ListDashboardShares:output_type -> svc.v2.ListDashboardSharesResponse
-	29, // 32: svc.v2.DashboardsService.GetDashboardShare:output_type -> svc.v2.GetDashboardShareResponse
-	30, // 33: svc.v2.DashboardsService.UpsertDashboardShare:output_type -> svc.v2.DashboardShare
-	30, // 34: svc.v2.DashboardsService.RotateDashboardShare:output_type -> svc.v2.DashboardShare
-	31, // 35: svc.v2.DashboardsService.RevokeDashboardShare:output_type -> svc.v2.DeletedDashboardShare
-	32, // 36: svc.v2.DashboardsService.GetDashboardWidgetShare:output_type -> svc.v2.GetDashboardWidgetShareResponse
-	30, // 37: svc.v2.DashboardsService.UpsertDashboardWidgetShare:output_type -> svc.v2.DashboardShare
-	30, // 38: svc.v2.DashboardsService.RotateDashboardWidgetShare:output_type -> svc.v2.DashboardShare
-	31, // 39: svc.v2.DashboardsService.RevokeDashboardWidgetShare:output_type -> svc.v2.DeletedDashboardShare
-	20, // [20:40] is the sub-list for method output_type
-	0,  // [0:20] is the sub-list for method input_type
+	20, // 20: svc.v2.DashboardsService.ImportExternalDashboard:input_type -> svc.v2.ImportExternalDashboardRequest
+	21, // 21: svc.v2.DashboardsService.ListDashboards:output_type -> svc.v2.ListDashboardsResponse
+	22, // 22: svc.v2.DashboardsService.CreateDashboard:output_type -> svc.v2.DashboardMutationResponse
+	23, // 23: svc.v2.DashboardsService.GetDashboard:output_type -> svc.v2.Dashboard
+	22, // 24: svc.v2.DashboardsService.UpdateDashboard:output_type -> svc.v2.DashboardMutationResponse
+	24, // 25: svc.v2.DashboardsService.DeleteDashboard:output_type -> svc.v2.DeletedDashboard
+	25, // 26: svc.v2.DashboardsService.ListDashboardVersions:output_type -> svc.v2.ListDashboardVersionsResponse
+	26, // 27: svc.v2.DashboardsService.GetDashboardVersion:output_type -> svc.v2.DashboardVersionDetail
+	22, // 28: svc.v2.DashboardsService.RestoreDashboardVersion:output_type -> svc.v2.DashboardMutationResponse
+	27, // 29: svc.v2.DashboardsService.ListDashboardTemplates:output_type -> svc.v2.ListDashboardTemplatesResponse
+	28, // 30: svc.v2.DashboardsService.PreviewDashboardTemplate:output_type -> svc.v2.DashboardTemplatePreview
+	22, // 31: svc.v2.DashboardsService.InstantiateDashboardTemplate:output_type -> svc.v2.DashboardMutationResponse
+	29, // 32: svc.v2.DashboardsService.ListDashboardShares:output_type -> svc.v2.ListDashboardSharesResponse
+	30, // 33: svc.v2.DashboardsService.GetDashboardShare:output_type -> svc.v2.GetDashboardShareResponse
+	31, // 34: svc.v2.DashboardsService.UpsertDashboardShare:output_type -> svc.v2.DashboardShare
+	31, // 35: svc.v2.DashboardsService.RotateDashboardShare:output_type -> svc.v2.DashboardShare
+	32, // 36: svc.v2.DashboardsService.RevokeDashboardShare:output_type -> svc.v2.DeletedDashboardShare
+	33, // 37: svc.v2.DashboardsService.GetDashboardWidgetShare:output_type -> svc.v2.GetDashboardWidgetShareResponse
+	31, // 38: svc.v2.DashboardsService.UpsertDashboardWidgetShare:output_type -> svc.v2.DashboardShare
+	31, // 39: svc.v2.DashboardsService.RotateDashboardWidgetShare:output_type -> svc.v2.DashboardShare
+	32, // 40: svc.v2.DashboardsService.RevokeDashboardWidgetShare:output_type -> svc.v2.DeletedDashboardShare
+	34, // 41: svc.v2.DashboardsService.ImportExternalDashboard:output_type -> svc.v2.DashboardPersesImport
+	21, // [21:42] is the sub-list for method output_type
+	0,  // [0:21] is the sub-list for method input_type
 	0,  // [0:0] is the sub-list for extension type_name
 	0,  // [0:0] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
@@ -179,6 +186,7 @@ func file_svc_v2_dashboards_proto_init() {
 	if File_svc_v2_dashboards_proto != nil {
 		return
 	}
+	file_svc_v2_dashboard_import_proto_init()
 	file_svc_v2_dashboard_resource_proto_init()
 	file_svc_v2_dashboard_shares_proto_init()
 	file_svc_v2_dashboard_templates_proto_init()

@@ -935,6 +935,33 @@ func local_request_DashboardsService_RevokeDashboardWidgetShare_0(ctx context.Co
 	return msg, metadata, err
 }
 
+func request_DashboardsService_ImportExternalDashboard_0(ctx context.Context, marshaler runtime.Marshaler, client DashboardsServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ImportExternalDashboardRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ImportExternalDashboard(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_DashboardsService_ImportExternalDashboard_0(ctx context.Context, marshaler runtime.Marshaler, server DashboardsServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ImportExternalDashboardRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ImportExternalDashboard(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterDashboardsServiceHandlerServer registers the http handlers for service DashboardsService to "mux".
 // UnaryRPC     :call DashboardsServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -1341,6 +1368,26 @@ func RegisterDashboardsServiceHandlerServer(ctx context.Context, mux *runtime.Se
 		}
 		forward_DashboardsService_RevokeDashboardWidgetShare_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_DashboardsService_ImportExternalDashboard_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/svc.v2.DashboardsService/ImportExternalDashboard", runtime.WithHTTPPathPattern("/v2/dashboards/import/perses"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_DashboardsService_ImportExternalDashboard_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_DashboardsService_ImportExternalDashboard_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 
 	return nil
 }
@@ -1721,6 +1768,23 @@ func RegisterDashboardsServiceHandlerClient(ctx context.Context, mux *runtime.Se
 		}
 		forward_DashboardsService_RevokeDashboardWidgetShare_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_DashboardsService_ImportExternalDashboard_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/svc.v2.DashboardsService/ImportExternalDashboard", runtime.WithHTTPPathPattern("/v2/dashboards/import/perses"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_DashboardsService_ImportExternalDashboard_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_DashboardsService_ImportExternalDashboard_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
@@ -1772,6 +1836,7 @@ var (
 	pattern_DashboardsService_UpsertDashboardWidgetShare_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3, 1, 0, 4, 1, 5, 4, 2, 5}, []string{"v2", "dashboards", "id", "widgets", "widget_id", "share"}, ""))
 	pattern_DashboardsService_RotateDashboardWidgetShare_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3, 1, 0, 4, 1, 5, 4, 2, 5, 2, 6}, []string{"v2", "dashboards", "id", "widgets", "widget_id", "share", "rotate"}, ""))
 	pattern_DashboardsService_RevokeDashboardWidgetShare_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3, 1, 0, 4, 1, 5, 4, 2, 5}, []string{"v2", "dashboards", "id", "widgets", "widget_id", "share"}, ""))
+	pattern_DashboardsService_ImportExternalDashboard_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v2", "dashboards", "import", "perses"}, ""))
 )
 
 var (
@@ -1795,4 +1860,5 @@ var (
 	forward_DashboardsService_UpsertDashboardWidgetShare_0   = runtime.ForwardResponseMessage
 	forward_DashboardsService_RotateDashboardWidgetShare_0   = runtime.ForwardResponseMessage
 	forward_DashboardsService_RevokeDashboardWidgetShare_0   = runtime.ForwardResponseMessage
+	forward_DashboardsService_ImportExternalDashboard_0      = runtime.ForwardResponseMessage
 )

@@ -39,6 +39,7 @@ const (
 	DashboardsService_UpsertDashboardWidgetShare_FullMethodName   = "/svc.v2.DashboardsService/UpsertDashboardWidgetShare"
 	DashboardsService_RotateDashboardWidgetShare_FullMethodName   = "/svc.v2.DashboardsService/RotateDashboardWidgetShare"
 	DashboardsService_RevokeDashboardWidgetShare_FullMethodName   = "/svc.v2.DashboardsService/RevokeDashboardWidgetShare"
+	DashboardsService_ImportExternalDashboard_FullMethodName      = "/svc.v2.DashboardsService/ImportExternalDashboard"
 )
 
 // DashboardsServiceClient is the client API for DashboardsService service.
@@ -128,6 +129,10 @@ type DashboardsServiceClient interface {
 	//
 	// The token ends at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(ctx context.Context, in *RevokeDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DeletedDashboardShare, error)
+	// Import a dashboard of Perses.
+	//
+	// Every panel becomes a widget; one whose query cannot be translated becomes a text that says why. The warnings name each change.
+	ImportExternalDashboard(ctx context.Context, in *ImportExternalDashboardRequest, opts ...grpc.CallOption) (*DashboardPersesImport, error)
 }
 
 type dashboardsServiceClient struct {
@@ -338,6 +343,16 @@ func (c *dashboardsServiceClient) RevokeDashboardWidgetShare(ctx context.Context
 	return out, nil
 }
 
+func (c *dashboardsServiceClient) ImportExternalDashboard(ctx context.Context, in *ImportExternalDashboardRequest, opts ...grpc.CallOption) (*DashboardPersesImport, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DashboardPersesImport)
+	err := c.cc.Invoke(ctx, DashboardsService_ImportExternalDashboard_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DashboardsServiceServer is the server API for DashboardsService service.
 // All implementations must embed UnimplementedDashboardsServiceServer
 // for forward compatibility.
@@ -425,6 +440,10 @@ type DashboardsServiceServer interface {
 	//
 	// The token ends at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(context.Context, *RevokeDashboardWidgetShareRequest) (*DeletedDashboardShare, error)
+	// Import a dashboard of Perses.
+	//
+	// Every panel becomes a widget; one whose query cannot be translated becomes a text that says why. The warnings name each change.
+	ImportExternalDashboard(context.Context, *ImportExternalDashboardRequest) (*DashboardPersesImport, error)
 	mustEmbedUnimplementedDashboardsServiceServer()
 }
 
@@ -494,6 +513,9 @@ func (UnimplementedDashboardsServiceServer) RotateDashboardWidgetShare(context.C
 }
 func (UnimplementedDashboardsServiceServer) RevokeDashboardWidgetShare(context.Context, *RevokeDashboardWidgetShareRequest) (*DeletedDashboardShare, error) {
 	return nil, status.Error(codes.Unimplemented, "method RevokeDashboardWidgetShare not implemented")
+}
+func (UnimplementedDashboardsServiceServer) ImportExternalDashboard(context.Context, *ImportExternalDashboardRequest) (*DashboardPersesImport, error) {
+	return nil, status.Error(codes.Unimplemented, "method ImportExternalDashboard not implemented")
 }
 func (UnimplementedDashboardsServiceServer) mustEmbedUnimplementedDashboardsServiceServer() {}
 func (UnimplementedDashboardsServiceServer) testEmbeddedByValue()                           {}
@@ -876,6 +898,24 @@ func _DashboardsService_RevokeDashboardWidgetShare_Handler(srv interface{}, ctx 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DashboardsService_ImportExternalDashboard_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ImportExternalDashboardRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DashboardsServiceServer).ImportExternalDashboard(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DashboardsService_ImportExternalDashboard_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DashboardsServiceServer).ImportExternalDashboard(ctx, req.(*ImportExternalDashboardRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DashboardsService_ServiceDesc is the grpc.ServiceDesc for DashboardsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -962,6 +1002,10 @@ var DashboardsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RevokeDashboardWidgetShare",
 			Handler:    _DashboardsService_RevokeDashboardWidgetShare_Handler,
+		},
+		{
+			MethodName: "ImportExternalDashboard",
+			Handler:    _DashboardsService_ImportExternalDashboard_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -93,6 +93,9 @@ const (
 	// DashboardsServiceRevokeDashboardWidgetShareProcedure is the fully-qualified name of the
 	// DashboardsService's RevokeDashboardWidgetShare RPC.
 	DashboardsServiceRevokeDashboardWidgetShareProcedure = "/svc.v2.DashboardsService/RevokeDashboardWidgetShare"
+	// DashboardsServiceImportExternalDashboardProcedure is the fully-qualified name of the
+	// DashboardsService's ImportExternalDashboard RPC.
+	DashboardsServiceImportExternalDashboardProcedure = "/svc.v2.DashboardsService/ImportExternalDashboard"
 )
 
 // DashboardsServiceClient is a client for the svc.v2.DashboardsService service.
@@ -178,6 +181,10 @@ type DashboardsServiceClient interface {
 	//
 	// The token ends at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error)
+	// Import a dashboard of Perses.
+	//
+	// Every panel becomes a widget; one whose query cannot be translated becomes a text that says why. The warnings name each change.
+	ImportExternalDashboard(context.Context, *v2.ImportExternalDashboardRequest) (*v2.DashboardPersesImport, error)
 }
 
 // NewDashboardsServiceClient constructs a client for the svc.v2.DashboardsService service. By
@@ -311,6 +318,12 @@ func NewDashboardsServiceClient(httpClient connect.HTTPClient, baseURL string, o
 			connect.WithSchema(dashboardsServiceMethods.ByName("RevokeDashboardWidgetShare")),
 			connect.WithClientOptions(opts...),
 		),
+		importExternalDashboard: connect.NewClient[v2.ImportExternalDashboardRequest, v2.DashboardPersesImport](
+			httpClient,
+			baseURL+DashboardsServiceImportExternalDashboardProcedure,
+			connect.WithSchema(dashboardsServiceMethods.ByName("ImportExternalDashboard")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -336,6 +349,7 @@ type dashboardsServiceClient struct {
 	upsertDashboardWidgetShare   *connect.Client[v2.UpsertDashboardWidgetShareRequest, v2.DashboardShare]
 	rotateDashboardWidgetShare   *connect.Client[v2.RotateDashboardWidgetShareRequest, v2.DashboardShare]
 	revokeDashboardWidgetShare   *connect.Client[v2.RevokeDashboardWidgetShareRequest, v2.DeletedDashboardShare]
+	importExternalDashboard      *connect.Client[v2.ImportExternalDashboardRequest, v2.DashboardPersesImport]
 }
 
 // ListDashboards calls svc.v2.DashboardsService.ListDashboards.
@@ -518,6 +532,15 @@ func (c *dashboardsServiceClient) RevokeDashboardWidgetShare(ctx context.Context
 	return nil, err
 }
 
+// ImportExternalDashboard calls svc.v2.DashboardsService.ImportExternalDashboard.
+func (c *dashboardsServiceClient) ImportExternalDashboard(ctx context.Context, req *v2.ImportExternalDashboardRequest) (*v2.DashboardPersesImport, error) {
+	response, err := c.importExternalDashboard.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // DashboardsServiceHandler is an implementation of the svc.v2.DashboardsService service.
 type DashboardsServiceHandler interface {
 	// List dashboards.
@@ -601,6 +624,10 @@ type DashboardsServiceHandler interface {
 	//
 	// The token ends at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error)
+	// Import a dashboard of Perses.
+	//
+	// Every panel becomes a widget; one whose query cannot be translated becomes a text that says why. The warnings name each change.
+	ImportExternalDashboard(context.Context, *v2.ImportExternalDashboardRequest) (*v2.DashboardPersesImport, error)
 }
 
 // NewDashboardsServiceHandler builds an HTTP handler from the service implementation. It returns
@@ -730,6 +757,12 @@ func NewDashboardsServiceHandler(svc DashboardsServiceHandler, opts ...connect.H
 		connect.WithSchema(dashboardsServiceMethods.ByName("RevokeDashboardWidgetShare")),
 		connect.WithHandlerOptions(opts...),
 	)
+	dashboardsServiceImportExternalDashboardHandler := connect.NewUnaryHandlerSimple(
+		DashboardsServiceImportExternalDashboardProcedure,
+		svc.ImportExternalDashboard,
+		connect.WithSchema(dashboardsServiceMethods.ByName("ImportExternalDashboard")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.DashboardsService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case DashboardsServiceListDashboardsProcedure:
@@ -772,6 +805,8 @@ func NewDashboardsServiceHandler(svc DashboardsServiceHandler, opts ...connect.H
 			dashboardsServiceRotateDashboardWidgetShareHandler.ServeHTTP(w, r)
 		case DashboardsServiceRevokeDashboardWidgetShareProcedure:
 			dashboardsServiceRevokeDashboardWidgetShareHandler.ServeHTTP(w, r)
+		case DashboardsServiceImportExternalDashboardProcedure:
+			dashboardsServiceImportExternalDashboardHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -859,4 +894,8 @@ func (UnimplementedDashboardsServiceHandler) RotateDashboardWidgetShare(context.
 
 func (UnimplementedDashboardsServiceHandler) RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.RevokeDashboardWidgetShare is not implemented"))
+}
+
+func (UnimplementedDashboardsServiceHandler) ImportExternalDashboard(context.Context, *v2.ImportExternalDashboardRequest) (*v2.DashboardPersesImport, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.DashboardsService.ImportExternalDashboard is not implemented"))
 }
