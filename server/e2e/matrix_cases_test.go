@@ -1,0 +1,407 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// success: the example of the document is accepted, by both doors.
+func (o *operated) success(t *testing.T) {
+	if reason := noSuccess[o.m.OperationID]; reason != "" {
+		t.Skip(reason)
+	}
+	s := o.mine
+	for _, name := range o.m.HTTP.PathParams {
+		if _, known := o.parameterOf(name); known {
+			s = o.theirs // where the telemetry is
+		}
+	}
+	for _, door := range []string{"rest", "connect"} {
+		body, err := json.Marshal(o.valid(t, s)) // a resource of its own for each: some operations end it
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := doors[door](t, s, s.APIKey, o.m, body); a.err != nil {
+			t.Errorf("%s: %s refused: %+v", door, body, a.err)
+		}
+	}
+}
+
+// credentials: everything that is no credential for this, and every credential that is not good enough.
+func (o *operated) credentials(t *testing.T) {
+	if o.m.Public {
+		t.Skip("the operation is public")
+	}
+	o.refuses(t, "no credential", "", o.request, "", apierr.Unauthorized)
+	for what, key := range o.refused {
+		o.refuses(t, what, key, o.request, "", apierr.InvalidCredentials)
+	}
+	if !o.m.AnyScope {
+		other := "traces:write"
+		if o.m.Family == "traces" {
+			other = "logs:write"
+		}
+		o.refuses(t, "a key for another family", o.key2(other), o.request, "", apierr.InsufficientScope)
+		if o.m.Write {
+			o.refuses(t, "a key that may only read", o.key2(o.m.Family+":read"), o.request, "", apierr.InsufficientScope)
+		}
+	}
+	for what, org := range map[string]string{"another organization": o.theirs.OrgID, "no organization": "org_nobody", "an empty organization": ""} {
+		status, _, tag := o.raw(t, o.m.HTTP.Method, "", http.Header{"X-Svc-Org-Id": {org}}, o.body(t))
+		if status != http.StatusForbidden || tag != apierr.Spec(apierr.OrganizationAccessDenied).GetTag() {
+			t.Errorf("x-svc-org-id of %s: %d %s", what, status, tag)
+		}
+	}
+}
+
+func (o *operated) key2(scopes ...string) string { return o.matrix.key(o.mine, scopes...) }
+
+func (o *operated) body(t *testing.T) *bytes.Reader {
+	t.Helper()
+	if o.m.HTTP.BodyField == "" {
+		return bytes.NewReader(nil)
+	}
+	fields := maps.Clone(o.request)
+	for _, name := range o.m.HTTP.PathParams {
+		delete(fields, name)
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.NewReader(text)
+}
+
+// isolation: what belongs to another organization gets the very answer of what does not exist, parameter by parameter, and no answer
+// ever holds anything of it.
+func (o *operated) isolation(t *testing.T) {
+	theirs := o.valid(t, o.theirs)
+	for _, name := range o.m.HTTP.PathParams {
+		if reason := noOwner[name]; reason != "" {
+			t.Log(name, "is not isolated:", reason)
+			continue
+		}
+		// A trace that exists nowhere has the form of the example, whose digits are all another's.
+		nobodys := o.spec.unknownID[name]
+		for _, door := range []string{"rest", "connect"} {
+			ask := func(value any) answer {
+				body, err := json.Marshal(o.with(name, value))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return doors[door](t, o.mine, o.key, o.m, body)
+			}
+			unknown, foreign := ask(nobodys), ask(theirs[name])
+			if unknown.err == nil || foreign.err == nil {
+				t.Errorf("%s: `%s` of nobody: %s, of another organization: %s", door, name, unknown.body, foreign.body)
+				continue
+			}
+			masked := func(e wireError, value any) string {
+				return strings.ReplaceAll(fmt.Sprintf("%+v", e), fmt.Sprint(value), "ID")
+			}
+			if got, want := masked(*foreign.err, theirs[name]), masked(*unknown.err, nobodys); got != want {
+				t.Errorf("%s: `%s` of another organization: %s, of nobody: %s", door, name, got, want)
+			}
+			tag, _ := apierr.Lookup(foreign.err.Tag)
+			if apierr.Spec(tag).GetStatus() != 404 || !slices.Contains(o.m.Errors, tag) {
+				t.Errorf("%s: `%s` of another organization: %s", door, name, foreign.err.Tag)
+			}
+		}
+	}
+	for _, name := range o.m.HTTP.PathParams {
+		if f := o.field(name); noOwner[name] == "" && !strings.Contains(string(f.Name()), "trace") {
+			for _, value := range []string{"1", "key", "dash_0OIl", "ingk_", "zzzz_YoyM27RZv6BZLTbZ2kvNcS", strings.Repeat("x", 300), "%00", "é"} {
+				o.try(t, o.key, o.with(name, value), func(door string, a answer) {
+					o.refused1(t, fmt.Sprintf("%s: `%s` = %.20q", door, name, value), a, "", o.notFoundOrInvalid()...)
+				})
+			}
+		}
+	}
+	if !o.m.Write && noSuccess[o.m.OperationID] == "" {
+		o.try(t, o.key, o.request, func(door string, a answer) {
+			for _, secret := range []string{o.theirs.OrgID, "checkout started", "card declined"} {
+				if bytes.Contains(a.body, []byte(secret)) {
+					t.Errorf("%s: the answer holds %q of another organization", door, secret)
+				}
+			}
+		})
+	}
+}
+
+func (o *operated) notFoundOrInvalid() []apierr.Tag {
+	tags := []apierr.Tag{apierr.InvalidRequest, apierr.ParameterInvalid}
+	for _, tag := range o.m.Errors {
+		if apierr.Spec(tag).GetStatus() == 404 || apierr.Spec(tag).GetStatus() == 400 {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+func (o *operated) field(name string) protoreflect.FieldDescriptor {
+	return o.m.Descriptor.Input().Fields().ByName(protoreflect.Name(name))
+}
+
+// inputTag is how an invalid value of a field is called.
+func (o *operated) inputTag(name string) apierr.Tag {
+	if o.m.HTTP.Source(name) == contract.InQuery {
+		return apierr.ParameterInvalid
+	}
+	return apierr.InvalidRequest
+}
+
+// paging: page sizes and cursors that are none.
+func (o *operated) paging(t *testing.T) {
+	if o.field("limit") == nil {
+		t.Skip("the operation does not page")
+	}
+	for _, limit := range []any{0, 101, -1, 1 << 33, "nope", 1.5, ""} {
+		// Connect's JSON cannot tell a parameter of a query: what is no number at all is an unreadable message there.
+		o.refuses(t, fmt.Sprintf("limit %v", limit), o.key, o.with("limit", limit), "limit", apierr.ParameterInvalid, apierr.InvalidRequest)
+	}
+	if o.field("cursor") == nil {
+		t.Fatal("it has a limit and no cursor")
+	}
+	cursorTags := []apierr.Tag{apierr.ParameterInvalid}
+	if slices.Contains(o.m.Errors, apierr.CursorInvalid) {
+		cursorTags = []apierr.Tag{apierr.CursorInvalid}
+	}
+	for _, cursor := range []string{"x", "off_", "off_-1", "off_!", "off_zzzzzzzzzzzzzzzzzzz", "ver_0", "ver_!", "trc_", "trc_e30", "log_", "log_W10", "%00", strings.Repeat("a", 5000)} {
+		o.refuses(t, fmt.Sprintf("cursor %.20q", cursor), o.key, o.with("cursor", cursor), "cursor", cursorTags...)
+	}
+	foreign := o.nextCursor(t)
+	if foreign == "" || noOwner[o.m.OperationID] != "" {
+		return
+	}
+	// The cursor of another organization's list shows nothing of it.
+	theirs := map[string]bool{}
+	for _, id := range o.idsOf(t, o.theirs, o.theirs.APIKey, o.spec.example) {
+		theirs[id] = true
+	}
+	for _, id := range o.idsOf(t, o.mine, o.key, o.with("cursor", foreign)) {
+		if theirs[id] {
+			t.Errorf("the cursor of another organization shows its %s", id)
+		}
+	}
+	tampered := []byte(foreign)
+	tampered[len(tampered)-1] ^= 1
+	for _, id := range o.idsOf(t, o.mine, o.key, o.with("cursor", string(tampered))) {
+		if theirs[id] {
+			t.Errorf("a tampered cursor shows %s", id)
+		}
+	}
+}
+
+// nextCursor is the cursor of the other organization's first page, when its list is long enough.
+func (o *operated) nextCursor(t *testing.T) string {
+	t.Helper()
+	request := o.valid(t, o.theirs)
+	creates := slices.ContainsFunc(o.contract.Route(strings.Split(strings.TrimPrefix(o.m.HTTP.Path, "/"), "/")), func(m *contract.Method) bool {
+		return m.HTTP.Method == http.MethodPost && m.Write
+	})
+	for range 3 {
+		if creates && len(o.m.HTTP.PathParams) == 0 {
+			o.resource(t, o.theirs, o.m.HTTP.Path)
+		}
+	}
+	request["limit"] = 1
+	body, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page struct {
+		NextCursor *string `json:"next_cursor"`
+	}
+	a := callREST(t, o.theirs, o.theirs.APIKey, o.m, body)
+	if a.err != nil || json.Unmarshal(a.body, &page) != nil {
+		t.Fatalf("the first page of the other organization: %+v %s", a.err, a.body)
+	}
+	if page.NextCursor == nil {
+		if creates {
+			t.Errorf("a list of several has no next page: %s", a.body)
+		}
+		return ""
+	}
+	return *page.NextCursor
+}
+
+// idsOf are the ids on a page; none when it is refused.
+func (o *operated) idsOf(t *testing.T, s *testkit.Server, key string, request map[string]any) (ids []string) {
+	t.Helper()
+	body, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if a := callREST(t, s, key, o.m, body); a.err == nil && json.Unmarshal(a.body, &page) == nil {
+		for _, d := range page.Data {
+			if d.ID != "" {
+				ids = append(ids, d.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// unknownFields: nothing that a caller sends is ignored, least of all what only the server may set.
+func (o *operated) unknownFields(t *testing.T) {
+	for _, name := range []string{"colour", "id", "object", "org_id", "created_at", "__proto__"} {
+		if o.field(name) != nil {
+			continue
+		}
+		o.refuses(t, "unknown field "+name, o.key, o.with(name, "x"), "", apierr.InvalidRequest)
+		if status, _, tag := o.raw(t, o.m.HTTP.Method, "?"+name+"=1", nil, o.body(t)); status != 400 || tag != apierr.Spec(apierr.InvalidRequest).GetTag() {
+			t.Errorf("unknown query parameter %s: %d %s", name, status, tag)
+		}
+	}
+}
+
+// badBodies: what is no body of this operation.
+func (o *operated) badBodies(t *testing.T) {
+	type attempt struct {
+		what, contentType, body string
+		status                  int
+		tag                     apierr.Tag
+	}
+	invalid := func(what, body string) attempt {
+		return attempt{what, "application/json", body, 400, apierr.InvalidRequest}
+	}
+	attempts := []attempt{invalid("a body where none belongs", `{"colour":1}`)}
+	if o.m.HTTP.BodyField != "" {
+		attempts = []attempt{
+			invalid("no body", ""), invalid("half an object", `{"a"`), invalid("a list", "[]"), invalid("text", `"x"`), invalid("null", "null"),
+			invalid("two objects", "{}{}"), invalid("bad UTF-8", "{\"name\":\"\xff\"}"), invalid("deep", strings.Repeat(`{"a":`, 20000)),
+			{"another content type", "text/plain", "{}", 415, apierr.UnsupportedMediaType},
+			{"a form", "application/x-www-form-urlencoded", "a=b", 415, apierr.UnsupportedMediaType},
+			{"too large", "application/json", `{"name":"` + strings.Repeat("x", 4<<20) + `"}`, 413, apierr.PayloadTooLarge},
+		}
+	}
+	for _, a := range attempts {
+		status, _, tag := o.raw(t, o.m.HTTP.Method, "", http.Header{"Content-Type": {a.contentType}}, strings.NewReader(a.body))
+		if status != a.status || tag != apierr.Spec(a.tag).GetTag() {
+			t.Errorf("%s: %d %s, want %d %s", a.what, status, tag, a.status, apierr.Spec(a.tag).GetTag())
+		}
+		if !slices.Contains(o.m.Errors, a.tag) {
+			t.Errorf("%s: %v is not among the errors", a.what, a.tag)
+		}
+	}
+}
+
+// wrongTypes: each field of the body with a value of another type; the error names the field.
+func (o *operated) wrongTypes(t *testing.T) {
+	if o.m.HTTP.BodyField == "" {
+		t.Skip("the operation has no body")
+	}
+	fields := o.m.Descriptor.Input().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		name := string(f.Name())
+		if o.m.HTTP.Source(name) != contract.InBody || f.Message() != nil && f.Message().FullName() == "google.protobuf.FieldMask" {
+			continue
+		}
+		var values []any
+		switch {
+		case f.IsMap():
+			values = []any{"x", 7, []any{}}
+		case f.IsList():
+			values = []any{"x", map[string]any{"a": 1}, 7}
+		case f.Message() != nil && f.Message().FullName() == "google.protobuf.Struct":
+			values = []any{"x", 7, []any{}}
+		case f.Message() != nil && strings.HasPrefix(string(f.Message().FullName()), "google.protobuf."):
+			if f.Message().Name() == "Timestamp" {
+				values = []any{"yesterday", 7, true, map[string]any{}, "2026-13-01T00:00:00Z", "2026-01-01T00:00:00+02:00"}
+			}
+		case f.Message() != nil:
+			values = []any{"x", 7, true, []any{}}
+		case f.Kind() == protoreflect.StringKind:
+			values = []any{7, true, map[string]any{}, []any{"x"}}
+		case f.Kind() == protoreflect.BoolKind:
+			values = []any{"yes", 7, map[string]any{}}
+		default:
+			values = []any{"many", true, map[string]any{}, []any{1}}
+		}
+		for _, value := range values {
+			body, err := json.Marshal(o.with(name, value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Connect reads protobuf's own JSON, which takes more forms and names no path.
+			o.refused1(t, fmt.Sprintf("`%s` = %v", name, value), callREST(t, o.mine, o.key, o.m, body), name, apierr.InvalidRequest)
+		}
+	}
+}
+
+// missingFields: each required field left out, and null; the error names it.
+func (o *operated) missingFields(t *testing.T) {
+	if len(o.spec.required) == 0 {
+		t.Skip("nothing is required")
+	}
+	for _, name := range o.spec.required {
+		tags := []apierr.Tag{o.inputTag(name)}
+		if o.m.HTTP.Source(name) == contract.InQuery {
+			tags = append(tags, apierr.ParameterMissing)
+		}
+		for _, tag := range o.m.Errors { // a family with a tag of its own for what fails its rules
+			if strings.HasSuffix(apierr.Spec(tag).GetTag(), "ValidationError") {
+				tags = append(tags, tag)
+			}
+		}
+		without := maps.Clone(o.request)
+		delete(without, name)
+		o.refuses(t, "without `"+name+"`", o.key, without, name, tags...)
+		if o.m.HTTP.Source(name) == contract.InBody {
+			body, err := json.Marshal(o.with(name, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.refused1(t, "`"+name+"` of null", callREST(t, o.mine, o.key, o.m, body), name, tags...)
+		}
+	}
+}
+
+// http: methods that the path does not have, HEAD and OPTIONS.
+func (o *operated) http(t *testing.T) {
+	offered := map[string]bool{"OPTIONS": true}
+	for _, m := range o.contract.Route(strings.Split(strings.TrimPrefix(o.path(), "/"), "/")) {
+		offered[m.HTTP.Method] = true
+		if m.HTTP.Method == http.MethodGet {
+			offered[http.MethodHead] = true
+		}
+	}
+	allow := strings.Join(slices.Sorted(maps.Keys(offered)), ", ")
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "TRACE", "PROPFIND"} {
+		if offered[method] {
+			continue
+		}
+		status, header, tag := o.raw(t, method, "", nil, http.NoBody)
+		if status != 405 || header.Get("Allow") != allow || method != http.MethodHead && tag != apierr.Spec(apierr.MethodNotAllowed).GetTag() {
+			t.Errorf("%s: %d %s, Allow %q, want 405 and %q", method, status, tag, header.Get("Allow"), allow)
+		}
+	}
+	if status, header, _ := o.raw(t, http.MethodOptions, "", nil, http.NoBody); status != 204 || header.Get("Allow") != allow {
+		t.Errorf("OPTIONS: %d, Allow %q, want %q", status, header.Get("Allow"), allow)
+	}
+	if o.m.HTTP.Method == http.MethodGet && len(o.spec.required) == 0 {
+		get, _, _ := o.raw(t, http.MethodGet, "", nil, http.NoBody)
+		head, header, _ := o.raw(t, http.MethodHead, "", nil, http.NoBody)
+		if get != head || header.Get("Content-Type") != "application/json" {
+			t.Errorf("GET %d, HEAD %d %v", get, head, header)
+		}
+	}
+}

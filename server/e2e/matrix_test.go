@@ -1,0 +1,274 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// matrix tries every operation of the contract. Requests and resources come from the contract and its OpenAPI document, so a new
+// method is covered as soon as it exists; what cannot be derived is in the three tables below, each with its reason.
+type matrix struct {
+	t        *testing.T
+	mine     *testkit.Server // the organization that acts
+	theirs   *testkit.Server // the organization whose resources must stay unseen
+	contract *contract.Contract
+	document document
+	// ingest, unusable and foreign credentials, by what they are.
+	refused map[string]string
+	trace   string
+}
+
+// parameterOf gives what no create or list method gives.
+func (x *matrix) parameterOf(name string) (string, bool) {
+	switch name {
+	case "trace_id": // from telemetry
+		return x.trace, true
+	default:
+		return "", false
+	}
+}
+
+// noSuccess lists operations whose valid request cannot be made from examples, with the reason.
+var noSuccess = map[string]string{
+	"signIn":  "takes the password of a person; TestIdentity has it",
+	"signOut": "ends a session, which an API key has none of",
+}
+
+// noOwner lists identifiers and lists that are nobody's.
+var noOwner = map[string]string{
+	"template_id":            "templates belong to every organization",
+	"listDashboardTemplates": "templates belong to every organization",
+}
+
+func newMatrix(t *testing.T) *matrix {
+	x := &matrix{t: t, mine: testkit.Shared(t).NewOrganization(t, "Matrix mine"), theirs: testkit.Shared(t).NewOrganization(t, "Matrix theirs"), trace: seedTrace}
+	seedTelemetry(t, x.theirs)
+	var err error
+	if x.contract, err = contract.Load(); err != nil {
+		t.Fatal(err)
+	}
+	x.document = readDocument(t, x.mine)
+
+	keys := restClient{t, x.mine, x.mine.APIKey}
+	create := func(body string) (id, secret string) {
+		made := keys.call("POST", "/v2/api_keys", body, 200)
+		return fmt.Sprint(made["id"]), fmt.Sprint(made["secret"])
+	}
+	_, mcp := create(`{"name":"mcp","kind":"mcp"}`)
+	_, expired := create(`{"name":"expired","expires_in_seconds":1}`)
+	due := time.Now().Add(1100 * time.Millisecond)
+	id, revoked := create(`{"name":"revoked"}`)
+	keys.call("DELETE", "/v2/api_keys/"+id, "", 200)
+	id, rolled := create(`{"name":"rolled"}`)
+	keys.call("POST", "/v2/api_keys/"+id+"/roll", "", 200)
+	custom := keys.call("POST", "/v2/ingest_keys/custom", `{"name":"matrix","allowed_signals":["traces"]}`, 200)
+	x.refused = map[string]string{
+		"public ingest key": x.mine.PublicKey, "private ingest key": x.mine.PrivateKey, "custom ingest key": fmt.Sprint(custom["secret"]),
+		"MCP-only key": mcp, "expired key": expired, "revoked key": revoked, "rolled key": rolled,
+		"unknown key": "svc_ak_" + strings.Repeat("A", 43), "unknown session": "svc_st_" + strings.Repeat("A", 43), "no key at all": "secret",
+	}
+	time.Sleep(time.Until(due))
+	return x
+}
+
+// key makes an API key for the tests of one operation: a budget of requests of its own.
+func (x *matrix) key(s *testkit.Server, scopes ...string) string {
+	x.t.Helper()
+	body, _ := json.Marshal(map[string]any{"name": "matrix " + strings.Join(scopes, " "), "scopes": scopes})
+	if len(scopes) == 0 {
+		body = []byte(`{"name":"matrix"}`)
+	}
+	return fmt.Sprint(restClient{x.t, s, s.APIKey}.call("POST", "/v2/api_keys", string(body), 200)["secret"])
+}
+
+// TestMatrix: every operation × every credential that may not, every identifier of another organization, and every kind of bad input,
+// over REST and Connect. The answer is always one that the operation's own list of errors has.
+func TestMatrix(t *testing.T) {
+	x := newMatrix(t)
+	tried := 0
+	for _, m := range x.contract.Methods() {
+		if m.NoREST {
+			continue
+		}
+		tried++
+		t.Run(m.OperationID, func(t *testing.T) {
+			o := x.operation(t, m)
+			t.Run("success", o.success)
+			t.Run("credentials", o.credentials)
+			t.Run("isolation", o.isolation)
+			t.Run("paging", o.paging)
+			t.Run("unknown fields", o.unknownFields)
+			t.Run("bad bodies", o.badBodies)
+			t.Run("wrong types", o.wrongTypes)
+			t.Run("missing fields", o.missingFields)
+			t.Run("http", o.http)
+		})
+	}
+	if tried < 30 {
+		t.Errorf("only %d operations were found", tried)
+	}
+}
+
+// operated is one operation with a valid request.
+type operated struct {
+	*matrix
+	m       *contract.Method
+	spec    specification
+	key     string
+	request map[string]any
+}
+
+func (x *matrix) operation(t *testing.T, m *contract.Method) *operated {
+	o := &operated{matrix: x, m: m, spec: x.document.operation(t, m), key: x.key(x.mine)}
+	o.request = o.valid(t, x.mine)
+	return o
+}
+
+// valid is a request that succeeds in an organization: its path parameters name resources that are made for it.
+func (o *operated) valid(t *testing.T, s *testkit.Server) map[string]any {
+	t.Helper()
+	request := maps.Clone(o.spec.example)
+	if _, has := request["start_time"]; has {
+		request["start_time"], request["end_time"] = time.Now().UTC().Add(-time.Hour).Format(time.RFC3339), time.Now().UTC().Format(time.RFC3339)
+	}
+	path := ""
+	for _, segment := range strings.Split(strings.TrimPrefix(o.m.HTTP.Path, "/"), "/") {
+		name, isParam := strings.CutPrefix(segment, "{")
+		if name = strings.TrimSuffix(name, "}"); !isParam {
+			path += "/" + segment
+			continue
+		}
+		value, known := o.parameterOf(name)
+		if !known {
+			value = o.resource(t, s, path)
+		}
+		request[name] = value
+		path += "/" + value
+	}
+	return request
+}
+
+// resource makes a resource in a collection, or takes the first that the collection lists, and returns its id.
+func (x *matrix) resource(t *testing.T, s *testkit.Server, collection string) string {
+	t.Helper()
+	for _, m := range x.contract.Route(strings.Split(strings.TrimPrefix(collection, "/"), "/")) {
+		client := restClient{t, s, s.APIKey}
+		switch m.HTTP.Method {
+		case http.MethodPost:
+			body, err := json.Marshal(x.document.operation(t, m).example)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id, ok := client.call("POST", collection, string(body), 200)["id"].(string); ok {
+				return id
+			}
+		case http.MethodGet:
+			if slices.ContainsFunc(x.contract.Route(strings.Split(strings.TrimPrefix(collection, "/"), "/")), func(m *contract.Method) bool { return m.HTTP.Method == http.MethodPost }) {
+				continue
+			}
+			data, _ := client.call("GET", collection, "", 200)["data"].([]any)
+			if len(data) > 0 {
+				first, _ := data[0].(map[string]any)
+				if id, ok := first["id"].(string); ok {
+					return id
+				}
+			}
+		}
+	}
+	t.Fatalf("nothing at %s makes or lists a resource: say in matrix.parameterOf where its id comes from", collection)
+	return ""
+}
+
+// try sends a request through both doors and hands each answer on.
+func (o *operated) try(t *testing.T, key string, request map[string]any, check func(door string, a answer)) {
+	t.Helper()
+	body, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, door := range []string{"rest", "connect"} {
+		check(door, doors[door](t, o.mine, key, o.m, body))
+	}
+}
+
+// refuses sends a request through both doors, which must answer with one of the tags, and the parameter if one is named.
+func (o *operated) refuses(t *testing.T, what, key string, request map[string]any, param string, tags ...apierr.Tag) {
+	t.Helper()
+	o.try(t, key, request, func(door string, a answer) { o.refused1(t, door+": "+what, a, param, tags...) })
+}
+
+func (o *operated) refused1(t *testing.T, what string, a answer, param string, tags ...apierr.Tag) {
+	t.Helper()
+	if a.err == nil {
+		t.Errorf("%s: accepted: %.200s", what, a.body)
+		return
+	}
+	tag, known := apierr.Lookup(a.err.Tag)
+	if !known || !slices.Contains(tags, tag) {
+		t.Errorf("%s: %s (%s), want %v", what, a.err.Tag, a.err.Message, tags)
+	}
+	if !slices.Contains(o.m.Errors, tag) {
+		t.Errorf("%s: %s is not among the errors of %s", what, a.err.Tag, o.m.OperationID)
+	}
+	if param != "" && a.err.Param != param && !strings.HasPrefix(a.err.Param, param+".") && !strings.HasPrefix(a.err.Param, param+"[") {
+		t.Errorf("%s: the error blames %q (%s), want %q", what, a.err.Param, a.err.Message, param)
+	}
+}
+
+// raw sends a request over REST as it is, checks what every answer must have, and returns status, headers and tag.
+func (o *operated) raw(t *testing.T, method, query string, header http.Header, body io.Reader) (int, http.Header, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, o.mine.BaseURL+o.path()+query, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+o.key)
+	maps.Copy(req.Header, header)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := res.Header.Values("X-Request-Id"); len(ids) != 1 || ids[0] == "" {
+		t.Errorf("%s %s: X-Request-Id %q", method, o.path(), ids)
+	}
+	if got := res.Header.Get("Cache-Control"); got != "no-store" {
+		t.Errorf("%s %s: Cache-Control %q, want no-store", method, o.path(), got)
+	}
+	var e struct {
+		Error wireError `json:"error"`
+	}
+	if len(text) > 0 && json.Unmarshal(text, &e) != nil && !strings.HasPrefix(string(text), "[") {
+		t.Errorf("%s %s: %d is no JSON: %.200s", method, o.path(), res.StatusCode, text)
+	}
+	return res.StatusCode, res.Header, e.Error.Tag
+}
+
+func (o *operated) path() string {
+	path := o.m.HTTP.Path
+	for _, name := range o.m.HTTP.PathParams {
+		path = strings.Replace(path, "{"+name+"}", fmt.Sprint(o.request[name]), 1)
+	}
+	return path
+}
+
+func (o *operated) with(field string, value any) map[string]any {
+	changed := maps.Clone(o.request)
+	changed[field] = value
+	return changed
+}
