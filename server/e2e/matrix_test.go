@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/store/pgtest"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -34,6 +36,8 @@ func (x *matrix) parameterOf(name string) (string, bool) {
 	switch name {
 	case "trace_id": // from telemetry
 		return x.trace, true
+	case "widget_id": // a name within a dashboard, see moreThanExample
+		return "w", true
 	default:
 		return "", false
 	}
@@ -48,11 +52,25 @@ var noSuccess = map[string]string{
 // noOwner lists identifiers and lists that are nobody's.
 var noOwner = map[string]string{
 	"template_id":            "templates belong to every organization",
+	"widget_id":              "a widget is named within its dashboard, whose id is isolated",
 	"listDashboardTemplates": "templates belong to every organization",
 }
 
-func newMatrix(t *testing.T) *matrix {
-	x := &matrix{t: t, mine: testkit.Shared(t).NewOrganization(t, "Matrix mine"), theirs: testkit.Shared(t).NewOrganization(t, "Matrix theirs"), trace: seedTrace}
+// moreThanExample holds what the resources that are made need beyond the example of the document.
+var moreThanExample = map[string]map[string]any{
+	"createDashboard": {"widgets": []any{map[string]any{ // for the operations on one widget
+		"id": "w", "visualization": "chart", "data_source": map[string]any{"kind": "static"}, "display": map[string]any{}, "layout": map[string]any{"x": 0, "y": 0, "w": 4, "h": 4},
+	}}},
+}
+
+// firstDo names the operation, with the same path, that makes what an operation needs.
+var firstDo = map[string]string{
+	"rotateDashboardShare":       "upsertDashboardShare",
+	"rotateDashboardWidgetShare": "upsertDashboardWidgetShare",
+}
+
+func newMatrix(t *testing.T, s *testkit.Server) *matrix {
+	x := &matrix{t: t, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace}
 	seedTelemetry(t, x.theirs)
 	var err error
 	if x.contract, err = contract.Load(); err != nil {
@@ -95,7 +113,14 @@ func (x *matrix) key(s *testkit.Server, scopes ...string) string {
 // TestMatrix: every operation × every credential that may not, every identifier of another organization, and every kind of bad input,
 // over REST and Connect. The answer is always one that the operation's own list of errors has.
 func TestMatrix(t *testing.T) {
-	x := newMatrix(t)
+	t.Run("SQLite", func(t *testing.T) { runMatrix(t, newMatrix(t, testkit.Shared(t))) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		database := pgtest.Start(t).NewDatabase(t)
+		runMatrix(t, newMatrix(t, testkit.Start(t, func(c *config.Config) { c.DatabaseURL = config.DSN(database) })))
+	})
+}
+
+func runMatrix(t *testing.T, x *matrix) {
 	tried := 0
 	for _, m := range x.contract.Methods() {
 		if m.NoREST {
@@ -166,7 +191,9 @@ func (x *matrix) resource(t *testing.T, s *testkit.Server, collection string) st
 		client := restClient{t, s, s.APIKey}
 		switch m.HTTP.Method {
 		case http.MethodPost:
-			body, err := json.Marshal(x.document.operation(t, m).example)
+			fields := x.document.operation(t, m).example
+			maps.Copy(fields, moreThanExample[m.OperationID])
+			body, err := json.Marshal(fields)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -104,7 +104,7 @@ func Shared(t testing.TB) *Server {
 func (s *Server) NewOrganization(t testing.TB, name string) *Server {
 	t.Helper()
 	cfg := config.Default()
-	cfg.DataDir = s.DataDir
+	cfg.DataDir, cfg.DatabaseURL = s.DataDir, s.database
 	st, hasher, err := app.OpenStore(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func start(dir string, configure func(*config.Config)) (*Server, func(), error) 
 	if testing.Verbose() {
 		level = slog.LevelInfo
 	}
-	s := &Server{DataDir: cfg.DataDir}
+	s := &Server{DataDir: cfg.DataDir, database: cfg.DatabaseURL}
 	checker, err := document()
 	if err != nil {
 		return nil, nil, err

@@ -5,12 +5,15 @@ import (
 	"reflect"
 
 	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/config"
 )
 
 // Server is a running server and the credentials of its first organization.
 type Server struct {
 	app.Bootstrap
 	DataDir string
+
+	database config.DSN
 }
 
 // merge takes over the fields that from holds.
