@@ -24,6 +24,7 @@ import (
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/deletedorganization"
 	"github.com/svc-observability/svc/ent/devicelogin"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -63,6 +64,8 @@ type Client struct {
 	DashboardShare *DashboardShareClient
 	// DashboardVersion is the client for interacting with the DashboardVersion builders.
 	DashboardVersion *DashboardVersionClient
+	// DeletedOrganization is the client for interacting with the DeletedOrganization builders.
+	DeletedOrganization *DeletedOrganizationClient
 	// DeviceLogin is the client for interacting with the DeviceLogin builders.
 	DeviceLogin *DeviceLoginClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
@@ -110,6 +113,7 @@ func (c *Client) init() {
 	c.Dashboard = NewDashboardClient(c.config)
 	c.DashboardShare = NewDashboardShareClient(c.config)
 	c.DashboardVersion = NewDashboardVersionClient(c.config)
+	c.DeletedOrganization = NewDeletedOrganizationClient(c.config)
 	c.DeviceLogin = NewDeviceLoginClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.IngestKey = NewIngestKeyClient(c.config)
@@ -214,30 +218,31 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:              ctx,
-		config:           cfg,
-		AgentFeedback:    NewAgentFeedbackClient(cfg),
-		ApiKey:           NewApiKeyClient(cfg),
-		AttributeMapping: NewAttributeMappingClient(cfg),
-		AuditLogEntry:    NewAuditLogEntryClient(cfg),
-		Counter:          NewCounterClient(cfg),
-		Dashboard:        NewDashboardClient(cfg),
-		DashboardShare:   NewDashboardShareClient(cfg),
-		DashboardVersion: NewDashboardVersionClient(cfg),
-		DeviceLogin:      NewDeviceLoginClient(cfg),
-		IdempotencyKey:   NewIdempotencyKeyClient(cfg),
-		IngestKey:        NewIngestKeyClient(cfg),
-		IngestOutcomes:   NewIngestOutcomesClient(cfg),
-		IngestUsage:      NewIngestUsageClient(cfg),
-		Invitation:       NewInvitationClient(cfg),
-		LogpushConnector: NewLogpushConnectorClient(cfg),
-		Membership:       NewMembershipClient(cfg),
-		Organization:     NewOrganizationClient(cfg),
-		Plan:             NewPlanClient(cfg),
-		SamplingPolicy:   NewSamplingPolicyClient(cfg),
-		Session:          NewSessionClient(cfg),
-		User:             NewUserClient(cfg),
-		UserIdentity:     NewUserIdentityClient(cfg),
+		ctx:                 ctx,
+		config:              cfg,
+		AgentFeedback:       NewAgentFeedbackClient(cfg),
+		ApiKey:              NewApiKeyClient(cfg),
+		AttributeMapping:    NewAttributeMappingClient(cfg),
+		AuditLogEntry:       NewAuditLogEntryClient(cfg),
+		Counter:             NewCounterClient(cfg),
+		Dashboard:           NewDashboardClient(cfg),
+		DashboardShare:      NewDashboardShareClient(cfg),
+		DashboardVersion:    NewDashboardVersionClient(cfg),
+		DeletedOrganization: NewDeletedOrganizationClient(cfg),
+		DeviceLogin:         NewDeviceLoginClient(cfg),
+		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
+		IngestKey:           NewIngestKeyClient(cfg),
+		IngestOutcomes:      NewIngestOutcomesClient(cfg),
+		IngestUsage:         NewIngestUsageClient(cfg),
+		Invitation:          NewInvitationClient(cfg),
+		LogpushConnector:    NewLogpushConnectorClient(cfg),
+		Membership:          NewMembershipClient(cfg),
+		Organization:        NewOrganizationClient(cfg),
+		Plan:                NewPlanClient(cfg),
+		SamplingPolicy:      NewSamplingPolicyClient(cfg),
+		Session:             NewSessionClient(cfg),
+		User:                NewUserClient(cfg),
+		UserIdentity:        NewUserIdentityClient(cfg),
 	}, nil
 }
 
@@ -255,30 +260,31 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:              ctx,
-		config:           cfg,
-		AgentFeedback:    NewAgentFeedbackClient(cfg),
-		ApiKey:           NewApiKeyClient(cfg),
-		AttributeMapping: NewAttributeMappingClient(cfg),
-		AuditLogEntry:    NewAuditLogEntryClient(cfg),
-		Counter:          NewCounterClient(cfg),
-		Dashboard:        NewDashboardClient(cfg),
-		DashboardShare:   NewDashboardShareClient(cfg),
-		DashboardVersion: NewDashboardVersionClient(cfg),
-		DeviceLogin:      NewDeviceLoginClient(cfg),
-		IdempotencyKey:   NewIdempotencyKeyClient(cfg),
-		IngestKey:        NewIngestKeyClient(cfg),
-		IngestOutcomes:   NewIngestOutcomesClient(cfg),
-		IngestUsage:      NewIngestUsageClient(cfg),
-		Invitation:       NewInvitationClient(cfg),
-		LogpushConnector: NewLogpushConnectorClient(cfg),
-		Membership:       NewMembershipClient(cfg),
-		Organization:     NewOrganizationClient(cfg),
-		Plan:             NewPlanClient(cfg),
-		SamplingPolicy:   NewSamplingPolicyClient(cfg),
-		Session:          NewSessionClient(cfg),
-		User:             NewUserClient(cfg),
-		UserIdentity:     NewUserIdentityClient(cfg),
+		ctx:                 ctx,
+		config:              cfg,
+		AgentFeedback:       NewAgentFeedbackClient(cfg),
+		ApiKey:              NewApiKeyClient(cfg),
+		AttributeMapping:    NewAttributeMappingClient(cfg),
+		AuditLogEntry:       NewAuditLogEntryClient(cfg),
+		Counter:             NewCounterClient(cfg),
+		Dashboard:           NewDashboardClient(cfg),
+		DashboardShare:      NewDashboardShareClient(cfg),
+		DashboardVersion:    NewDashboardVersionClient(cfg),
+		DeletedOrganization: NewDeletedOrganizationClient(cfg),
+		DeviceLogin:         NewDeviceLoginClient(cfg),
+		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
+		IngestKey:           NewIngestKeyClient(cfg),
+		IngestOutcomes:      NewIngestOutcomesClient(cfg),
+		IngestUsage:         NewIngestUsageClient(cfg),
+		Invitation:          NewInvitationClient(cfg),
+		LogpushConnector:    NewLogpushConnectorClient(cfg),
+		Membership:          NewMembershipClient(cfg),
+		Organization:        NewOrganizationClient(cfg),
+		Plan:                NewPlanClient(cfg),
+		SamplingPolicy:      NewSamplingPolicyClient(cfg),
+		Session:             NewSessionClient(cfg),
+		User:                NewUserClient(cfg),
+		UserIdentity:        NewUserIdentityClient(cfg),
 	}, nil
 }
 
@@ -309,10 +315,10 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.AgentFeedback, c.ApiKey, c.AttributeMapping, c.AuditLogEntry, c.Counter,
-		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeviceLogin,
-		c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage, c.Invitation,
-		c.LogpushConnector, c.Membership, c.Organization, c.Plan, c.SamplingPolicy,
-		c.Session, c.User, c.UserIdentity,
+		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeletedOrganization,
+		c.DeviceLogin, c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage,
+		c.Invitation, c.LogpushConnector, c.Membership, c.Organization, c.Plan,
+		c.SamplingPolicy, c.Session, c.User, c.UserIdentity,
 	} {
 		n.Use(hooks...)
 	}
@@ -323,10 +329,10 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.AgentFeedback, c.ApiKey, c.AttributeMapping, c.AuditLogEntry, c.Counter,
-		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeviceLogin,
-		c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage, c.Invitation,
-		c.LogpushConnector, c.Membership, c.Organization, c.Plan, c.SamplingPolicy,
-		c.Session, c.User, c.UserIdentity,
+		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeletedOrganization,
+		c.DeviceLogin, c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage,
+		c.Invitation, c.LogpushConnector, c.Membership, c.Organization, c.Plan,
+		c.SamplingPolicy, c.Session, c.User, c.UserIdentity,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -351,6 +357,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.DashboardShare.mutate(ctx, m)
 	case *DashboardVersionMutation:
 		return c.DashboardVersion.mutate(ctx, m)
+	case *DeletedOrganizationMutation:
+		return c.DeletedOrganization.mutate(ctx, m)
 	case *DeviceLoginMutation:
 		return c.DeviceLogin.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
@@ -1621,6 +1629,139 @@ func (c *DashboardVersionClient) mutate(ctx context.Context, m *DashboardVersion
 		return (&DashboardVersionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown DashboardVersion mutation op: %q", m.Op())
+	}
+}
+
+// DeletedOrganizationClient is a client for the DeletedOrganization schema.
+type DeletedOrganizationClient struct {
+	config
+}
+
+// NewDeletedOrganizationClient returns a client for the DeletedOrganization from the given config.
+func NewDeletedOrganizationClient(c config) *DeletedOrganizationClient {
+	return &DeletedOrganizationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `deletedorganization.Hooks(f(g(h())))`.
+func (c *DeletedOrganizationClient) Use(hooks ...Hook) {
+	c.hooks.DeletedOrganization = append(c.hooks.DeletedOrganization, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `deletedorganization.Intercept(f(g(h())))`.
+func (c *DeletedOrganizationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DeletedOrganization = append(c.inters.DeletedOrganization, interceptors...)
+}
+
+// Create returns a builder for creating a DeletedOrganization entity.
+func (c *DeletedOrganizationClient) Create() *DeletedOrganizationCreate {
+	mutation := newDeletedOrganizationMutation(c.config, OpCreate)
+	return &DeletedOrganizationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DeletedOrganization entities.
+func (c *DeletedOrganizationClient) CreateBulk(builders ...*DeletedOrganizationCreate) *DeletedOrganizationCreateBulk {
+	return &DeletedOrganizationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DeletedOrganizationClient) MapCreateBulk(slice any, setFunc func(*DeletedOrganizationCreate, int)) *DeletedOrganizationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DeletedOrganizationCreateBulk{err: fmt.Errorf("calling to DeletedOrganizationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DeletedOrganizationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DeletedOrganizationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DeletedOrganization.
+func (c *DeletedOrganizationClient) Update() *DeletedOrganizationUpdate {
+	mutation := newDeletedOrganizationMutation(c.config, OpUpdate)
+	return &DeletedOrganizationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DeletedOrganizationClient) UpdateOne(_m *DeletedOrganization) *DeletedOrganizationUpdateOne {
+	mutation := newDeletedOrganizationMutation(c.config, OpUpdateOne, withDeletedOrganization(_m))
+	return &DeletedOrganizationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DeletedOrganizationClient) UpdateOneID(id string) *DeletedOrganizationUpdateOne {
+	mutation := newDeletedOrganizationMutation(c.config, OpUpdateOne, withDeletedOrganizationID(id))
+	return &DeletedOrganizationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DeletedOrganization.
+func (c *DeletedOrganizationClient) Delete() *DeletedOrganizationDelete {
+	mutation := newDeletedOrganizationMutation(c.config, OpDelete)
+	return &DeletedOrganizationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DeletedOrganizationClient) DeleteOne(_m *DeletedOrganization) *DeletedOrganizationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DeletedOrganizationClient) DeleteOneID(id string) *DeletedOrganizationDeleteOne {
+	builder := c.Delete().Where(deletedorganization.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DeletedOrganizationDeleteOne{builder}
+}
+
+// Query returns a query builder for DeletedOrganization.
+func (c *DeletedOrganizationClient) Query() *DeletedOrganizationQuery {
+	return &DeletedOrganizationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDeletedOrganization},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DeletedOrganization entity by its id.
+func (c *DeletedOrganizationClient) Get(ctx context.Context, id string) (*DeletedOrganization, error) {
+	return c.Query().Where(deletedorganization.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DeletedOrganizationClient) GetX(ctx context.Context, id string) *DeletedOrganization {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *DeletedOrganizationClient) Hooks() []Hook {
+	return c.hooks.DeletedOrganization
+}
+
+// Interceptors returns the client interceptors.
+func (c *DeletedOrganizationClient) Interceptors() []Interceptor {
+	return c.inters.DeletedOrganization
+}
+
+func (c *DeletedOrganizationClient) mutate(ctx context.Context, m *DeletedOrganizationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DeletedOrganizationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DeletedOrganizationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DeletedOrganizationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DeletedOrganizationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DeletedOrganization mutation op: %q", m.Op())
 	}
 }
 
@@ -4018,16 +4159,17 @@ func (c *UserIdentityClient) mutate(ctx context.Context, m *UserIdentityMutation
 type (
 	hooks struct {
 		AgentFeedback, ApiKey, AttributeMapping, AuditLogEntry, Counter, Dashboard,
-		DashboardShare, DashboardVersion, DeviceLogin, IdempotencyKey, IngestKey,
-		IngestOutcomes, IngestUsage, Invitation, LogpushConnector, Membership,
-		Organization, Plan, SamplingPolicy, Session, User, UserIdentity []ent.Hook
+		DashboardShare, DashboardVersion, DeletedOrganization, DeviceLogin,
+		IdempotencyKey, IngestKey, IngestOutcomes, IngestUsage, Invitation,
+		LogpushConnector, Membership, Organization, Plan, SamplingPolicy, Session,
+		User, UserIdentity []ent.Hook
 	}
 	inters struct {
 		AgentFeedback, ApiKey, AttributeMapping, AuditLogEntry, Counter, Dashboard,
-		DashboardShare, DashboardVersion, DeviceLogin, IdempotencyKey, IngestKey,
-		IngestOutcomes, IngestUsage, Invitation, LogpushConnector, Membership,
-		Organization, Plan, SamplingPolicy, Session, User,
-		UserIdentity []ent.Interceptor
+		DashboardShare, DashboardVersion, DeletedOrganization, DeviceLogin,
+		IdempotencyKey, IngestKey, IngestOutcomes, IngestUsage, Invitation,
+		LogpushConnector, Membership, Organization, Plan, SamplingPolicy, Session,
+		User, UserIdentity []ent.Interceptor
 	}
 )
 

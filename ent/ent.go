@@ -20,6 +20,7 @@ import (
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/deletedorganization"
 	"github.com/svc-observability/svc/ent/devicelogin"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -94,28 +95,29 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			agentfeedback.Table:    agentfeedback.ValidColumn,
-			apikey.Table:           apikey.ValidColumn,
-			attributemapping.Table: attributemapping.ValidColumn,
-			auditlogentry.Table:    auditlogentry.ValidColumn,
-			counter.Table:          counter.ValidColumn,
-			dashboard.Table:        dashboard.ValidColumn,
-			dashboardshare.Table:   dashboardshare.ValidColumn,
-			dashboardversion.Table: dashboardversion.ValidColumn,
-			devicelogin.Table:      devicelogin.ValidColumn,
-			idempotencykey.Table:   idempotencykey.ValidColumn,
-			ingestkey.Table:        ingestkey.ValidColumn,
-			ingestoutcomes.Table:   ingestoutcomes.ValidColumn,
-			ingestusage.Table:      ingestusage.ValidColumn,
-			invitation.Table:       invitation.ValidColumn,
-			logpushconnector.Table: logpushconnector.ValidColumn,
-			membership.Table:       membership.ValidColumn,
-			organization.Table:     organization.ValidColumn,
-			plan.Table:             plan.ValidColumn,
-			samplingpolicy.Table:   samplingpolicy.ValidColumn,
-			session.Table:          session.ValidColumn,
-			user.Table:             user.ValidColumn,
-			useridentity.Table:     useridentity.ValidColumn,
+			agentfeedback.Table:       agentfeedback.ValidColumn,
+			apikey.Table:              apikey.ValidColumn,
+			attributemapping.Table:    attributemapping.ValidColumn,
+			auditlogentry.Table:       auditlogentry.ValidColumn,
+			counter.Table:             counter.ValidColumn,
+			dashboard.Table:           dashboard.ValidColumn,
+			dashboardshare.Table:      dashboardshare.ValidColumn,
+			dashboardversion.Table:    dashboardversion.ValidColumn,
+			deletedorganization.Table: deletedorganization.ValidColumn,
+			devicelogin.Table:         devicelogin.ValidColumn,
+			idempotencykey.Table:      idempotencykey.ValidColumn,
+			ingestkey.Table:           ingestkey.ValidColumn,
+			ingestoutcomes.Table:      ingestoutcomes.ValidColumn,
+			ingestusage.Table:         ingestusage.ValidColumn,
+			invitation.Table:          invitation.ValidColumn,
+			logpushconnector.Table:    logpushconnector.ValidColumn,
+			membership.Table:          membership.ValidColumn,
+			organization.Table:        organization.ValidColumn,
+			plan.Table:                plan.ValidColumn,
+			samplingpolicy.Table:      samplingpolicy.ValidColumn,
+			session.Table:             session.ValidColumn,
+			user.Table:                user.ValidColumn,
+			useridentity.Table:        useridentity.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

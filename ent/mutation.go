@@ -21,6 +21,7 @@ import (
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/deletedorganization"
 	"github.com/svc-observability/svc/ent/devicelogin"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -48,28 +49,29 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeAgentFeedback    = "AgentFeedback"
-	TypeApiKey           = "ApiKey"
-	TypeAttributeMapping = "AttributeMapping"
-	TypeAuditLogEntry    = "AuditLogEntry"
-	TypeCounter          = "Counter"
-	TypeDashboard        = "Dashboard"
-	TypeDashboardShare   = "DashboardShare"
-	TypeDashboardVersion = "DashboardVersion"
-	TypeDeviceLogin      = "DeviceLogin"
-	TypeIdempotencyKey   = "IdempotencyKey"
-	TypeIngestKey        = "IngestKey"
-	TypeIngestOutcomes   = "IngestOutcomes"
-	TypeIngestUsage      = "IngestUsage"
-	TypeInvitation       = "Invitation"
-	TypeLogpushConnector = "LogpushConnector"
-	TypeMembership       = "Membership"
-	TypeOrganization     = "Organization"
-	TypePlan             = "Plan"
-	TypeSamplingPolicy   = "SamplingPolicy"
-	TypeSession          = "Session"
-	TypeUser             = "User"
-	TypeUserIdentity     = "UserIdentity"
+	TypeAgentFeedback       = "AgentFeedback"
+	TypeApiKey              = "ApiKey"
+	TypeAttributeMapping    = "AttributeMapping"
+	TypeAuditLogEntry       = "AuditLogEntry"
+	TypeCounter             = "Counter"
+	TypeDashboard           = "Dashboard"
+	TypeDashboardShare      = "DashboardShare"
+	TypeDashboardVersion    = "DashboardVersion"
+	TypeDeletedOrganization = "DeletedOrganization"
+	TypeDeviceLogin         = "DeviceLogin"
+	TypeIdempotencyKey      = "IdempotencyKey"
+	TypeIngestKey           = "IngestKey"
+	TypeIngestOutcomes      = "IngestOutcomes"
+	TypeIngestUsage         = "IngestUsage"
+	TypeInvitation          = "Invitation"
+	TypeLogpushConnector    = "LogpushConnector"
+	TypeMembership          = "Membership"
+	TypeOrganization        = "Organization"
+	TypePlan                = "Plan"
+	TypeSamplingPolicy      = "SamplingPolicy"
+	TypeSession             = "Session"
+	TypeUser                = "User"
+	TypeUserIdentity        = "UserIdentity"
 )
 
 // AgentFeedbackMutation represents an operation that mutates the AgentFeedback nodes in the graph.
@@ -8003,6 +8005,338 @@ func (m *DashboardVersionMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown DashboardVersion edge %s", name)
+}
+
+// DeletedOrganizationMutation represents an operation that mutates the DeletedOrganization nodes in the graph.
+type DeletedOrganizationMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	deleted_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*DeletedOrganization, error)
+	predicates    []predicate.DeletedOrganization
+}
+
+var _ ent.Mutation = (*DeletedOrganizationMutation)(nil)
+
+// deletedorganizationOption allows management of the mutation configuration using functional options.
+type deletedorganizationOption func(*DeletedOrganizationMutation)
+
+// newDeletedOrganizationMutation creates new mutation for the DeletedOrganization entity.
+func newDeletedOrganizationMutation(c config, op Op, opts ...deletedorganizationOption) *DeletedOrganizationMutation {
+	m := &DeletedOrganizationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDeletedOrganization,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDeletedOrganizationID sets the ID field of the mutation.
+func withDeletedOrganizationID(id string) deletedorganizationOption {
+	return func(m *DeletedOrganizationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *DeletedOrganization
+		)
+		m.oldValue = func(ctx context.Context) (*DeletedOrganization, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().DeletedOrganization.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDeletedOrganization sets the old DeletedOrganization of the mutation.
+func withDeletedOrganization(node *DeletedOrganization) deletedorganizationOption {
+	return func(m *DeletedOrganizationMutation) {
+		m.oldValue = func(context.Context) (*DeletedOrganization, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DeletedOrganizationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DeletedOrganizationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of DeletedOrganization entities.
+func (m *DeletedOrganizationMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DeletedOrganizationMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DeletedOrganizationMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().DeletedOrganization.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetDeletedAt sets the "deleted_at" field.
+func (m *DeletedOrganizationMutation) SetDeletedAt(t time.Time) {
+	m.deleted_at = &t
+}
+
+// DeletedAt returns the value of the "deleted_at" field in the mutation.
+func (m *DeletedOrganizationMutation) DeletedAt() (r time.Time, exists bool) {
+	v := m.deleted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeletedAt returns the old "deleted_at" field's value of the DeletedOrganization entity.
+// If the DeletedOrganization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletedOrganizationMutation) OldDeletedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeletedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeletedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeletedAt: %w", err)
+	}
+	return oldValue.DeletedAt, nil
+}
+
+// ResetDeletedAt resets all changes to the "deleted_at" field.
+func (m *DeletedOrganizationMutation) ResetDeletedAt() {
+	m.deleted_at = nil
+}
+
+// Where appends a list predicates to the DeletedOrganizationMutation builder.
+func (m *DeletedOrganizationMutation) Where(ps ...predicate.DeletedOrganization) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DeletedOrganizationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DeletedOrganizationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.DeletedOrganization, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DeletedOrganizationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DeletedOrganizationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (DeletedOrganization).
+func (m *DeletedOrganizationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DeletedOrganizationMutation) Fields() []string {
+	fields := make([]string, 0, 1)
+	if m.deleted_at != nil {
+		fields = append(fields, deletedorganization.FieldDeletedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DeletedOrganizationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case deletedorganization.FieldDeletedAt:
+		return m.DeletedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DeletedOrganizationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case deletedorganization.FieldDeletedAt:
+		return m.OldDeletedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown DeletedOrganization field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeletedOrganizationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case deletedorganization.FieldDeletedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeletedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DeletedOrganization field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DeletedOrganizationMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DeletedOrganizationMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeletedOrganizationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown DeletedOrganization numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DeletedOrganizationMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DeletedOrganizationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DeletedOrganizationMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown DeletedOrganization nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DeletedOrganizationMutation) ResetField(name string) error {
+	switch name {
+	case deletedorganization.FieldDeletedAt:
+		m.ResetDeletedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown DeletedOrganization field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DeletedOrganizationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DeletedOrganizationMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DeletedOrganizationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DeletedOrganizationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DeletedOrganizationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DeletedOrganizationMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DeletedOrganizationMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown DeletedOrganization unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DeletedOrganizationMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown DeletedOrganization edge %s", name)
 }
 
 // DeviceLoginMutation represents an operation that mutates the DeviceLogin nodes in the graph.

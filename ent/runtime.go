@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/ent/deletedorganization"
 	"github.com/svc-observability/svc/ent/devicelogin"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
@@ -164,6 +165,12 @@ func init() {
 	dashboardversionDescChangeKind := dashboardversionFields[6].Descriptor()
 	// dashboardversion.ChangeKindValidator is a validator for the "change_kind" field. It is called by the builders before save.
 	dashboardversion.ChangeKindValidator = dashboardversionDescChangeKind.Validators[0].(func(string) error)
+	deletedorganizationFields := schema.DeletedOrganization{}.Fields()
+	_ = deletedorganizationFields
+	// deletedorganizationDescID is the schema descriptor for id field.
+	deletedorganizationDescID := deletedorganizationFields[0].Descriptor()
+	// deletedorganization.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	deletedorganization.IDValidator = deletedorganizationDescID.Validators[0].(func(string) error)
 	deviceloginFields := schema.DeviceLogin{}.Fields()
 	_ = deviceloginFields
 	// deviceloginDescDeviceCodeHash is the schema descriptor for device_code_hash field.

@@ -30,6 +30,8 @@ type Tx struct {
 	DashboardShare *DashboardShareClient
 	// DashboardVersion is the client for interacting with the DashboardVersion builders.
 	DashboardVersion *DashboardVersionClient
+	// DeletedOrganization is the client for interacting with the DeletedOrganization builders.
+	DeletedOrganization *DeletedOrganizationClient
 	// DeviceLogin is the client for interacting with the DeviceLogin builders.
 	DeviceLogin *DeviceLoginClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
@@ -197,6 +199,7 @@ func (tx *Tx) init() {
 	tx.Dashboard = NewDashboardClient(tx.config)
 	tx.DashboardShare = NewDashboardShareClient(tx.config)
 	tx.DashboardVersion = NewDashboardVersionClient(tx.config)
+	tx.DeletedOrganization = NewDeletedOrganizationClient(tx.config)
 	tx.DeviceLogin = NewDeviceLoginClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.IngestKey = NewIngestKeyClient(tx.config)

@@ -105,6 +105,18 @@ func (f DashboardVersionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.V
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DashboardVersionMutation", m)
 }
 
+// The DeletedOrganizationFunc type is an adapter to allow the use of ordinary
+// function as DeletedOrganization mutator.
+type DeletedOrganizationFunc func(context.Context, *ent.DeletedOrganizationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DeletedOrganizationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DeletedOrganizationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeletedOrganizationMutation", m)
+}
+
 // The DeviceLoginFunc type is an adapter to allow the use of ordinary
 // function as DeviceLogin mutator.
 type DeviceLoginFunc func(context.Context, *ent.DeviceLoginMutation) (ent.Value, error)

@@ -302,6 +302,17 @@ var (
 			},
 		},
 	}
+	// DeletedOrganizationsColumns holds the columns for the "deleted_organizations" table.
+	DeletedOrganizationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "deleted_at", Type: field.TypeTime},
+	}
+	// DeletedOrganizationsTable holds the schema information for the "deleted_organizations" table.
+	DeletedOrganizationsTable = &schema.Table{
+		Name:       "deleted_organizations",
+		Columns:    DeletedOrganizationsColumns,
+		PrimaryKey: []*schema.Column{DeletedOrganizationsColumns[0]},
+	}
 	// DeviceLoginsColumns holds the columns for the "device_logins" table.
 	DeviceLoginsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -765,6 +776,7 @@ var (
 		DashboardsTable,
 		DashboardSharesTable,
 		DashboardVersionsTable,
+		DeletedOrganizationsTable,
 		DeviceLoginsTable,
 		IdempotencyKeysTable,
 		IngestKeysTable,

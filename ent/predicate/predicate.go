@@ -30,6 +30,9 @@ type DashboardShare func(*sql.Selector)
 // DashboardVersion is the predicate function for dashboardversion builders.
 type DashboardVersion func(*sql.Selector)
 
+// DeletedOrganization is the predicate function for deletedorganization builders.
+type DeletedOrganization func(*sql.Selector)
+
 // DeviceLogin is the predicate function for devicelogin builders.
 type DeviceLogin func(*sql.Selector)
 

@@ -27,6 +27,7 @@ import (
 	"github.com/svc-observability/svc/server/services/instrumentation"
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/metrics"
+	"github.com/svc-observability/svc/server/services/organization"
 	"github.com/svc-observability/svc/server/services/servicelist"
 	"github.com/svc-observability/svc/server/services/sessions"
 	"github.com/svc-observability/svc/server/services/traces"
@@ -162,7 +163,8 @@ func (a *App) mountServices(chain *rpc.Chain, shareTokens dashboards.Sealer) htt
 		text := auth.NewSecret(auth.PrefixAPIKey)
 		return text, a.hasher.Secret(text), nil
 	}
-	signIn := auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: auth.NewPasswords()})
+	passwords := auth.NewPasswords()
+	signIn := auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: passwords})
 	mux := http.NewServeMux()
 	mount := func(path string, h http.Handler) { mux.Handle(path, h) }
 	options := chain.Options()
@@ -172,6 +174,9 @@ func (a *App) mountServices(chain *rpc.Chain, shareTokens dashboards.Sealer) htt
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, shareTokens, a.shareHash), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
+	mount(svcv2connect.NewOrganizationServiceHandler(organization.New(organization.Config{
+		Store: a.store, Hasher: a.hasher, SignIn: signIn, Passwords: passwords, BaseURL: a.baseURL(),
+	}), options...))
 	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, signIn), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.warehouse, a.log, time.Now), options...))
 	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse), options...))

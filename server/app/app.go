@@ -96,6 +96,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		{"Starting the warehouse", a.openWarehouse},
 		{"Opening the ingest queue", a.openIngest},
 		{"Opening the API", a.openAPI},
+		{"Watching for deleted organizations", a.openPurge},
 		{"Checking for a first start", a.bootstrap},
 	} {
 		opts.Progress(step.name)

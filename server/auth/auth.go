@@ -85,7 +85,7 @@ func New(cfg Config) *Authenticator {
 				a.keys.doubtAll(true)
 				a.sessions.doubtAll(true)
 			}
-		case store.SubjectIngestKey, store.SubjectIngestPolicy, store.SubjectLogpushConnector:
+		case store.SubjectIngestKey, store.SubjectIngestPolicy, store.SubjectLogpushConnector, store.SubjectOrganization:
 		}
 	})
 	return a

@@ -156,7 +156,7 @@ func (a *IngestAuthenticator) changed(c store.Change) {
 	case store.SubjectAny:
 		a.keys.doubtAll(c.Cause == nil)
 		a.policies.doubtAll(c.Cause == nil)
-	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector:
+	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector, store.SubjectOrganization:
 	}
 }
 

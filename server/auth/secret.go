@@ -26,6 +26,8 @@ const (
 	PrefixCustomKey  = "svc_ik_"
 	PrefixSession    = "svc_st_"
 	PrefixConnector  = "svc_cf_"
+	// PrefixInvitation begins the token of an invitation's link, which is no credential for calls.
+	PrefixInvitation = "svc_iv_"
 
 	prefixLength = 7
 	// secretLength is 32 bytes as base64url text.

@@ -28,7 +28,7 @@ func TestSessionOrganization(t *testing.T) {
 		return u.ID
 	}
 	nobody, single, both := user("0@example.com"), user("1@example.com", two), user("2@example.com", f.org, two)
-	if err := f.SetRole(ctx, two, both, principal.RoleAdmin); err != nil {
+	if _, err := f.SetRole(ctx, two, both, principal.RoleAdmin); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -84,8 +84,15 @@ func TestSessionEnds(t *testing.T) {
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(revoked)), apierr.InvalidCredentials)
 	wantTag(t, f.auth.Authenticate(ctx, bearerHeader(expiring)), 0)
 
-	// A changed role and a lost membership take effect at once.
-	if err := f.SetRole(ctx, f.org, f.admin.ID, principal.RoleMember); err != nil {
+	// A changed role and a lost membership take effect at once. Somebody else stays administrator.
+	second, err := f.CreateUser(ctx, store.NewUser{Email: "second@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.CreateMembership(ctx, f.org, second.ID, principal.RoleAdmin); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.SetRole(ctx, f.org, f.admin.ID, principal.RoleMember); err != nil {
 		t.Fatal(err)
 	}
 	if r := f.auth.Authenticate(ctx, bearerHeader(expiring)); r.Principal == nil || r.Principal.Role != principal.RoleMember {

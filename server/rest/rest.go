@@ -97,6 +97,7 @@ func register(mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		svcv2.RegisterDashboardsServiceHandlerClient(ctx, mux, svcv2.NewDashboardsServiceClient(conn)),
 		svcv2.RegisterIngestKeysServiceHandlerClient(ctx, mux, svcv2.NewIngestKeysServiceClient(conn)),
 		svcv2.RegisterAuditLogServiceHandlerClient(ctx, mux, svcv2.NewAuditLogServiceClient(conn)),
+		svcv2.RegisterOrganizationServiceHandlerClient(ctx, mux, svcv2.NewOrganizationServiceClient(conn)),
 		svcv2.RegisterSessionsServiceHandlerClient(ctx, mux, svcv2.NewSessionsServiceClient(conn)),
 		svcv2.RegisterInstrumentationServiceHandlerClient(ctx, mux, svcv2.NewInstrumentationServiceClient(conn)),
 		svcv2.RegisterServicesServiceHandlerClient(ctx, mux, svcv2.NewServicesServiceClient(conn)),

@@ -22,6 +22,8 @@ const (
 	SubjectIngestPolicy Subject = "ingest_policy"
 	// SubjectLogpushConnector names the secret of the connector as it was before the change.
 	SubjectLogpushConnector Subject = "logpush_connector"
+	// SubjectOrganization: Org was deleted; its credentials are announced beside this.
+	SubjectOrganization Subject = "organization"
 	// SubjectAny: something may have changed that nobody can name, so every copy of anything must be asked for again before its
 	// next use. See Change.Cause.
 	SubjectAny Subject = "any"

@@ -38,26 +38,6 @@ func createMembership(ctx context.Context, tx *ent.Tx, org principal.OrgID, user
 	return tx.Membership.Create().SetID(id).SetOrgID(string(org)).SetUserID(string(user)).SetRole(role).SetCreatedAt(now).Exec(ctx)
 }
 
-// SetRole changes a member's role. ErrNotFound: not a member.
-func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal.UserID, role principal.Role) error {
-	r, err := storedRole(role)
-	if err != nil {
-		return err
-	}
-	return s.mutate(ctx, "set role", func(tx *ent.Tx) (Change, error) {
-		n, err := tx.Membership.Update().Where(membership.OrgID(string(org)), membership.UserID(string(user))).SetRole(r).Save(ctx)
-		return Change{Subject: SubjectMembership, Org: org, User: user}, affected("set role", n, err)
-	})
-}
-
-// DeleteMembership ends a membership. ErrNotFound: not a member.
-func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user principal.UserID) error {
-	return s.mutate(ctx, "delete membership", func(tx *ent.Tx) (Change, error) {
-		n, err := tx.Membership.Delete().Where(membership.OrgID(string(org)), membership.UserID(string(user))).Exec(ctx)
-		return Change{Subject: SubjectMembership, Org: org, User: user}, affected("delete membership", n, err)
-	})
-}
-
 // RoleOf returns the user's role in the organization. ErrNotFound: not a member.
 func (s *Store) RoleOf(ctx context.Context, org principal.OrgID, user principal.UserID) (principal.Role, error) {
 	row, err := s.read.Membership.Query().Where(membership.OrgID(string(org)), membership.UserID(string(user))).Only(ctx)

@@ -155,9 +155,10 @@ func testMemberships(t *testing.T, f *fixture) {
 	}
 	_, err = f.RoleOf(ctx, other, u.ID)
 	wantError(t, err, store.ErrNotFound)
-	wantError(t, f.SetRole(ctx, other, u.ID, principal.RoleAdmin), store.ErrNotFound)
+	_, err = f.SetRole(ctx, other, u.ID, principal.RoleAdmin)
+	wantError(t, err, store.ErrNotFound)
 	wantError(t, f.DeleteMembership(ctx, other, u.ID), store.ErrNotFound)
-	if err := f.SetRole(ctx, org, u.ID, principal.RoleAdmin); err != nil {
+	if _, err := f.SetRole(ctx, org, u.ID, principal.RoleAdmin); err != nil {
 		t.Fatal(err)
 	}
 	f.advance(1)

@@ -65,6 +65,13 @@ func testChanges(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, user := f.org(t)
 	got, unsubscribe := watch(f)
+	other, err := f.CreateUser(ctx, store.NewUser{Email: f.name() + "@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.CreateMembership(ctx, org, other.ID, principal.RoleAdmin); err != nil {
+		t.Fatal(err)
+	}
 	key := f.apiKey(t, org)
 	rolled, _, err := f.RollApiKey(ctx, org, key.ID, store.RollParams{Secret: f.secret()})
 	if err != nil {
@@ -73,7 +80,7 @@ func testChanges(t *testing.T, f *fixture) {
 	if _, _, err := f.RevokeApiKey(ctx, org, rolled.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.SetRole(ctx, org, user, principal.RoleMember); err != nil {
+	if _, err := f.SetRole(ctx, org, user, principal.RoleMember); err != nil {
 		t.Fatal(err)
 	}
 	s, err := f.CreateSession(ctx, store.NewSession{User: user, TokenHash: "h", ExpiresAt: f.now()})
@@ -84,10 +91,11 @@ func testChanges(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	unsubscribe()
-	if err := f.SetRole(ctx, org, user, principal.RoleAdmin); err != nil {
+	if _, err := f.SetRole(ctx, org, user, principal.RoleAdmin); err != nil {
 		t.Fatal(err)
 	}
 	want := []store.Change{
+		{Subject: store.SubjectMembership, Org: org, User: other.ID},
 		{Subject: store.SubjectAPIKey, Org: org, Hash: key.SecretHash, Gone: true},
 		{Subject: store.SubjectAPIKey, Org: org, Hash: rolled.SecretHash, Gone: true},
 		{Subject: store.SubjectMembership, Org: org, User: user},

@@ -3,6 +3,12 @@
 
 ALTER TABLE "ingest_keys" ADD COLUMN "public_text" text NULL;
 
+CREATE TABLE "deleted_organizations" (
+  "id" text NOT NULL,
+  "deleted_at" timestamptz NOT NULL,
+  PRIMARY KEY ("id")
+);
+
 CREATE TABLE "device_logins" (
   "id" uuid NOT NULL,
   "device_code_hash" text NOT NULL,

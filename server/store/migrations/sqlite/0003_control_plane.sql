@@ -102,6 +102,12 @@ CREATE UNIQUE INDEX "dashboardversion_org_id_dashboard_id_version_number" ON "da
 
 ALTER TABLE "ingest_keys" ADD COLUMN "public_text" text NULL;
 
+CREATE TABLE "deleted_organizations" (
+  "id" text NOT NULL,
+  "deleted_at" datetime NOT NULL,
+  PRIMARY KEY ("id")
+);
+
 CREATE TABLE "device_logins" (
   "id" uuid NOT NULL,
   "device_code_hash" text NOT NULL,

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+)
+
+// Invitation lets one person join an organization.
+type Invitation struct {
+	ID  uuid.UUID
+	Org principal.OrgID
+	// Email is the only address that may accept; nil for any.
+	Email      *string
+	Role       principal.Role
+	CreatedAt  time.Time
+	CreatedBy  principal.UserID
+	ExpiresAt  time.Time
+	AcceptedAt *time.Time
+	AcceptedBy *principal.UserID
+	RevokedAt  *time.Time
+}
+
+// NewInvitation is an invitation to create.
+type NewInvitation struct {
+	Email     *string
+	Role      principal.Role
+	TokenHash string
+	ExpiresAt time.Time
+	CreatedBy principal.UserID
+}
+
+// Pending reports whether the invitation can be accepted at a time.
+func (i *Invitation) Pending(now time.Time) bool {
+	return i.AcceptedAt == nil && i.RevokedAt == nil && now.Before(i.ExpiresAt)
+}
+
+// CreateInvitation creates an invitation.
+func (s *Store) CreateInvitation(ctx context.Context, org principal.OrgID, in NewInvitation) (Invitation, error) {
+	role, err := storedRole(in.Role)
+	if err != nil {
+		return Invitation{}, err
+	}
+	var out Invitation
+	err = s.tx(ctx, "create invitation", func(tx *ent.Tx) error {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return err
+		}
+		c := tx.Invitation.Create().SetID(id).SetOrgID(string(org)).SetRole(invitation.Role(role)).SetTokenHash(in.TokenHash).
+			SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy)).SetExpiresAt(utc(in.ExpiresAt))
+		if in.Email != nil {
+			c.SetEmail(normalEmail(*in.Email))
+		}
+		row, err := c.Save(ctx)
+		if err != nil {
+			return err
+		}
+		out = toInvitation(row)
+		return s.audit(ctx, tx, org, out.event("created", nil, map[string]any{"email": out.Email, "role": string(out.Role), "expires_at": out.ExpiresAt}))
+	})
+	return out, err
+}
+
+func (i *Invitation) event(verb string, before, after map[string]any) AuditEvent {
+	return AuditEvent{Action: "invitation." + verb, ResourceID: publicid.Encode(publicid.Invitation, i.ID), Before: before, After: after}
+}
+
+// ListInvitations returns invitations, newest first, ties by id. Ask for one more than a page to learn whether there is another.
+func (s *Store) ListInvitations(ctx context.Context, org principal.OrgID, offset, limit int) ([]Invitation, error) {
+	rows, err := s.read.Invitation.Query().Where(invitation.OrgID(string(org))).
+		Order(invitation.ByCreatedAt(entsql.OrderDesc()), invitation.ByID(entsql.OrderDesc())).Offset(offset).Limit(limit).All(ctx)
+	if err != nil {
+		return nil, mapError("list invitations", err)
+	}
+	out := make([]Invitation, len(rows))
+	for i, row := range rows {
+		out[i] = toInvitation(row)
+	}
+	return out, nil
+}
+
+// RevokeInvitation makes the link useless. Revoking it again changes nothing. ErrNotFound: no such invitation, or it was accepted.
+func (s *Store) RevokeInvitation(ctx context.Context, org principal.OrgID, id uuid.UUID) (Invitation, error) {
+	var out Invitation
+	err := s.tx(ctx, "revoke invitation", func(tx *ent.Tx) error {
+		n, err := tx.Invitation.Update().Where(invitation.ID(id), invitation.OrgID(string(org)), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
+			SetRevokedAt(s.stamp()).Save(ctx)
+		if err != nil {
+			return err
+		}
+		row, err := tx.Invitation.Query().Where(invitation.ID(id), invitation.OrgID(string(org)), invitation.AcceptedAtIsNil()).Only(ctx)
+		if err != nil {
+			return err
+		}
+		out = toInvitation(row)
+		if n == 0 {
+			return nil
+		}
+		return s.audit(ctx, tx, org, out.event("revoked", map[string]any{"revoked": false}, map[string]any{"revoked": true}))
+	})
+	return out, err
+}
+
+// InvitationByHash finds an invitation by the hash of its token, with its organization. Used, revoked and expired ones are found too.
+func (s *Store) InvitationByHash(ctx context.Context, hash string) (Invitation, Organization, error) {
+	row, err := s.read.Invitation.Query().Where(invitation.TokenHash(hash)).WithOrganization().Only(ctx)
+	if err != nil {
+		return Invitation{}, Organization{}, mapError("find invitation", err)
+	}
+	return toInvitation(row), toOrganization(row.Edges.Organization), nil
+}
+
+// errMember is the conflict of an invitation that a member accepts.
+var errMember = fmt.Errorf("store: a membership %w", ErrConflict)
+
+// AcceptInvitation makes a user a member, once for each invitation. The user is an existing one, or, with create set, a new one.
+// ErrNotFound: the invitation is not pending any more. ErrConflict: the user is a member already, or, with create, the address is taken;
+// the invitation then stays as it was.
+func (s *Store) AcceptInvitation(ctx context.Context, inv Invitation, id principal.UserID, create *NewUser) (User, error) {
+	var out User
+	err := s.mutate(ctx, "accept invitation", func(tx *ent.Tx) (Change, error) {
+		now := s.stamp()
+		n, err := tx.Invitation.Update().Where(
+			invitation.ID(inv.ID), invitation.OrgID(string(inv.Org)), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil(), invitation.ExpiresAtGT(now),
+		).SetAcceptedAt(now).Save(ctx)
+		if err := affected("accept invitation", n, err); err != nil {
+			return Change{}, err
+		}
+		if create != nil {
+			out, err = s.createUser(ctx, tx, *create)
+		} else {
+			out, err = getUser(ctx, tx.User, id)
+		}
+		if err != nil {
+			return Change{}, err
+		}
+		member, err := tx.Membership.Query().Where(membership.OrgID(string(inv.Org)), membership.UserID(string(out.ID))).Exist(ctx)
+		if err != nil {
+			return Change{}, err
+		}
+		if member {
+			return Change{}, errMember
+		}
+		role, err := storedRole(inv.Role)
+		if err != nil {
+			return Change{}, err
+		}
+		if err := createMembership(ctx, tx, inv.Org, out.ID, role, now); err != nil {
+			return Change{}, err
+		}
+		if err := tx.Invitation.UpdateOneID(inv.ID).SetAcceptedBy(string(out.ID)).Exec(ctx); err != nil {
+			return Change{}, err
+		}
+		e := inv.event("accepted", nil, nil)
+		e.AffectedUser, e.Metadata = out.ID, map[string]any{"role": string(inv.Role)}
+		// Whoever accepts is the one who acts, in the organization that is joined.
+		actor := principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
+			Org: inv.Org, User: out.ID, Email: out.Email, Name: out.Name, Kind: principal.KindSession, Role: inv.Role,
+		}})
+		return Change{Subject: SubjectMembership, Org: inv.Org, User: out.ID}, s.audit(actor, tx, inv.Org, e)
+	})
+	return out, err
+}
+
+func toInvitation(row *ent.Invitation) Invitation {
+	out := Invitation{
+		ID: row.ID, Org: principal.OrgID(row.OrgID), Email: row.Email, Role: principal.Role(row.Role), CreatedAt: utc(row.CreatedAt),
+		CreatedBy: principal.UserID(row.CreatedBy), ExpiresAt: utc(row.ExpiresAt), AcceptedAt: utcPtr(row.AcceptedAt), RevokedAt: utcPtr(row.RevokedAt),
+	}
+	if row.AcceptedBy != nil {
+		by := principal.UserID(*row.AcceptedBy)
+		out.AcceptedBy = &by
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// Member is a user in an organization.
+type Member struct {
+	User     principal.UserID
+	Email    string
+	Name     string
+	Role     principal.Role
+	JoinedAt time.Time
+}
+
+// ListMembers returns members, the longest standing first, ties by id. Ask for one more than a page to learn whether there is another.
+func (s *Store) ListMembers(ctx context.Context, org principal.OrgID, offset, limit int) ([]Member, error) {
+	rows, err := s.read.Membership.Query().Where(membership.OrgID(string(org))).WithUser().
+		Order(membership.ByCreatedAt(), membership.ByID()).Offset(offset).Limit(limit).All(ctx)
+	if err != nil {
+		return nil, mapError("list members", err)
+	}
+	out := make([]Member, len(rows))
+	for i, row := range rows {
+		out[i] = toMember(row)
+	}
+	return out, nil
+}
+
+// SetRole changes a member's role. ErrNotFound: not a member. ErrLastAdministrator: there would be none left.
+func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal.UserID, role principal.Role) (Member, error) {
+	r, err := storedRole(role)
+	if err != nil {
+		return Member{}, err
+	}
+	var out Member
+	err = s.mutate(ctx, "set role", func(tx *ent.Tx) (Change, error) {
+		row, err := s.lockMember(ctx, tx, org, user, r != membership.RoleAdmin)
+		if err != nil {
+			return Change{}, err
+		}
+		out = toMember(row)
+		if row.Role == r {
+			return Change{}, nil
+		}
+		if err := tx.Membership.UpdateOneID(row.ID).SetRole(r).Exec(ctx); err != nil {
+			return Change{}, err
+		}
+		out.Role = role
+		err = s.audit(ctx, tx, org, AuditEvent{
+			Action: "member.role_changed", ResourceID: string(user), AffectedUser: user,
+			Before: map[string]any{"role": string(row.Role)}, After: map[string]any{"role": string(role)},
+		})
+		return Change{Subject: SubjectMembership, Org: org, User: user}, err
+	})
+	return out, err
+}
+
+// DeleteMembership ends a membership. ErrNotFound: not a member. ErrLastAdministrator: there would be none left.
+func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user principal.UserID) error {
+	return s.mutate(ctx, "delete membership", func(tx *ent.Tx) (Change, error) {
+		row, err := s.lockMember(ctx, tx, org, user, true)
+		if err != nil {
+			return Change{}, err
+		}
+		if err := tx.Membership.DeleteOneID(row.ID).Exec(ctx); err != nil {
+			return Change{}, err
+		}
+		err = s.audit(ctx, tx, org, AuditEvent{
+			Action: "member.removed", ResourceID: string(user), AffectedUser: user,
+			Before: map[string]any{"role": string(row.Role), "email": row.Edges.User.Email},
+		})
+		return Change{Subject: SubjectMembership, Org: org, User: user}, err
+	})
+}
+
+// lockMember finds a member for a change; leaves says that the member will not be an administrator afterwards.
+func (s *Store) lockMember(ctx context.Context, tx *ent.Tx, org principal.OrgID, user principal.UserID, leaves bool) (*ent.Membership, error) {
+	// Two administrators that remove each other at once must not both succeed.
+	if err := s.lockOrganization(ctx, tx, org); err != nil {
+		return nil, err
+	}
+	row, err := tx.Membership.Query().Where(membership.OrgID(string(org)), membership.UserID(string(user))).WithUser().Only(ctx)
+	if err != nil || !leaves || row.Role != membership.RoleAdmin {
+		return row, err
+	}
+	n, err := tx.Membership.Query().Where(membership.OrgID(string(org)), membership.RoleEQ(membership.RoleAdmin)).Count(ctx)
+	if err == nil && n < 2 {
+		err = ErrLastAdministrator
+	}
+	return row, err
+}
+
+func toMember(row *ent.Membership) Member {
+	return Member{
+		User: principal.UserID(row.UserID), Email: row.Edges.User.Email, Name: row.Edges.User.Name, Role: principal.Role(row.Role), JoinedAt: utc(row.CreatedAt),
+	}
+}
