@@ -183,7 +183,8 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 // invalid is the answer to a body that is not OTLP. Errors of otlp name the field and are written for the sender.
 func invalid(err error) *apierr.Error {
 	if errors.Is(err, otlp.ErrTooLarge) {
-		return apierr.New(apierr.IngestPayloadTooLarge, sentence(err.Error()), apierr.Cause(err))
+		return apierr.New(apierr.IngestPayloadTooLarge, "The items of this request are too large together: the attributes of their resource and scope count "+
+			"with each item, as they are stored with it. Send fewer items in a request.", apierr.Cause(err))
 	}
 	var bad *otlp.Error
 	if !errors.As(err, &bad) {

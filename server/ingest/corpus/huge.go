@@ -36,7 +36,7 @@ func (m maker) huge() []Case {
 		return Case{Name: "huge JSON: " + name, Signal: signal, Header: gzipJSON, Make: func() []byte { return zipped([]byte(make())) }, Want: want, Message: message}
 	}
 	repeat := func(n int, b ...byte) []byte { return bytes.Repeat(b, n) }
-	const items = "too large: send fewer items"
+	const items = "The items of this request are too large together"
 	padding := func(n int) []byte { return text(999, string(make([]byte, n))) }
 	random := func(n int) func() []byte { return func() []byte { return noise(n) } }
 

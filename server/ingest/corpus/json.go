@@ -165,6 +165,8 @@ func (m maker) oddJSON() []Case {
 	ok := func(signal otlp.Signal, name, body string, stored ...string) Case {
 		return Case{Name: signal.String() + " odd JSON: " + name, Signal: signal, Header: jsonHeader(), Body: []byte(body), Want: OK, Stored: stored}
 	}
+	noTime := ok(otlp.Logs, "no fields at all", jsonRequest(otlp.Logs, ""), "")
+	noTime.Message = "log_records[0].time_unix_nano: is not set"
 	return []Case{
 		ok(otlp.Traces, "empty object", "{}"),
 		ok(otlp.Traces, "white space around", " \n{ } \t"),
@@ -179,7 +181,7 @@ func (m maker) oddJSON() []Case {
 		ok(otlp.Traces, "unknown enum number", jsonRequest(otlp.Traces, m.jsonSpan(`,"kind":77,"name":"kind"`)), "kind"),
 		ok(otlp.Traces, "nulls", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"nulls","attributes":null,"status":null,"kind":null`)), "nulls"),
 		ok(otlp.Traces, "two values in one attribute", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"oneof","attributes":[{"key":"a","value":{"intValue":1,"stringValue":"b"}}]`)), "oneof"),
-		ok(otlp.Logs, "no fields at all", jsonRequest(otlp.Logs, ""), ""),
+		noTime,
 		ok(otlp.Logs, "largest times", jsonRequest(otlp.Logs, `"timeUnixNano":`+now+`,"body":{"stringValue":"now"}`), "now"),
 		ok(otlp.Metrics, "NaN and Infinity in quotes", jsonRequest(otlp.Metrics, `"name":"nan","gauge":{"dataPoints":[{"timeUnixNano":"`+now+`","asDouble":"NaN"},{"timeUnixNano":`+now+`,"asDouble":"-Infinity"}]}`), "nan", "nan"),
 		ok(otlp.Metrics, "numbers in and out of quotes", jsonRequest(otlp.Metrics, `"name":"both","gauge":{"dataPoints":[{"timeUnixNano":"`+now+`","asInt":5},{"timeUnixNano":"`+now+`","asInt":"-5"}]}`), "both", "both"),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/klauspost/compress/gzip"
@@ -60,6 +61,23 @@ func gauge(name string, points ...[]byte) []byte {
 		all = append(all, nest(p, 1)...)
 	}
 	return join(text(1, name), nest(all, 5))
+}
+
+// aggregated is a metric of a kind that has a temporality, with one point of this moment.
+func (m maker) aggregated(name string, kind number, temporality uint64, point []byte) []byte {
+	return join(text(1, name), nest(join(nest(join(fixed64(3, m.now), point), 1), varint(2, temporality)), kind))
+}
+
+// histogram is the buckets of a HistogramDataPoint.
+func histogram(counts, bounds []uint64) []byte {
+	var all []byte
+	for _, c := range counts {
+		all = append(all, fixed64(6, c)...)
+	}
+	for _, b := range bounds {
+		all = append(all, fixed64(7, math.Float64bits(float64(b)))...)
+	}
+	return all
 }
 
 // item is one right item of a signal.

@@ -71,6 +71,43 @@ func (m maker) partial() []Case {
 	warn(otlp.Metrics, "exemplar id of 3 bytes", gauge("kept", m.point(nest(nest([]byte("abc"), 5), 5))), "exemplars: trace_id must be 16 bytes")
 	warn(otlp.Metrics, "exemplar beyond signed", gauge("kept", m.point(nest(fixed64(2, math.MaxUint64), 5))), "exemplars.time_unix_nano: is out of range")
 
+	const rejectedPoint = ".data_points[0]"
+	refusePoint := func(name string, metric []byte, message string) {
+		all = append(all, both(Case{
+			Name: "rejected: " + name, Signal: otlp.Metrics, Body: request(m.item(otlp.Metrics, "valid rest"), metric), Want: OK,
+			Rejected: 1, Message: itemPath(otlp.Metrics, 1) + message, Stored: []string{"valid rest"},
+		})...)
+	}
+	refusePoint("metric without a name", gauge("", m.point()), ".name: rejected: a metric must have a name")
+	refusePoint("gauge without a value", gauge("x", fixed64(3, m.now)), rejectedPoint+".value: rejected: neither as_double nor as_int is set")
+	refusePoint("gauge with another flag and no value", gauge("x", join(fixed64(3, m.now), varint(8, 2))), rejectedPoint+".value: rejected")
+	refusePoint("sum without a value", m.aggregated("x", 7, 2, nil), rejectedPoint+".value: rejected")
+	for name, c := range map[string]struct {
+		counts, bounds []uint64
+		message        string
+	}{
+		"counts and bounds of one length": {[]uint64{1, 2}, []uint64{1, 2}, ".bucket_counts: rejected: there must be one more"}, "too many counts": {[]uint64{1, 2, 3}, []uint64{1}, ".bucket_counts: rejected"},
+		"bounds without counts": {nil, []uint64{1}, ".bucket_counts: rejected"}, "counts without bounds": {[]uint64{1, 2}, nil, ".bucket_counts: rejected"},
+		"descending bounds": {[]uint64{1, 2, 3}, []uint64{2, 1}, ".explicit_bounds: rejected: must be strictly increasing"}, "equal bounds": {[]uint64{1, 2, 3}, []uint64{2, 2}, ".explicit_bounds: rejected"},
+	} {
+		refusePoint("histogram with "+name, m.aggregated("x", 9, 2, histogram(c.counts, c.bounds)), rejectedPoint+c.message)
+	}
+	const noTemporality = "metrics[0].aggregation_temporality: must be 1 (delta) or 2 (cumulative)"
+	warn(otlp.Metrics, "sum without temporality", m.aggregated("kept", 7, 0, fixed64(6, 3)), noTemporality)
+	warn(otlp.Metrics, "histogram without temporality", m.aggregated("kept", 9, 0, nil), noTemporality)
+	warn(otlp.Metrics, "exponential histogram of an unknown temporality", m.aggregated("kept", 10, 3, nil), noTemporality)
+	for name, metric := range map[string][]byte{
+		"gap in a gauge": gauge("kept", join(fixed64(3, m.now), varint(8, 1))), "gap in a sum": m.aggregated("kept", 7, 2, varint(8, 1)),
+		"gap in a histogram with its bounds": m.aggregated("kept", 9, 2, join(histogram(nil, []uint64{1, 2}), varint(10, 1))),
+		"histogram without buckets":          m.aggregated("kept", 9, 1, nil), "histogram with one bucket": m.aggregated("kept", 9, 1, histogram([]uint64{4}, nil)),
+	} {
+		all = append(all, both(Case{Name: name, Signal: otlp.Metrics, Body: request(metric), Want: OK, Stored: []string{"kept"}})...)
+	}
+	warn(otlp.Logs, "no time at all", m.record("kept", fixed64(1, 0)), "log_records[0].time_unix_nano: is not set: the receive time was stored")
+	all = append(all, both(Case{
+		Name: "record with its observed time alone", Signal: otlp.Logs, Body: request(m.record("kept", fixed64(1, 0), fixed64(11, m.now))), Want: OK, Stored: []string{"kept"},
+	})...)
+
 	var crowd [][]byte
 	for i := range 1100 {
 		crowd = append(crowd, keyValue(fmt.Sprint("key ", i), text(1, "v")))

@@ -99,16 +99,31 @@ func endExemplars(e *blocks.Exemplars, at int64) {
 	e.ExemplarsAttributes.EndRow()
 }
 
-// finishPoint stores the point unless its time is out of bounds; own appends the columns that only its table has.
-func (w *walker) finishPoint(t *pointTable, own func()) bool {
-	p, m := &w.point, &w.metric
-	at := int64(p.time)
+// admitPoint decides whether the point can be stored, and at which time.
+func (w *walker) admitPoint() (at int64, ok bool) {
+	p := &w.point
 	switch {
+	case len(w.metric.name) == 0:
+		w.noteMetric(issueNoName, "name")
+		return 0, false
+	case p.problem != noIssue:
+		w.note(p.problem, p.field)
+		return 0, false
 	case p.time == 0:
 		w.note(issueNoTime, "time_unix_nano")
-		at = w.stamp.ReceivedUnixNano
+		return w.stamp.ReceivedUnixNano, true
 	case !w.inWindow(p.time, 90):
 		w.noteOutside(p.time, "time_unix_nano")
+		return 0, false
+	}
+	return int64(p.time), true
+}
+
+// finishPoint stores the point when it can be stored; own appends the columns that only its table has.
+func (w *walker) finishPoint(t *pointTable, own func()) bool {
+	p, m := &w.point, &w.metric
+	at, ok := w.admitPoint()
+	if !ok {
 		t.Attributes.Rollback(p.mark)
 		if t.exemplars != nil {
 			w.dropExemplars(t.exemplars)
@@ -124,6 +139,7 @@ func (w *walker) finishPoint(t *pointTable, own func()) bool {
 	w.resource.rows++
 	w.countPoint(t.typ, at)
 	if !m.interned {
+		w.enterMetric()
 		m.nameID, m.descriptionID, m.unitID = t.MetricName.Intern(m.name), t.MetricDescription.Intern(m.description), t.MetricUnit.Intern(m.unit)
 		m.interned = true
 	}
@@ -147,6 +163,14 @@ func (w *walker) finishPoint(t *pointTable, own func()) bool {
 		scopeName: t.ScopeName, scopeVersion: t.ScopeVersion,
 		scopeAttributes: t.ScopeAttributes, resourceAttributes: t.ResourceAttributes,
 	})
+}
+
+// enterMetric completes the metric when it turns out that it has a point to store.
+func (w *walker) enterMetric() {
+	m := &w.metric
+	if m.aggregated && enum(m.temporality, maxTemporality) == 0 {
+		w.noteMetric(issueNoTemporality, "aggregation_temporality")
+	}
 }
 
 // countPoint adds a point to the metric's run in the present hour.

@@ -62,7 +62,7 @@ func everywhere(signal otlp.Signal, attrs kvs) proto.Message {
 	default:
 		return &colmetricspb.ExportMetricsServiceRequest{ResourceMetrics: []*metricspb.ResourceMetrics{{Resource: res, ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: scope, Metrics: []*metricspb.Metric{{
 			Name: "m", Data: &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: []*metricspb.NumberDataPoint{{
-				TimeUnixNano: now, Attributes: attrs, Exemplars: []*metricspb.Exemplar{{FilteredAttributes: attrs}},
+				TimeUnixNano: now, Value: &metricspb.NumberDataPoint_AsInt{AsInt: 1}, Attributes: attrs, Exemplars: []*metricspb.Exemplar{{FilteredAttributes: attrs}},
 			}}}},
 		}}}}}}}
 	}

@@ -105,7 +105,8 @@ func (w *walker) addBody(m []byte) bool {
 	return ok
 }
 
-// admitRecord decides whether the record can be stored, and at which time.
+// admitRecord decides whether the record can be stored, and at which time. A record may leave its own time out, but then it must say when it
+// was observed.
 func (w *walker) admitRecord() (int64, bool) {
 	r := &w.record
 	field, t := "time_unix_nano", r.time
@@ -113,6 +114,7 @@ func (w *walker) admitRecord() (int64, bool) {
 		field, t = "observed_time_unix_nano", r.observed
 	}
 	if t == 0 {
+		w.note(issueNoTime, "time_unix_nano")
 		return w.stamp.ReceivedUnixNano, true
 	}
 	if !w.inWindow(t, 30) {

@@ -13,7 +13,8 @@ type metric struct {
 	ownData bool
 
 	temporality uint64
-	monotonic   bool
+	// aggregated says that the data has a temporality.
+	aggregated, monotonic bool
 	// run is the data points of the present hour, for metric_catalog.
 	run  blocks.MetricUse
 	hour uint32
@@ -32,7 +33,7 @@ const (
 
 func (w *walker) metrics(body []byte) bool {
 	return w.items(body, func(m []byte) bool {
-		w.metricAt, w.itemAt = w.itemAt, 0
+		w.metricAt, w.itemAt = w.itemAt, -1
 		return w.readMetric(m)
 	})
 }
@@ -156,6 +157,7 @@ func (w *walker) gauge() bool {
 func (w *walker) sum() bool {
 	s := w.set.Sum()
 	t := w.pointTable(&s.Point, &s.Exemplars, blocks.SumMetric)
+	w.metric.aggregated = true
 	return w.points(true, func(m []byte) bool {
 		return w.readNumber(&t, m) && w.finishPoint(&t, func() {
 			s.Value.Append(w.point.value)
@@ -170,6 +172,7 @@ const maxTemporality = 2
 func (w *walker) histogram() bool {
 	h := w.set.Histogram()
 	t := w.pointTable(&h.Point, &h.Exemplars, blocks.HistogramMetric)
+	w.metric.aggregated = true
 	return w.points(false, func(m []byte) bool {
 		if !w.readHistogram(&t, h, m) {
 			return false
@@ -197,6 +200,7 @@ func (w *walker) histogram() bool {
 func (w *walker) exponentialHistogram() bool {
 	h := w.set.ExponentialHistogram()
 	t := w.pointTable(&h.Point, &h.Exemplars, blocks.ExponentialHistogramMetric)
+	w.metric.aggregated = true
 	return w.points(false, func(m []byte) bool {
 		if !w.readExponentialHistogram(&t, h, m) {
 			return false

@@ -166,12 +166,30 @@ func oddMetrics() *colmetricspb.ExportMetricsServiceRequest {
 				{Name: "m", Unit: "2", Data: &metricspb.Metric_Sum{Sum: s}},
 				{Name: "h", Data: &metricspb.Metric_Histogram{Histogram: h}},
 				{Name: "e", Data: &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: e}},
-				{Data: &metricspb.Metric_Summary{Summary: y}, Metadata: attrs},
+				{Name: "y", Data: &metricspb.Metric_Summary{Summary: y}, Metadata: attrs},
+				{Data: &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: g.DataPoints[:1]}}},
+				{Name: "shapes", Data: &metricspb.Metric_Histogram{Histogram: oddHistogram()}},
 				{Name: "nothing"},
 			}}},
 		})
 	}
 	return out
+}
+
+// oddHistogram has points of every shape, right and wrong.
+func oddHistogram() *metricspb.Histogram {
+	h := &metricspb.Histogram{AggregationTemporality: 7}
+	for _, counts := range [][]uint64{nil, {1}, {1, 2}, {1, 2, 3}} {
+		for _, bounds := range [][]float64{nil, {1}, {1, 2}, {2, 1}, {1, 1}, {math.NaN()}, {1, math.NaN()}, {math.Inf(-1), math.Inf(1)}} {
+			for flags := range uint32(2) {
+				h.DataPoints = append(h.DataPoints, &metricspb.HistogramDataPoint{
+					TimeUnixNano: uint64(benchTime().UnixNano()), BucketCounts: counts, ExplicitBounds: bounds, Flags: flags,
+					Exemplars: []*metricspb.Exemplar{{SpanId: []byte("12345678")}},
+				})
+			}
+		}
+	}
+	return h
 }
 
 func nested(b []byte, fields ...protowire.Number) []byte {

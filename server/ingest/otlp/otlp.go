@@ -91,7 +91,7 @@ func (e *Error) Error() string {
 }
 
 // ErrTooLarge means that a request's rows would need more memory than Stamp.MaxBytes. It maps to 413, not 400.
-var ErrTooLarge = errors.New("the items of this request, with the attributes of their resource and scope on each, are too large: send fewer items in a request")
+var ErrTooLarge = errors.New("the rows of the request need more memory than it may take")
 
 // Walk appends the rows of an export request to set. When it returns an error, which is an *Error or ErrTooLarge, the set is as
 // it was. Bytes of body are copied, never kept. One set must not be walked into by two goroutines.

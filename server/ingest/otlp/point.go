@@ -20,6 +20,10 @@ type point struct {
 	zeroThreshold                  float64
 	positiveOffset, negativeOffset int32
 
+	// problem is why the point, of the shape it has, cannot be stored: noIssue, or an issue of the field.
+	problem issueKind
+	field   string
+
 	series    uint64
 	exemplars int
 
@@ -33,7 +37,7 @@ func appendBool(c *native.UInt8, v bool) { native.AppendBool(c, v) }
 
 // beginPoint must come before the fields of a point are read.
 func (w *walker) beginPoint(t *pointTable) {
-	w.point = point{mark: t.Attributes.Mark()}
+	w.point = point{mark: t.Attributes.Mark(), problem: noIssue}
 	t.Attributes.BeginRow()
 }
 
@@ -54,7 +58,7 @@ func (w *walker) pointAttribute(t *pointTable, b []byte, i int) int {
 // readNumber reads a NumberDataPoint.
 func (w *walker) readNumber(t *pointTable, b []byte) bool {
 	w.beginPoint(t)
-	p := &w.point
+	p, given := &w.point, false
 	for i := 0; i < len(b); {
 		tag, next := varint(b, i)
 		if next < 0 {
@@ -69,12 +73,12 @@ func (w *walker) readNumber(t *pointTable, b []byte) bool {
 			p.time, i = fixed64(b, i)
 		case 4<<3 | wireFixed8:
 			v, i = fixed64(b, i)
-			p.value = math.Float64frombits(v)
+			p.value, given = math.Float64frombits(v), true
 		case 5<<3 | wireBytes:
 			i = w.exemplar(t, b, i)
 		case 6<<3 | wireFixed8:
 			v, i = fixed64(b, i)
-			p.value = float64(int64(v))
+			p.value, given = float64(int64(v)), true
 		case 7<<3 | wireBytes:
 			i = w.pointAttribute(t, b, i)
 		case 8<<3 | wireVarint:
@@ -87,8 +91,14 @@ func (w *walker) readNumber(t *pointTable, b []byte) bool {
 			return false
 		}
 	}
+	if !given && p.flags&flagNoRecordedValue == 0 {
+		p.problem, p.field = issueNoValue, "value"
+	}
 	return true
 }
+
+// flagNoRecordedValue marks a point that tells of a gap in its series. It is stored with its flags and a value of 0.
+const flagNoRecordedValue = 1
 
 // readHistogram reads a HistogramDataPoint.
 func (w *walker) readHistogram(t *pointTable, h *blocks.Histogram, b []byte) bool {
@@ -142,7 +152,26 @@ func (w *walker) readHistogram(t *pointTable, h *blocks.Histogram, b []byte) boo
 			return false
 		}
 	}
+	w.checkBuckets(h.BucketCounts.Elements.Rows()[h.BucketCounts.Start():], h.ExplicitBounds.Elements.Rows()[h.ExplicitBounds.Start():])
 	return true
+}
+
+// checkBuckets holds a histogram to the data model of OTLP. A gap in the series may come with its bounds and without counts.
+func (w *walker) checkBuckets(counts []uint64, bounds []float64) {
+	p := &w.point
+	if len(counts) == 0 && (len(bounds) == 0 || p.flags&flagNoRecordedValue != 0) {
+		return
+	}
+	if len(counts) != len(bounds)+1 {
+		p.problem, p.field = issueBucketCounts, "bucket_counts"
+		return
+	}
+	for i, bound := range bounds {
+		if i > 0 && !(bound > bounds[i-1]) || math.IsNaN(bound) {
+			p.problem, p.field = issueBounds, "explicit_bounds"
+			return
+		}
+	}
 }
 
 func double(b []byte, i int) (float64, int) {

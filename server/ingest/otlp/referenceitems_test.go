@@ -3,6 +3,7 @@ package otlp_test
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -246,11 +247,28 @@ type dataPoint interface {
 	GetFlags() uint32
 }
 
+// soundPoint holds a point to what the data model of OTLP says of its shape.
+func soundPoint(p dataPoint) bool {
+	gap := p.GetFlags()&uint32(metricspb.DataPointFlags_DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK) != 0
+	switch p := p.(type) {
+	case *metricspb.NumberDataPoint:
+		return p.Value != nil || gap
+	case *metricspb.HistogramDataPoint:
+		if len(p.BucketCounts) == 0 && gap {
+			return true
+		}
+		shaped := len(p.BucketCounts) == 0 && len(p.ExplicitBounds) == 0 || len(p.BucketCounts)-len(p.ExplicitBounds) == 1
+		increasing := slices.Compact(slices.Clone(p.ExplicitBounds))
+		return shaped && !slices.ContainsFunc(increasing, math.IsNaN) && len(increasing) == len(p.ExplicitBounds) && slices.IsSorted(p.ExplicitBounds)
+	}
+	return true
+}
+
 func (r *reference) point(
 	res *refResource, scope *commonpb.InstrumentationScope, m *metricspb.Metric, typ string, monotonic bool,
 	p dataPoint, exemplars []*metricspb.Exemplar, own row,
 ) {
-	if p.GetTimeUnixNano() != 0 && r.outside(p.GetTimeUnixNano(), 90) {
+	if m.Name == "" || !soundPoint(p) || p.GetTimeUnixNano() != 0 && r.outside(p.GetTimeUnixNano(), 90) {
 		r.rejected++
 		return
 	}

@@ -270,14 +270,14 @@ func each(b []byte, number uint64, do func(m []byte, index int) bool) bool {
 func (w *walker) items(body []byte, item func(m []byte) bool) bool {
 	return each(body, 1, func(m []byte, index int) bool {
 		w.flushKeys()
-		w.resourceAt, w.scopeAt, w.itemAt = index, -1, -1
+		w.resourceAt, w.scopeAt, w.metricAt, w.itemAt = index, -1, -1, -1
 		w.resource.forget()
 		if !w.grow(levelSize) || !each(m, 1, func(r []byte, _ int) bool { return w.readResource(r) }) || !schemaURL(m) {
 			return false
 		}
 		w.stampResource()
 		return each(m, 2, func(m []byte, index int) bool {
-			w.scopeAt, w.itemAt = index, -1
+			w.scopeAt, w.metricAt, w.itemAt = index, -1, -1
 			w.scope.forget()
 			if !w.grow(levelSize) || !each(m, 1, func(s []byte, _ int) bool { return w.readScope(s) }) || !schemaURL(m) {
 				return false

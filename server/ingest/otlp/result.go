@@ -55,11 +55,16 @@ const (
 	issueSpanID
 	issueTooOld
 	issueTooNew
+	issueNoName
+	issueNoValue
+	issueBucketCounts
+	issueBounds
 	firstWarning
 )
 
 const (
 	issueNoTime issueKind = iota + firstWarning
+	issueNoTemporality
 	issueNegativeDuration
 	issueEndTooNew
 	issueParentID
@@ -94,6 +99,16 @@ func (k issueKind) message() string {
 		return "rejected: the time is further back than the retention of this signal (30 days, metrics 90); check the sender's clock"
 	case issueTooNew:
 		return "rejected: the time is more than 24 hours ahead; check the sender's clock"
+	case issueNoName:
+		return "rejected: a metric must have a name"
+	case issueNoValue:
+		return "rejected: neither as_double nor as_int is set, and the flags do not say that there is no recorded value"
+	case issueBucketCounts:
+		return "rejected: there must be one more than there are explicit_bounds, or none of both"
+	case issueBounds:
+		return "rejected: must be strictly increasing"
+	case issueNoTemporality:
+		return "must be 1 (delta) or 2 (cumulative): the metric was stored as unspecified, and its values cannot be added up over time"
 	case issueNoTime:
 		return "is not set: the receive time was stored"
 	case issueNegativeDuration:
@@ -140,8 +155,10 @@ func (w *walker) note(k issueKind, field string) {
 	switch {
 	case w.scopeAt < 0:
 		path += ".resource"
-	case w.itemAt < 0:
+	case w.itemAt < 0 && w.metricAt < 0:
 		path += fmt.Sprintf(".%s[%d].scope", names[1], w.scopeAt)
+	case w.signal == Metrics && w.itemAt < 0:
+		path += fmt.Sprintf(".%s[%d].%s[%d]", names[1], w.scopeAt, names[2], w.metricAt)
 	case w.signal == Metrics:
 		path += fmt.Sprintf(".%s[%d].%s[%d].data_points[%d]", names[1], w.scopeAt, names[2], w.metricAt, w.itemAt)
 	default:
@@ -151,6 +168,14 @@ func (w *walker) note(k issueKind, field string) {
 		path += "." + field
 	}
 	n.path = path
+}
+
+// noteMetric counts an issue of the present metric itself.
+func (w *walker) noteMetric(k issueKind, field string) {
+	point := w.itemAt
+	w.itemAt = -1
+	w.note(k, field)
+	w.itemAt = point
 }
 
 // takeBackNotes forgets the notes of a span that is not stored by no fault of its own.

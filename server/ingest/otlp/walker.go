@@ -25,7 +25,8 @@ type walker struct {
 
 	resource resource
 	scope    scope
-	// resourceAt, scopeAt and itemAt are where the walk is, for reasons in the result. metricAt is used for metrics only.
+	// resourceAt, scopeAt and itemAt are where the walk is, for reasons in the result. metricAt is for metrics only, where
+	// itemAt is that of the data point; what does not apply is -1.
 	resourceAt, scopeAt, metricAt, itemAt int
 
 	places   [places]placement
