@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,12 +112,18 @@ func TestOverload(t *testing.T) {
 		args []string
 		tag  string
 	}{
-		{"share of the organization", []string{"--queue-max-bytes", "16MiB", "--queue-segment-bytes", "1MiB"}, "@svc/ingest/OrgQueueThrottled"},
-		{"queue as a whole", []string{"--queue-max-bytes", "4MiB", "--queue-max-bytes-per-org", "4MiB", "--queue-segment-bytes", "256KiB"}, "@svc/ingest/ExportLaneBackpressure"},
+		{"share of the organization", []string{"--queue-max-bytes", "4MiB", "--queue-segment-bytes", "256KiB"}, "@svc/ingest/OrgQueueThrottled"},
+		{"queue as a whole", []string{"--queue-max-bytes", "1MiB", "--queue-max-bytes-per-org", "1MiB", "--queue-segment-bytes", "64KiB"}, "@svc/ingest/ExportLaneBackpressure"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"), c.args...)
-			reports, memory := overload{duration: 2 * time.Second, marked: true}.run(t, p, child(t, p.Pid()))
+			engine := child(t, p.Pid())
+			// Halted for as long as is sent, the engine is slower than any sender, on a slow machine too. BenchmarkOverload lets it run.
+			if err := syscall.Kill(engine, syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(2*time.Second, func() { _ = syscall.Kill(engine, syscall.SIGCONT) })
+			reports, memory := overload{duration: 2 * time.Second, marked: true}.run(t, p, engine)
 			if t.Failed() {
 				return
 			}
