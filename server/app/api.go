@@ -40,6 +40,12 @@ const (
 	restWindow   = time.Minute
 )
 
+// Rates of the public reads of share links in the same window: of one link, and of one address.
+const (
+	shareTokenRequests   = 600
+	shareAddressRequests = 120
+)
+
 // openAPI serves the API address. With the role api it makes the services, the chain in front of them, and every door on the API address.
 func (a *App) openAPI(ctx context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleAPI) {
@@ -171,6 +177,10 @@ func (a *App) mountServices(chain *rpc.Chain, shareTokens dashboards.Sealer) htt
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
+	mount(svcv2connect.NewShareServiceHandler(dashboards.NewPublic(dashboards.PublicConfig{
+		Store: a.store, Hash: a.shareHash,
+		ByToken: rpc.NewWindowLimiter(shareTokenRequests, restWindow), ByAddress: rpc.NewWindowLimiter(shareAddressRequests, restWindow),
+	}), options...))
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, shareTokens, a.shareHash), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))

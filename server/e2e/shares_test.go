@@ -112,3 +112,67 @@ func TestDashboardShares(t *testing.T) {
 		t.Errorf("after the revocation: %s", got)
 	}
 }
+
+// TestPublicShare: what a link shows to somebody without a credential, and when it stops.
+func TestPublicShare(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "Public shares")
+	c, nobody := restClient{t, s, s.APIKey}, restClient{t, s, ""}
+	made := c.call("POST", "/v2/dashboards", `{"name":"Open","description":"For all","sections":[{"id":"s","title":"Part"}],"widgets":[`+statWidget("w1", 0)+`,`+statWidget("w2", 4)+`]}`, 200)
+	board := "/v2/dashboards/" + fmt.Sprint(made["id"])
+	token := func(share map[string]any) string { return fmt.Sprintf(`{"token":%q}`, share["token"]) }
+	const resolve = "/v2/share/resolve"
+	missing := nobody.call("POST", resolve, `{"token":"nobody-knows-this-token"}`, 404)
+	if tagOf(missing) != "@svc/http/errors/ShareNotFoundError" {
+		t.Errorf("an unknown token: %v", missing)
+	}
+	if got := tagOf(nobody.call("POST", resolve, `{"token":"short"}`, 400)); got != "@svc/http/v2/InvalidRequestError" {
+		t.Errorf("no token: %v", got)
+	}
+
+	share := c.call("PUT", board+"/share", `{"mode":"public"}`, 200)
+	open := nobody.call("POST", resolve, token(share), 200)
+	shown := open["dashboard"].(map[string]any)
+	if open["mode"] != "public" || open["scope"] != "dashboard" || open["embeddable"] != false || shown["name"] != "Open" || len(shown["widgets"].([]any)) != 2 {
+		t.Errorf("open: %v", open)
+	}
+	if text := fmt.Sprint(open); strings.Contains(text, "aggregation") || strings.Contains(text, s.OrgID) || strings.Contains(text, "dash_") {
+		t.Errorf("the link shows more than is drawn: %s", text)
+	}
+	meta := nobody.call("POST", "/v2/share/og-meta", token(share), 200)
+	ogID := strings.TrimPrefix(fmt.Sprint(meta["imagePath"]), "/share/og/")
+	card := nobody.call("POST", "/v2/share/og-card", fmt.Sprintf(`{"ogId":%q}`, ogID), 200)
+	if meta["title"] != "Open" || meta["description"] != "For all" || card["widgetCount"] != 2.0 || len(card["tiles"].([]any)) != 2 || card["org"].(map[string]any)["name"] != "Public shares" {
+		t.Errorf("preview: %v %v", meta, card)
+	}
+	if diff := cmp.Diff(missing, nobody.call("POST", resolve, fmt.Sprintf(`{"token":%q}`, ogID), 404)); diff != "" {
+		t.Errorf("the id of the card opens the link: %s", diff)
+	}
+
+	// A widget only shows while its dashboard is shared, and is never more open.
+	widget := c.call("PUT", board+"/widgets/w2/share", `{"mode":"public"}`, 200)
+	part := nobody.call("POST", resolve, token(widget), 200)
+	if part["scope"] != "widget" || part["embeddable"] != true || len(part["dashboard"].(map[string]any)["widgets"].([]any)) != 1 || strings.Contains(fmt.Sprint(part), "Open") {
+		t.Errorf("widget: %v", part)
+	}
+	c.call("PUT", board+"/share", `{"mode":"org"}`, 200)
+	for _, who := range []restClient{nobody, c} { // an API key is no session
+		for _, body := range []string{token(widget), token(share)} {
+			if got := tagOf(who.call("POST", resolve, body, 403)); got != "@svc/http/errors/ShareSignInRequiredError" {
+				t.Errorf("a link for the organization: %v", got)
+			}
+		}
+	}
+	rotated := c.call("POST", board+"/share/rotate", "", 200)
+	c.call("PUT", board+"/share", `{"mode":"public"}`, 200)
+	nobody.call("POST", resolve, token(rotated), 200)
+	c.call("PATCH", board, `{"widgets":[`+statWidget("w1", 0)+`]}`, 200)
+	for name, body := range map[string]string{"rotated": token(share), "widget gone": token(widget)} {
+		if diff := cmp.Diff(missing, nobody.call("POST", resolve, body, 404)); diff != "" {
+			t.Errorf("%s (-unknown +got):\n%s", name, diff)
+		}
+	}
+	c.call("DELETE", board+"/share", "", 200)
+	if diff := cmp.Diff(missing, nobody.call("POST", resolve, token(rotated), 404)); diff != "" {
+		t.Errorf("revoked (-unknown +got):\n%s", diff)
+	}
+}

@@ -94,6 +94,7 @@ func register(mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 		svcv2.RegisterApiKeysServiceHandlerClient(ctx, mux, svcv2.NewApiKeysServiceClient(conn)),
 		svcv2.RegisterAgentFeedbackServiceHandlerClient(ctx, mux, svcv2.NewAgentFeedbackServiceClient(conn)),
 		svcv2.RegisterAttributeMappingsServiceHandlerClient(ctx, mux, svcv2.NewAttributeMappingsServiceClient(conn)),
+		svcv2.RegisterShareServiceHandlerClient(ctx, mux, svcv2.NewShareServiceClient(conn)),
 		svcv2.RegisterDashboardsServiceHandlerClient(ctx, mux, svcv2.NewDashboardsServiceClient(conn)),
 		svcv2.RegisterIngestKeysServiceHandlerClient(ctx, mux, svcv2.NewIngestKeysServiceClient(conn)),
 		svcv2.RegisterAuditLogServiceHandlerClient(ctx, mux, svcv2.NewAuditLogServiceClient(conn)),

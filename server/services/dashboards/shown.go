@@ -1,0 +1,123 @@
+package dashboards
+
+import (
+	"regexp"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+// shown is what a link shows of a dashboard: of its widgets, or of the one, what is drawn, not what is asked. It copies what is known to
+// be harmless: a field that is added later stays hidden until it is added here.
+func shown(def *svcv2.CreateDashboardRequest, only *svcv2.Widget) *structpb.Struct {
+	out := &svcv2.CreateDashboardRequest{TimeRange: def.GetTimeRange(), RefreshIntervalSeconds: def.RefreshIntervalSeconds}
+	widgets := def.GetWidgets()
+	if only != nil {
+		out.Name = widgetTitle(only)
+		widgets = []*svcv2.Widget{only}
+	} else {
+		out.Name, out.Description, out.Sections = def.GetName(), def.Description, def.GetSections()
+	}
+	for _, v := range def.GetVariables() {
+		if only == nil || uses(only, v.GetName()) {
+			out.Variables = append(out.Variables, &svcv2.DashboardVariable{
+				Name: v.GetName(), Label: v.Label, IncludeAll: v.IncludeAll, DefaultValue: v.DefaultValue, Type: v.GetType(), Options: v.GetOptions(),
+			})
+		}
+	}
+	for _, w := range widgets {
+		public := &svcv2.Widget{
+			Id: w.GetId(), Visualization: w.GetVisualization(), Display: shownDisplay(w.GetDisplay()), Layout: w.GetLayout(), TimeRange: w.TimeRange,
+			DataSource: &svcv2.WidgetDataSource{Kind: w.GetDataSource().GetKind(), ResultShape: w.GetDataSource().ResultShape, DisplayType: w.GetDataSource().DisplayType},
+		}
+		if only == nil {
+			public.SectionId, public.TabId = w.SectionId, w.TabId
+		}
+		out.Widgets = append(out.Widgets, public)
+	}
+	s := camel(out.ProtoReflect())
+	for _, list := range []string{"widgets", "sections", "variables"} {
+		if s.Fields[list] == nil {
+			s.Fields[list] = structpb.NewListValue(&structpb.ListValue{})
+		}
+	}
+	return s
+}
+
+// shownDisplay leaves out what says which data is asked for.
+func shownDisplay(d *svcv2.WidgetDisplay) *svcv2.WidgetDisplay {
+	out := &svcv2.WidgetDisplay{
+		Title: d.Title, Description: d.Description, ChartId: d.ChartId, Prefix: d.Prefix, Suffix: d.Suffix, Unit: d.Unit, ChartPresentation: d.ChartPresentation,
+		XAxis: d.XAxis, YAxis: d.YAxis, SeriesMapping: d.GetSeriesMapping(), ColorOverrides: d.GetColorOverrides(), Stacked: d.Stacked, CurveType: d.CurveType,
+		Thresholds: d.GetThresholds(), Columns: d.GetColumns(), ListDataSource: d.ListDataSource, ListLimit: d.ListLimit, Pie: d.Pie,
+		Histogram: d.Histogram, Heatmap: d.Heatmap, Gauge: d.Gauge, Markdown: d.Markdown,
+	}
+	if s := d.Sparkline; s != nil {
+		out.Sparkline = &svcv2.Sparkline{Enabled: s.GetEnabled()}
+	}
+	if f := d.Funnel; f != nil {
+		out.Funnel = &svcv2.FunnelDisplay{ShowStepPercent: f.ShowStepPercent, Variant: f.Variant}
+	}
+	if p := d.Paths; p != nil {
+		out.Paths = &svcv2.PathsDisplay{Direction: p.Direction, Depth: p.Depth, Branches: p.Branches}
+	}
+	return out
+}
+
+// uses reports whether a widget refers to a variable, as `$name` or `${name}`.
+func uses(w *svcv2.Widget, name string) bool {
+	text, err := proto.Marshal(w)
+	return err == nil && regexp.MustCompile(`\$(`+name+`\b|\{`+name+`\})`).Match(text)
+}
+
+// camel is the JSON of what is set in a message, with camelCase names; the keys of maps stay as they are.
+func camel(m protoreflect.Message) *structpb.Struct {
+	out := &structpb.Struct{Fields: map[string]*structpb.Value{}}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.IsMap():
+			entries := &structpb.Struct{Fields: map[string]*structpb.Value{}}
+			v.Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
+				entries.Fields[k.String()] = camelValue(f.MapValue(), v)
+				return true
+			})
+			out.Fields[f.JSONName()] = structpb.NewStructValue(entries)
+		case f.IsList():
+			list := &structpb.ListValue{}
+			for i := range v.List().Len() {
+				list.Values = append(list.Values, camelValue(f, v.List().Get(i)))
+			}
+			out.Fields[f.JSONName()] = structpb.NewListValue(list)
+		default:
+			out.Fields[f.JSONName()] = camelValue(f, v)
+		}
+		return true
+	})
+	return out
+}
+
+func camelValue(f protoreflect.FieldDescriptor, v protoreflect.Value) *structpb.Value {
+	switch f.Kind() {
+	case protoreflect.BoolKind:
+		return structpb.NewBoolValue(v.Bool())
+	case protoreflect.DoubleKind:
+		return structpb.NewNumberValue(v.Float())
+	case protoreflect.Int32Kind:
+		return structpb.NewNumberValue(float64(v.Int()))
+	case protoreflect.MessageKind:
+		switch m := v.Message().Interface().(type) {
+		case *timestamppb.Timestamp:
+			return structpb.NewStringValue(m.AsTime().Format(time.RFC3339Nano))
+		case *structpb.Value:
+			return m
+		}
+		return structpb.NewStructValue(camel(v.Message()))
+	default:
+		return structpb.NewStringValue(v.String())
+	}
+}
