@@ -52,8 +52,8 @@ func TestActivity(t *testing.T) {
 		rows             int
 	}{
 		{name: "events", path: pathEvents, body: []byte(lines[pathEvents]), headers: []string{"Content-Type", "application/x-ndjson"}, want: `{"accepted":2}`, rows: 2},
-		{name: "meta", path: pathMeta, body: []byte(lines[pathMeta]), headers: []string{"Content-Type", "application/json"}, rows: 2, want: `{"accepted":2,"warnings":["line 1: start_time is missing: the receive time was stored (2 times in this request)"]}`},
-		{name: "timeline", path: pathTimeline, body: []byte(lines[pathTimeline]), headers: []string{"Content-Type", "text/plain;charset=UTF-8"}, rows: 2, want: `{"accepted":2,"warnings":["line 1: timestamp is missing: the receive time was stored (2 times in this request)"]}`},
+		{name: "meta", path: pathMeta, body: []byte(lines[pathMeta]), headers: []string{"Content-Type", "application/json"}, rows: 2, want: `{"accepted":2,"warnings":["line 1: start_time is missing: the receive time stands for it (2 times in this request)"]}`},
+		{name: "timeline", path: pathTimeline, body: []byte(lines[pathTimeline]), headers: []string{"Content-Type", "text/plain;charset=UTF-8"}, rows: 2, want: `{"accepted":2,"warnings":["line 1: timestamp is missing: the receive time stands for it (2 times in this request)"]}`},
 		{name: "gzip", path: pathEvents, body: gzipped(t, []byte(lines[pathEvents])), headers: []string{"Content-Encoding", "gzip"}, want: `{"accepted":2}`, rows: 2},
 		{name: "octets", path: pathEvents, body: []byte(lines[pathEvents]), headers: []string{"Content-Type", "application/octet-stream", "Content-Encoding", "identity"}, want: `{"accepted":2}`, rows: 2},
 		{name: "large", path: pathEvents, body: bytes.Repeat([]byte(`{"name":"order placed","user_id":"ada"}`+"\n"), 8000), want: `{"accepted":8000}`, rows: 8000},
@@ -165,6 +165,8 @@ func TestActivityMessagesNameTheField(t *testing.T) {
 		{path: pathBlob, headers: []string{"x-svc-chunk-seq", "x"}, want: "x-svc-chunk-seq must be a whole number"},
 		{path: pathBlob, headers: []string{"x-svc-session-id", ""}, want: "x-svc-session-id is required"},
 		{path: pathBlob, body: "{}", want: "The chunk does not hold a JSON array"},
+		{path: pathBlob, body: "[garbage]", want: "The chunk does not hold a JSON array of rrweb events: at byte 1 an event is not an object"},
+		{path: pathBlob, body: `[{"type":4},{"type":2`, want: "The chunk does not hold a JSON array of rrweb events: it ends before the array does"},
 		{path: pathBlob, body: "", want: "The chunk does not hold a JSON array"},
 	} {
 		f := newFixture(t, ingest.Limits{}, nil)

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -113,31 +114,15 @@ func reserve(b *[]byte, n int, grow func(n int) *apierr.Error) error {
 	return nil
 }
 
-// gunzip decompresses a whole gzip file, which may have several members, into buf.
-func (g *Gateway) gunzip(buf *buffer, compressed []byte) *apierr.Error {
-	zr, _ := g.gunzips.Get().(*gunzipper)
-	if zr == nil {
-		zr = &gunzipper{}
-	}
-	defer func() {
-		zr.src.Reset(nil)
-		g.gunzips.Put(zr)
-	}()
-	if held := cap(buf.b); held > 0 {
-		if fail := g.charge(buf, held); fail != nil {
+// gunzip decompresses a whole gzip file, which may have several members, into buf. One that turns out to be large goes to the lane first.
+func (g *Gateway) gunzip(ctx context.Context, buf *buffer, compressed []byte, turn *turn) *apierr.Error {
+	limit := turn.bound(largeFrom, g.limits.Decompressed)
+	err := g.gunzipWithin(ctx, buf, compressed, limit)
+	if errors.Is(err, errTooLong) && limit < g.limits.Decompressed {
+		if fail := turn.widen(ctx, g.limits.Decompressed); fail != nil {
 			return fail
 		}
-	}
-	limit := g.limits.Decompressed
-	err := errUntrusted
-	size := expanded(compressed, limit)
-	if size <= maxTrusted {
-		err = zr.fill(buf, compressed, size, limit, func(n int) *apierr.Error { return g.charge(buf, n) })
-	}
-	if errors.Is(err, errUntrusted) {
-		if size, err = zr.measure(compressed, limit); err == nil {
-			err = zr.fill(buf, compressed, size, size, func(n int) *apierr.Error { return g.charge(buf, n) })
-		}
+		err = g.gunzipWithin(ctx, buf, compressed, g.limits.Decompressed)
 	}
 	var fail *apierr.Error
 	switch {
@@ -147,15 +132,59 @@ func (g *Gateway) gunzip(buf *buffer, compressed []byte) *apierr.Error {
 		return fail
 	case errors.Is(err, errTooLong):
 		return g.expandsTooFar()
+	case ctx.Err() != nil:
+		return g.interrupted(ctx)
 	default:
-		return notGzip(err)
+		return notGzip(compressed, err)
 	}
+}
+
+// gunzipWithin is gunzip of at most limit bytes.
+func (g *Gateway) gunzipWithin(ctx context.Context, buf *buffer, compressed []byte, limit int) error {
+	zr, _ := g.gunzips.Get().(*gunzipper)
+	if zr == nil {
+		zr = &gunzipper{}
+	}
+	defer func() {
+		zr.src.Reset(nil)
+		g.gunzips.Put(zr)
+	}()
+	// What the buffer has is charged once, also when this is the second try.
+	if held := cap(buf.b) - buf.charged; held > 0 {
+		if fail := g.charge(buf, held); fail != nil {
+			return fail
+		}
+	}
+	err := errUntrusted
+	size := expanded(compressed, limit)
+	if size <= maxTrusted {
+		err = zr.fill(ctx, buf, compressed, size, limit, func(n int) *apierr.Error { return g.charge(buf, n) })
+	}
+	if errors.Is(err, errUntrusted) {
+		if size, err = zr.measure(ctx, compressed, limit); err == nil {
+			err = zr.fill(ctx, buf, compressed, size, size, func(n int) *apierr.Error { return g.charge(buf, n) })
+		}
+	}
+	return err
 }
 
 type gunzipper struct {
 	src     bytes.Reader
 	reader  gzip.Reader
 	inflate inflate.Decoder
+}
+
+// boundReader ends with its context.
+type boundReader struct {
+	ctx context.Context
+	src io.Reader
+}
+
+func (r *boundReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.src.Read(p)
 }
 
 // errUntrusted is returned by gunzipper.fill when a body is larger than its trailer says, by more than a buffer.
@@ -167,7 +196,7 @@ func (z *gunzipper) reset(compressed []byte) error {
 }
 
 // fill decompresses into buf, which gets memory for hint bytes, and for more than maxTrusted only when hint says so.
-func (z *gunzipper) fill(buf *buffer, compressed []byte, hint, limit int, charge func(n int) *apierr.Error) error {
+func (z *gunzipper) fill(ctx context.Context, buf *buffer, compressed []byte, hint, limit int, charge func(n int) *apierr.Error) error {
 	held, untrusted := cap(buf.b), false
 	grow := func(n int) *apierr.Error {
 		if held += n; held > max(hint+1, maxTrusted) {
@@ -186,7 +215,7 @@ func (z *gunzipper) fill(buf *buffer, compressed []byte, hint, limit int, charge
 		err = z.reset(compressed)
 	}
 	if err == nil {
-		err = fill(buf, &z.reader, hint, limit, grow)
+		err = fill(buf, &boundReader{ctx, &z.reader}, hint, limit, grow)
 	}
 	if untrusted {
 		return errUntrusted
@@ -195,11 +224,11 @@ func (z *gunzipper) fill(buf *buffer, compressed []byte, hint, limit int, charge
 }
 
 // measure is the size of a body after decompression.
-func (z *gunzipper) measure(compressed []byte, limit int) (int, error) {
+func (z *gunzipper) measure(ctx context.Context, compressed []byte, limit int) (int, error) {
 	if err := z.reset(compressed); err != nil {
 		return 0, err
 	}
-	n, err := io.Copy(io.Discard, io.LimitReader(&z.reader, int64(limit)+1))
+	n, err := io.Copy(io.Discard, io.LimitReader(&boundReader{ctx, &z.reader}, int64(limit)+1))
 	if err == nil && n > int64(limit) {
 		err = errTooLong
 	}
@@ -218,13 +247,13 @@ func expanded(compressed []byte, limit int) int {
 	return min(claim, limit, n*maxDeflateRatio)
 }
 
-func notGzip(err error) *apierr.Error {
-	return apierr.New(apierr.IngestBadRequest, "The body is declared as gzip, but "+gzipReason(err)+".", apierr.Cause(err))
+func notGzip(compressed []byte, err error) *apierr.Error {
+	return apierr.New(apierr.IngestBadRequest, "The body is declared as gzip, but "+gzipReason(compressed, err)+".", apierr.Cause(err))
 }
 
-func gzipReason(err error) string {
+func gzipReason(compressed []byte, err error) string {
 	switch {
-	case errors.Is(err, gzip.ErrHeader):
+	case errors.Is(err, gzip.ErrHeader), !bytes.HasPrefix([]byte{0x1f, 0x8b}, compressed[:min(2, len(compressed))]):
 		return "it has no gzip header where one is expected"
 	case errors.Is(err, gzip.ErrChecksum):
 		return "its checksum does not match"

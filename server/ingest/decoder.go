@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,7 +72,7 @@ func (d *Decoder) DecodeRecord(header, payload []byte, set *blocks.Set) error {
 		return fmt.Errorf("ingest: record payload: %w", err)
 	}
 	if h.Kind != 0 {
-		_, err = activity.Walk(h.Kind, raw, &stamp, set)
+		_, err = activity.Walk(context.Background(), h.Kind, raw, &stamp, set)
 	} else {
 		_, err = otlp.Walk(h.Signal, raw, &stamp, set)
 	}

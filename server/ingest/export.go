@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -31,8 +30,6 @@ type export struct {
 	json bool
 	// push is set when the body is lines of a log push.
 	push *push
-	// large is set when it became large in memory.
-	large bool
 }
 
 // packFrom is the size from which a body that came uncompressed is compressed for the queue: below it a record costs the disk no more
@@ -42,18 +39,17 @@ const packFrom = 256 << 10
 // store takes a body from validation to the durable queue.
 func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fail *apierr.Error) {
 	var set *blocks.Set
+	var turn *turn
+	defer func() { turn.end() }()
 	defer func() {
 		if p := recover(); p != nil {
 			// The set may be half-filled: it is not put back.
+			set = nil
 			result, fail = otlp.Result{}, g.panicked(ctx, e.signal, p)
 			return
 		}
 		g.sets.Put(set)
-		if e.large {
-			// Rather than when the heap has doubled: the garbage of several such requests would be gigabytes.
-			set = nil
-			runtime.GC()
-		}
+		set = nil
 	}()
 
 	header := RecordHeader{
@@ -65,18 +61,19 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		header.NoProductEvents = e.key.Signals != nil && !slices.Contains(e.key.Signals, activity.ProductEvents.String())
 	}
 	// Not before it has a slot does a request take the memory to decode into.
-	if fail := g.toDecoder(ctx, e.key.Org, len(e.body)); fail != nil {
+	e.gzip = e.gzip && (len(e.body) > 0 || e.door == doorGRPC) // over HTTP nothing is nothing, however it is encoded
+	if turn, fail = g.toDecoder(ctx, e.key.Org, len(e.body), e.expected(g.limits.Decompressed)); fail != nil {
 		return otlp.Result{}, fail
 	}
 	set = g.sets.Get(purposeOf(e.signal))
 	work := g.buffers.get(e.key.Org)
 	defer g.release(work)
 	e.sent = len(e.body)
-	payload, result, fail := g.decode(ctx, e, &header, work, set)
+	payload, result, fail := g.decode(ctx, e, &header, work, set, turn)
 	if fail != nil {
 		if fail.Tag == apierr.IngestPayloadTooLarge {
 			// The set is empty again, but may have taken memory up to the bound: it is not put back.
-			set, e.large = nil, true
+			set, turn.grown = nil, true
 		}
 		return otlp.Result{}, fail
 	}
@@ -127,15 +124,23 @@ func (g *Gateway) panicked(ctx context.Context, signal fmt.Stringer, p any) *api
 	return apierr.New(apierr.IngestInternal, "The request failed on our side. It was not stored.")
 }
 
-// decode fills set from the body and returns the payload to queue, which lies in the body or in work. It holds a decoder slot
-// meanwhile, which bounds the memory of decompressed bodies.
-func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, work *buffer, set *blocks.Set) (payload []byte, result otlp.Result, fail *apierr.Error) {
-	defer g.decoders.leave(e.key.Org)
+// expected is the size of the body after decompression, if it is what it claims to be.
+func (e *export) expected(limit int) int {
+	if e.gzip {
+		return expanded(e.body, limit)
+	}
+	return len(e.body)
+}
+
+// decode fills set from the body and returns the payload to queue, which lies in the body or in work. It gives a decoder slot back when
+// it is done; the lane stays taken until the columns are gone too.
+func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, work *buffer, set *blocks.Set, turn *turn) (payload []byte, result otlp.Result, fail *apierr.Error) {
+	defer turn.leaveSlot()
 	raw := e.body
 	if e.gzip {
 		inflated := g.buffers.get(e.key.Org)
 		defer g.release(inflated)
-		if fail := g.gunzip(inflated, e.body); fail != nil {
+		if fail := g.gunzip(ctx, inflated, e.body, turn); fail != nil {
 			return nil, result, fail
 		}
 		raw = inflated.b
@@ -145,26 +150,19 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 	if len(raw) > g.limits.Decompressed {
 		return nil, result, g.expandsTooFar()
 	}
-	e.large = len(raw) > maxTrusted
-	if e.json {
-		b, err := otlp.FromJSON(e.signal, raw)
-		if err != nil {
-			return nil, result, invalid(err)
+	turn.grown = len(raw) > freeFrom
+	request, result, fail := g.walk(e, header, raw, set, turn.bound(smallColumns, g.limits.Columns))
+	if fail != nil && fail.Tag == apierr.IngestPayloadTooLarge && !turn.large && g.limits.Columns > smallColumns {
+		if fail := turn.widen(ctx, len(raw)); fail != nil {
+			return nil, otlp.Result{}, fail
 		}
-		raw = b
+		request, result, fail = g.walk(e, header, raw, set, g.limits.Columns)
 	}
-	if e.push != nil {
-		raw, fail = e.push.convert(raw, header.ReceivedUnixNano, g.limits.Columns)
-		if fail != nil {
-			return nil, result, fail
-		}
+	if fail != nil {
+		return nil, otlp.Result{}, fail
 	}
-	e.large = e.large || len(raw) > maxTrusted
-	stamp := header.stamp(g.limits.Columns)
-	result, err := otlp.Walk(e.signal, raw, &stamp, set)
-	if err != nil {
-		return nil, otlp.Result{}, invalid(err)
-	}
+	turn.grown = turn.grown || set.Bytes() > freeFrom
+	raw = request
 	if e.push != nil {
 		result.Rejected += e.push.lines.Rejected
 	}
@@ -178,6 +176,28 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 		payload = raw
 	}
 	return payload, result, nil
+}
+
+// walk fills set from a decompressed body, within so many bytes of columns, and returns the body as an OTLP request in protobuf.
+func (g *Gateway) walk(e *export, header *RecordHeader, raw []byte, set *blocks.Set, columns int) (request []byte, result otlp.Result, fail *apierr.Error) {
+	if e.json {
+		b, err := otlp.FromJSON(e.signal, raw)
+		if err != nil {
+			return nil, result, invalid(err)
+		}
+		raw = b
+	}
+	if e.push != nil {
+		if raw, fail = e.push.convert(raw, header.ReceivedUnixNano, columns); fail != nil {
+			return nil, result, fail
+		}
+	}
+	stamp := header.stamp(columns)
+	result, err := otlp.Walk(e.signal, raw, &stamp, set)
+	if err != nil {
+		return nil, result, invalid(err)
+	}
+	return raw, result, nil
 }
 
 // invalid is the answer to a body that is not OTLP. Errors of otlp name the field and are written for the sender.

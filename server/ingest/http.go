@@ -53,9 +53,11 @@ func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 		case r.Method == http.MethodOptions:
 			preflight(w)
 		case !found:
-			routeNotFound(w)
+			g.turnAway(w, r, routeNotFound())
 		case !slices.Contains(e.methods, r.Method):
-			methodNotAllowed(w, strings.Join(e.methods, ", ")+", OPTIONS")
+			allow := strings.Join(e.methods, ", ") + ", OPTIONS"
+			h.Set("Allow", allow)
+			g.turnAway(w, r, methodNotAllowed(allow))
 		default:
 			e.serve(w, r)
 		}
@@ -87,14 +89,13 @@ func (g *Gateway) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "OK")
 }
 
-func methodNotAllowed(w http.ResponseWriter, allow string) {
-	w.Header().Set("Allow", allow)
-	writeError(w, apierr.New(apierr.IngestMethodNotAllowed, "This endpoint does not take this method; it allows "+allow+"."))
+func methodNotAllowed(allow string) *apierr.Error {
+	return apierr.New(apierr.IngestMethodNotAllowed, "This endpoint does not take this method; it allows "+allow+".")
 }
 
-func routeNotFound(w http.ResponseWriter) {
-	writeError(w, apierr.New(apierr.IngestRouteNotFound,
-		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; product events to /v1/events, session data to /v1/sessionReplays/meta, /v1/sessionReplays/blob and /v1/sessionEvents, pushed logs to the URL of their connector. An exporter's OTLP endpoint is the address without a path, because it appends the path itself."))
+func routeNotFound() *apierr.Error {
+	return apierr.New(apierr.IngestRouteNotFound,
+		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; product events to /v1/events, session data to /v1/sessionReplays/meta, /v1/sessionReplays/blob and /v1/sessionEvents, pushed logs to the URL of their connector. An exporter's OTLP endpoint is the address without a path, because it appends the path itself.")
 }
 
 func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otlp.Signal) {
@@ -124,10 +125,24 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, signal fmt.Stringer, d door, fail *apierr.Error) {
 	g.report(signal, d, w.Header().Get("X-Request-Id"), fail)
 	if fail.Tag == apierr.IngestPayloadTooLarge || fail.RetryAfterSeconds() > 0 && unread(r) {
-		g.refuseBody(w, r, fail)
+		g.refuseBody(w, r, fail, 2*int64(g.limits.Body)) // ends at the request's read deadline at the latest
 		return
 	}
-	writeError(w, fail)
+	g.turnAway(w, r, fail)
+}
+
+// turnAwayTime is what anybody's body may take that is not wanted.
+const turnAwayTime = 2 * time.Second
+
+// turnAway answers a request that is refused whatever its body holds. Some of the body is read, as refuseBody does it, but strangers do
+// not make us read for long. Who asks first whether to send the body has not begun.
+func (g *Gateway) turnAway(w http.ResponseWriter, r *http.Request, fail *apierr.Error) {
+	if !unread(r) || r.Header.Get("Expect") != "" {
+		writeError(w, fail)
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(turnAwayTime)) // as in begin
+	g.refuseBody(w, r, fail, int64(g.limits.Body))
 }
 
 // begin counts a request as open until done and gives it its time limit.
@@ -226,14 +241,14 @@ func unread(r *http.Request) bool {
 
 // refuseBody answers, and then reads some more of a body that is not wanted and drops it. An exporter that still sends when the connection
 // closes does not see the answer: it takes that for a network failure and sends the same body for ever.
-func (g *Gateway) refuseBody(w http.ResponseWriter, r *http.Request, fail *apierr.Error) {
+func (g *Gateway) refuseBody(w http.ResponseWriter, r *http.Request, fail *apierr.Error, most int64) {
 	c := http.NewResponseController(w)
 	// Neither can fail on a real connection; where they do, the answer goes out all the same.
 	_ = c.EnableFullDuplex()
 	w.Header().Set("Connection", "close")
 	writeError(w, fail)
 	_ = c.Flush()
-	_, _ = io.CopyN(io.Discard, r.Body, 2*int64(g.limits.Body)) // ends at the request's read deadline at the latest
+	_, _ = io.CopyN(io.Discard, r.Body, most)
 }
 
 func (g *Gateway) bodyTooLarge() *apierr.Error {

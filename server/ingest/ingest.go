@@ -167,6 +167,7 @@ type Gateway struct {
 
 	inFlight inFlight
 	decoders *slots
+	lane     *lane
 	budget   *budget
 	backoff  backoff
 	buffers  bufferPool
@@ -196,7 +197,7 @@ func New(cfg Config) (*Gateway, error) {
 		logger: cfg.Logger, now: cfg.Now, region: cfg.Region,
 		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: rate.NewLimiter(cfg.Nodes),
 		inFlight: inFlight{limit: limits.InFlight, open: map[principal.OrgID]int{}},
-		decoders: newSlots(limits.Decoders), budget: newBudget(limits.Buffered),
+		decoders: newSlots(limits.Decoders), lane: newLane(), budget: newBudget(limits.Buffered),
 		health: newHealth(),
 	}
 	if cfg.Metrics != nil {

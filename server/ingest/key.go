@@ -55,10 +55,13 @@ func (g *Gateway) notAuthenticated(ctx context.Context, org principal.OrgID, err
 	var known *apierr.Error
 	switch {
 	case errors.As(err, &known):
-		if known.Tag == apierr.IngestUnauthorized && g.region != "" && org == "" {
-			// A copy: the lookup may hand out one error again and again.
+		if known.Tag == apierr.IngestUnauthorized && known.Message != "" {
+			// A copy: the lookup may hand out one error again and again. Its texts go on where others end; here they are sentences.
 			here := *known
-			here.Message = sentence(here.Message) + " This is the region " + g.region + ", where keys of other regions are not known."
+			here.Message = sentence(strings.ToUpper(here.Message[:1]) + here.Message[1:])
+			if g.region != "" && org == "" {
+				here.Message += " This is the region " + g.region + ", where keys of other regions are not known."
+			}
 			known = &here
 		}
 		return known

@@ -42,17 +42,17 @@ type metrics struct {
 	open        prometheus.Gauge
 	queueAppend prometheus.Observer
 	early       prometheus.Counter
-	// keyLimited and inFlightLimited are the two causes of a RateLimited.
-	keyLimited, inFlightLimited prometheus.Counter
-	latency                     [signalCount][doors]prometheus.Observer
-	accepted                    [signalCount]prometheus.Counter
-	rejected                    [signalCount]prometheus.Counter
-	discarded                   [signalCount]prometheus.Counter
-	sampled                     prometheus.Counter
-	undecided                   [signalCount]prometheus.Counter
-	received                    [signalCount]prometheus.Counter
-	inflated                    [signalCount]prometheus.Counter
-	activity                    map[string]*activitySeries
+	// keyLimited, inFlightLimited and laneLimited are the causes of a RateLimited.
+	keyLimited, inFlightLimited, laneLimited prometheus.Counter
+	latency                                  [signalCount][doors]prometheus.Observer
+	accepted                                 [signalCount]prometheus.Counter
+	rejected                                 [signalCount]prometheus.Counter
+	discarded                                [signalCount]prometheus.Counter
+	sampled                                  prometheus.Counter
+	undecided                                [signalCount]prometheus.Counter
+	received                                 [signalCount]prometheus.Counter
+	inflated                                 [signalCount]prometheus.Counter
+	activity                                 map[string]*activitySeries
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -78,7 +78,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		Name: "svc_ingest_early_refusals_total", Help: "Requests of organizations that did not wait as told, refused before their body was decoded.",
 	})
 	limited := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_rate_limited_total", Help: "Requests refused for the rate limit of their key, or for the organization's requests in flight.",
+		Name: "svc_ingest_rate_limited_total", Help: "Requests refused for the rate limit of their key, for the organization's requests in flight, or for large ones that wait.",
 	}, []string{"limit"})
 	if reg != nil {
 		var errs []error
@@ -91,7 +91,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	}
 	m := &metrics{
 		requests: requests, open: open, queueAppend: queueAppend, early: early,
-		keyLimited: limited.WithLabelValues("key"), inFlightLimited: limited.WithLabelValues("in_flight"),
+		keyLimited: limited.WithLabelValues("key"), inFlightLimited: limited.WithLabelValues("in_flight"), laneLimited: limited.WithLabelValues("large"),
 	}
 	for i := range signalCount {
 		signal := otlp.Signal(i).String()

@@ -99,14 +99,6 @@ func (s *slots) state() (inUse, waiting int) {
 	return s.inUse, s.waiting.Len()
 }
 
-// toDecoder is the way of a body of so many bytes to a decoder slot, which decode gives back.
-func (g *Gateway) toDecoder(ctx context.Context, org principal.OrgID, bytes int) *apierr.Error {
-	if fail := g.early(ctx, org, bytes); fail != nil {
-		return fail
-	}
-	return g.decoderSlot(ctx, org, bytes)
-}
-
 // decoderSlot waits until this request may use a CPU for decompression and the walk of a body of so many bytes. The memory of those two is
 // so bounded by the number of slots, not by the number of requests. The caller gives it back with decoders.leave.
 func (g *Gateway) decoderSlot(ctx context.Context, org principal.OrgID, bytes int) *apierr.Error {

@@ -1,10 +1,8 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/activity"
@@ -15,20 +13,25 @@ import (
 // storeUpload takes the body of an activity endpoint from validation to the durable queue.
 func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.Result, fail *apierr.Error) {
 	var set *blocks.Set
+	var turn *turn
+	defer func() { turn.end() }()
 	defer func() {
 		if p := recover(); p != nil {
 			// The set may be half-filled: it is not put back.
+			set = nil
 			result, fail = activity.Result{}, g.panicked(ctx, u.kind, p)
 			return
 		}
 		g.sets.Put(set)
+		set = nil
 	}()
 
 	header := RecordHeader{
 		Kind: u.kind, Encoding: EncodingNone, Org: u.key.Org, KeyType: u.key.Type, KeyID: u.key.ID,
 		ReceivedUnixNano: g.now().UnixNano(), Attributes: u.key.Attributes,
 	}
-	if fail := g.toDecoder(ctx, u.key.Org, len(u.body)); fail != nil {
+	u.gzip = u.gzip && len(u.body) > 0 // nothing is nothing, however it is encoded
+	if turn, fail = g.toDecoder(ctx, u.key.Org, len(u.body), u.expected(&g.limits)); fail != nil {
 		return activity.Result{}, fail
 	}
 	set = g.sets.Get(blocks.ForSessions)
@@ -37,11 +40,14 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	u.sent = len(u.body)
 	var payload []byte
 	if u.kind == activity.SessionReplayEvents {
-		payload, result, fail = g.decodeChunk(ctx, u, &header, set)
+		payload, result, fail = g.decodeChunk(ctx, u, &header, set, turn)
 	} else {
-		payload, result, fail = g.decodeLines(ctx, u, &header, work, set)
+		payload, result, fail = g.decodeLines(ctx, u, &header, work, set, turn)
 	}
 	if fail != nil {
+		if fail.Tag == apierr.IngestPayloadTooLarge {
+			set, turn.grown = nil, u.kind != activity.SessionReplayEvents // as in store
+		}
 		return activity.Result{}, fail
 	}
 	series := g.metrics.activity[u.kind.String()]
@@ -71,15 +77,26 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	return result, nil
 }
 
-// decodeLines fills set from NDJSON and returns the payload to queue, which lies in the body or in work. It holds a decoder slot
-// meanwhile.
-func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHeader, work *buffer, set *blocks.Set) (payload []byte, result activity.Result, fail *apierr.Error) {
-	defer g.decoders.leave(u.key.Org)
+// expected is the size of the body after decompression, if it is what it claims to be.
+func (u *upload) expected(l *Limits) int {
+	switch {
+	case u.kind == activity.SessionReplayEvents:
+		return expanded(u.body, l.Recording)
+	case u.gzip:
+		return expanded(u.body, l.Decompressed)
+	default:
+		return len(u.body)
+	}
+}
+
+// decodeLines fills set from NDJSON and returns the payload to queue, which lies in the body or in work.
+func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHeader, work *buffer, set *blocks.Set, turn *turn) (payload []byte, result activity.Result, fail *apierr.Error) {
+	defer turn.leaveSlot()
 	raw := u.body
 	if u.gzip {
 		inflated := g.buffers.get(u.key.Org)
 		defer g.release(inflated)
-		if fail := g.gunzip(inflated, u.body); fail != nil {
+		if fail := g.gunzip(ctx, inflated, u.body, turn); fail != nil {
 			return nil, result, fail
 		}
 		raw = inflated.b
@@ -88,11 +105,23 @@ func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHead
 	if len(raw) > g.limits.Decompressed {
 		return nil, result, g.expandsTooFar()
 	}
-	stamp := header.stamp(g.limits.Columns)
-	result, err := activity.Walk(u.kind, raw, &stamp, set)
-	if err != nil {
+	turn.grown = len(raw) > freeFrom
+	stamp := header.stamp(turn.bound(smallColumns, g.limits.Columns))
+	result, err := activity.Walk(ctx, u.kind, raw, &stamp, set)
+	if errors.Is(err, otlp.ErrTooLarge) && !turn.large && g.limits.Columns > smallColumns {
+		if fail := turn.widen(ctx, len(raw)); fail != nil {
+			return nil, activity.Result{}, fail
+		}
+		stamp = header.stamp(g.limits.Columns)
+		result, err = activity.Walk(ctx, u.kind, raw, &stamp, set)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, activity.Result{}, g.interrupted(ctx)
+	case err != nil:
 		return nil, activity.Result{}, invalidUpload(err)
 	}
+	turn.grown = turn.grown || set.Bytes() > freeFrom
 	switch {
 	case u.gzip:
 		header.Encoding, payload = EncodingGzip, u.body
@@ -106,13 +135,13 @@ func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHead
 }
 
 // decodeChunk checks a chunk of a recording and fills set with it as it came.
-func (g *Gateway) decodeChunk(ctx context.Context, u *upload, header *RecordHeader, set *blocks.Set) (payload []byte, result activity.Result, fail *apierr.Error) {
-	defer g.decoders.leave(u.key.Org)
+func (g *Gateway) decodeChunk(ctx context.Context, u *upload, header *RecordHeader, set *blocks.Set, turn *turn) (payload []byte, result activity.Result, fail *apierr.Error) {
+	defer turn.leaveSlot()
 	chunk, err := activity.ParseChunk(u.headers)
 	if err != nil {
 		return nil, result, invalidUpload(err)
 	}
-	size, fail := g.inflatedSize(ctx, u.body)
+	size, fail := g.inflatedSize(ctx, u.body, turn)
 	if fail != nil {
 		return nil, result, fail
 	}
@@ -129,57 +158,6 @@ func (g *Gateway) countBytes(u *upload, inflated int) {
 	series := g.metrics.activity[u.kind.String()]
 	series.received.Add(float64(len(u.body)))
 	series.inflated.Add(float64(inflated))
-}
-
-// inflatedSize reads a gzip file through to its checksum without keeping any of it, and checks that it holds a JSON array, from its
-// first and last character.
-func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte) (size int, _ *apierr.Error) {
-	zr, _ := g.gunzips.Get().(*gunzipper)
-	if zr == nil {
-		zr = &gunzipper{}
-	}
-	zr.src.Reset(compressed)
-	defer func() {
-		zr.src.Reset(nil)
-		g.gunzips.Put(zr)
-	}()
-	if err := zr.reader.Reset(&zr.src); err != nil {
-		return 0, chunkNotGzip(err)
-	}
-	window := g.buffers.get("") // not charged
-	defer g.release(window)
-	if cap(window.b) < firstBuffer {
-		window.b = make([]byte, 0, firstBuffer)
-	}
-	b := window.b[:firstBuffer]
-	var first, last byte
-	for {
-		n, err := zr.reader.Read(b)
-		if size += n; size > g.limits.Recording {
-			return 0, apierr.New(apierr.IngestPayloadTooLarge, "The chunk is larger than "+mebibytes(g.limits.Recording)+" after decompression. Cut the recording into smaller chunks.")
-		}
-		if t := bytes.TrimSpace(b[:n]); len(t) > 0 {
-			if first == 0 {
-				first = t[0]
-			}
-			last = t[len(t)-1]
-		}
-		switch {
-		case err == io.EOF: //nolint:errorlint // io.Reader promises the bare value.
-			if first != '[' || last != ']' {
-				return 0, apierr.New(apierr.IngestBadRequest, "The chunk does not hold a JSON array: it must be a gzip file of an array of rrweb events.")
-			}
-			return size, nil
-		case err != nil:
-			return 0, chunkNotGzip(err)
-		case ctx.Err() != nil:
-			return 0, g.interrupted(ctx)
-		}
-	}
-}
-
-func chunkNotGzip(err error) *apierr.Error {
-	return apierr.New(apierr.IngestReplayBodyNotGzip, "The body is not a gzip stream: "+gzipReason(err)+".", apierr.Cause(err))
 }
 
 // invalidUpload is the answer to lines or headers that cannot be read. Errors of activity name the field and are written for the

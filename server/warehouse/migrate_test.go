@@ -141,7 +141,7 @@ func TestMigrationsResume(t *testing.T) {
 // A data folder of an earlier version takes the newer files, and keeps its rows.
 func TestMigrationsOfExistingData(t *testing.T) {
 	e := warehousetest.NewEngine(t)
-	// Back to what 0001 and 0002 made.
+	// Back to what 0001 and 0002 made, as far as rows depend on it.
 	for _, sql := range []string{
 		"ALTER TABLE logs RESET SETTING text_index_posting_list_codec",
 		"INSERT INTO logs (OrgId, Timestamp, Body) VALUES ('org_old', now64(9), 'payment declined before')",

@@ -756,7 +756,7 @@ var File_svc_v2_errors_proto protoreflect.FileDescriptor
 
 const file_svc_v2_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xc3\xc7\x01\n" +
+	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xc7\xc7\x01\n" +
 	"\bErrorTag\x12\x19\n" +
 	"\x15ERROR_TAG_UNSPECIFIED\x10\x00\x12~\n" +
 	"\x19ERROR_TAG_INVALID_REQUEST\x10\x01\x1a_\xea\xf9\x18[\n" +
@@ -1044,9 +1044,9 @@ const file_svc_v2_errors_proto_rawDesc = "" +
 	"\x1eERROR_TAG_WAREHOUSE_VALIDATION\x10\x8c\x01\x1aw\xea\xf9\x18s\n" +
 	")@svc/http/errors/WarehouseValidationError\x10\x90\x03\x1a\x19warehouse_request_invalid\"\x1bWarehouse request not valid*\vfix_request\x12~\n" +
 	"\x1dERROR_TAG_INGEST_UNAUTHORIZED\x10\x8d\x01\x1aZ\xea\xf9\x18V\n" +
-	"\x18@svc/ingest/Unauthorized\x10\x91\x03\x1a\x13ingest_unauthorized\"\x12Ingest key refused*\x0ereauthenticate\x12\x98\x01\n" +
-	"#ERROR_TAG_INGEST_SIGNAL_NOT_ALLOWED\x10\x8e\x01\x1an\xea\xf9\x18j\n" +
-	"\x1c@svc/ingest/SignalNotAllowed\x10\x93\x03\x1a\x19ingest_signal_not_allowed\"\x1fSignal not allowed for this key*\vfix_request\x12w\n" +
+	"\x18@svc/ingest/Unauthorized\x10\x91\x03\x1a\x13ingest_unauthorized\"\x12Ingest key refused*\x0ereauthenticate\x12\x9c\x01\n" +
+	"#ERROR_TAG_INGEST_SIGNAL_NOT_ALLOWED\x10\x8e\x01\x1ar\xea\xf9\x18n\n" +
+	"\x1c@svc/ingest/SignalNotAllowed\x10\x93\x03\x1a\x19ingest_signal_not_allowed\"\x1fSignal not allowed for this key*\x0fcontact_support\x12w\n" +
 	"\x1dERROR_TAG_INGEST_RATE_LIMITED\x10\x8f\x01\x1aS\xea\xf9\x18O\n" +
 	"\x17@svc/ingest/RateLimited\x10\xad\x03\x1a\x13ingest_rate_limited\"\x11Too many requests*\x05retry0\x018\x01\x12\x84\x01\n" +
 	"\"ERROR_TAG_INGEST_PAYLOAD_TOO_LARGE\x10\x90\x01\x1a[\xea\xf9\x18W\n" +

@@ -7,6 +7,7 @@ package activity
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/svc-observability/svc/server/ingest/otlp"
@@ -86,9 +87,12 @@ func (n Note) String() string {
 	return s
 }
 
-// Walk appends the rows of an NDJSON body to set. When it returns an error, which is an *Error or otlp.ErrTooLarge, the set is as it
-// was. Lines that are well-formed and cannot be stored are counted in the result.
-func Walk(kind Kind, body []byte, stamp *otlp.Stamp, set *blocks.Set) (Result, error) {
+// linesBetween is how many lines are read between two looks at the context.
+const linesBetween = 1024
+
+// Walk appends the rows of an NDJSON body to set. When it returns an error, which is an *Error, otlp.ErrTooLarge or that of the context,
+// the set is as it was. Lines that are well-formed and cannot be stored are counted in the result.
+func Walk(ctx context.Context, kind Kind, body []byte, stamp *otlp.Stamp, set *blocks.Set) (Result, error) {
 	var row func(*reader) bool
 	var bytes func() int
 	switch kind {
@@ -114,6 +118,10 @@ func Walk(kind Kind, body []byte, stamp *otlp.Stamp, set *blocks.Set) (Result, e
 		if bytes() > limit {
 			set.Truncate(mark)
 			return Result{}, otlp.ErrTooLarge
+		}
+		if r.line%linesBetween == 0 && ctx.Err() != nil {
+			set.Truncate(mark)
+			return Result{}, ctx.Err()
 		}
 	}
 	if r.fail != nil {

@@ -38,7 +38,7 @@ func rows(t testing.TB, set *blocks.Set) []row {
 func walk(t testing.TB, kind activity.Kind, s *otlp.Stamp, lines ...string) ([]row, activity.Result, error) {
 	t.Helper()
 	var set blocks.Set
-	result, err := activity.Walk(kind, []byte(strings.Join(lines, "\n")), s, &set)
+	result, err := activity.Walk(t.Context(), kind, []byte(strings.Join(lines, "\n")), s, &set)
 	all := rows(t, &set)
 	if len(all) != result.Accepted {
 		t.Errorf("%d rows, but %d lines accepted", len(all), result.Accepted)
@@ -232,10 +232,10 @@ func TestRefusedRequests(t *testing.T) {
 	}
 	for _, c := range all {
 		var set blocks.Set
-		if _, err := activity.Walk(c.kind, []byte(ok[c.kind]), stamp(), &set); err != nil {
+		if _, err := activity.Walk(t.Context(), c.kind, []byte(ok[c.kind]), stamp(), &set); err != nil {
 			t.Fatal(err)
 		}
-		_, err := activity.Walk(c.kind, []byte(ok[c.kind]+"\r\n\n"+c.line+"\n"+ok[c.kind]), stamp(), &set)
+		_, err := activity.Walk(t.Context(), c.kind, []byte(ok[c.kind]+"\r\n\n"+c.line+"\n"+ok[c.kind]), stamp(), &set)
 		var bad *activity.Error
 		if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s line %.60q: %v, want %q", c.kind, c.line, err, c.want)
@@ -306,10 +306,10 @@ func TestCuts(t *testing.T) {
 		{kind: activity.SessionReplays, fields: `"browser_name":"a` + quoted(65)[1:], column: "BrowserName", bytes: 127, warning: "browser_name is longer than 128 bytes"},
 		{kind: activity.SessionReplays, fields: `"user_agent":` + quoted(600), column: "UserAgent", bytes: 1024, warning: "user_agent is longer than 1024 bytes"},
 		{kind: activity.SessionReplays, fields: `"user_traits":` + many(30), column: "UserTraits", entries: 25, mark: 6, warning: "user_traits has more than 24 entries"},
-		{kind: activity.SessionEvents, fields: `"target_text":` + quoted(61), column: "TargetText", bytes: 120, warning: "target_text is longer than 120 bytes"},
-		{kind: activity.SessionEvents, fields: `"error_stack":` + quoted(2001), column: "ErrorStack", bytes: 4000, warning: "error_stack is longer"},
+		{kind: activity.SessionEvents, fields: `"target_text":` + quoted(121), column: "TargetText", bytes: 240, warning: "target_text is longer than 120 characters"},
+		{kind: activity.SessionEvents, fields: `"error_stack":` + quoted(4001), column: "ErrorStack", bytes: 8000, warning: "error_stack is longer than 4000 characters"},
 		{kind: activity.SessionEvents, fields: `"message":` + quoted(513), column: "Message", bytes: 1024, warning: "message is longer than 1024 bytes"},
-		{kind: activity.SessionEvents, fields: `"type":"custom","message":` + quoted(65), column: "Message", bytes: 128, warning: "message is longer than 128 bytes"},
+		{kind: activity.SessionEvents, fields: `"type":"custom","message":` + quoted(65), column: "Message", bytes: 130, warning: "message is longer than 128 bytes, the most that the name of a product event may have"},
 		{kind: activity.SessionEvents, fields: `"attributes":` + many(33), column: "Attributes", entries: 33, mark: 1, warning: "attributes has more than 32 entries"},
 		{kind: activity.SessionEvents, fields: `"trace_id":"xyz"`, column: "TraceId", bytes: 0, warning: "trace_id must be 32 hexadecimal digits"},
 		{kind: activity.ProductEvents, fields: `"user_id":` + quoted(129), column: "UserId", bytes: 256, warning: "user_id is longer than 256 bytes"},
@@ -348,7 +348,7 @@ func TestRowsAreBounded(t *testing.T) {
 	s := stamp()
 	s.MaxBytes = 64 << 10
 	var set blocks.Set
-	if _, err := activity.Walk(activity.ProductEvents, bytes.Repeat([]byte(`{"name":"n"}`+"\n"), 10_000), s, &set); !errors.Is(err, otlp.ErrTooLarge) {
+	if _, err := activity.Walk(t.Context(), activity.ProductEvents, bytes.Repeat([]byte(`{"name":"n"}`+"\n"), 10_000), s, &set); !errors.Is(err, otlp.ErrTooLarge) {
 		t.Errorf("got %v, want ErrTooLarge", err)
 	}
 	if n := len(rows(t, &set)); n != 0 {
@@ -359,7 +359,7 @@ func TestRowsAreBounded(t *testing.T) {
 func TestKindsThatAreNoLines(t *testing.T) {
 	var set blocks.Set
 	for _, kind := range []activity.Kind{0, activity.SessionReplayEvents, 99} {
-		if _, err := activity.Walk(kind, []byte(`{}`), stamp(), &set); err == nil {
+		if _, err := activity.Walk(t.Context(), kind, []byte(`{}`), stamp(), &set); err == nil {
 			t.Errorf("%s was walked", kind)
 		}
 	}

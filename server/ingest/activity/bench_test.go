@@ -29,7 +29,7 @@ func BenchmarkWalk(b *testing.B) {
 			var set blocks.Set
 			for b.Loop() {
 				set.Reset()
-				if result, err := activity.Walk(kind, []byte(body.String()), stamp(), &set); err != nil || result.Accepted != lines {
+				if result, err := activity.Walk(b.Context(), kind, []byte(body.String()), stamp(), &set); err != nil || result.Accepted != lines {
 					b.Fatalf("%+v, %v", result, err)
 				}
 			}

@@ -23,7 +23,7 @@ func fuzzLines(f *testing.F, kind activity.Kind) {
 		s := stamp()
 		s.MaxBytes = 1 << 20
 		var set, again blocks.Set
-		result, err := activity.Walk(kind, body, s, &set)
+		result, err := activity.Walk(t.Context(), kind, body, s, &set)
 		var bad *activity.Error
 		if err != nil && (!errors.As(err, &bad) && !errors.Is(err, otlp.ErrTooLarge) || bad != nil && bad.Line == 0) {
 			t.Fatalf("refused with %v", err)
@@ -49,7 +49,7 @@ func fuzzLines(f *testing.F, kind activity.Kind) {
 				t.Errorf("stamped with %q and %q", id, r["OrgId"])
 			}
 		}
-		if _, err2 := activity.Walk(kind, body, s, &again); (err == nil) != (err2 == nil) {
+		if _, err2 := activity.Walk(t.Context(), kind, body, s, &again); (err == nil) != (err2 == nil) {
 			t.Fatalf("%v, then %v", err, err2)
 		}
 		if !bytes.Equal(encoded(t, &set), encoded(t, &again)) {

@@ -19,7 +19,6 @@ const (
 	maxDimension = 128
 	maxText      = 1024
 	maxURL       = events.MaxURL
-	maxStack     = 4000
 )
 
 // reader goes over the lines of a body. The methods that read a field give its zero value when it is missing or null.
@@ -146,6 +145,23 @@ func (r *reader) cut(field, s string, limit int) string {
 	}
 	r.warn(field, "is longer than "+strconv.Itoa(limit)+" bytes and was cut")
 	return events.Cut(s, limit)
+}
+
+// characters reads a text and cuts it to so many characters, of up to four bytes each.
+func (r *reader) characters(field string, limit int) string {
+	s := r.whole(field)
+	if len(s) <= limit {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == limit {
+			r.warn(field, "is longer than "+strconv.Itoa(limit)+" characters and was cut")
+			return s[:i]
+		}
+		n++
+	}
+	return s
 }
 
 // number reads a number from 0 to most; a fraction is dropped.

@@ -45,7 +45,7 @@ func (r *reader) sessionReplay() bool {
 	}
 	if !hasStart {
 		// Versions of a session replace each other in whichever partition they meet, and reads do not rely on the partition.
-		r.warn("start_time", "is missing: the receive time was stored")
+		r.warn("start_time", "is missing: the receive time stands for it")
 		start = r.stamp.ReceivedUnixNano
 	}
 	if problem := r.storable(start); problem != "" {

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/svc-observability/svc/server/ingest/events"
 )
@@ -13,8 +14,10 @@ const (
 )
 
 const (
+	// maxTargetText and maxStack count characters.
 	maxTargetText = 120
-	// maxName bounds the name of a product event, which a custom session event becomes.
+	maxStack      = 4000
+	// maxName bounds the name of a product event, which a custom session event becomes unless its message is longer.
 	maxName = events.MaxName
 )
 
@@ -31,23 +34,21 @@ func (r *reader) sessionEvent() bool {
 	seq := r.number("seq", math.MaxUint32)
 	address, netURL := r.text("url", maxURL), r.text("net_url", maxURL)
 	trace := r.traceID("trace_id", r.whole("trace_id"))
-	level, message := r.text("level", maxDimension), r.whole("message")
-	selector, target := r.text("target_selector", maxText), r.text("target_text", maxTargetText)
+	level, message := r.text("level", maxDimension), r.text("message", maxText)
+	selector, target := r.text("target_selector", maxText), r.characters("target_text", maxTargetText)
 	method := r.text("net_method", maxDimension)
 	status, duration := r.number("net_status", math.MaxUint16), r.number("net_duration_ms", math.MaxUint32)
-	stack := r.text("error_stack", maxStack)
+	stack := r.characters("error_stack", maxStack)
 	visitor, user, group := r.text("visitor_id", maxID), r.text("user_id", maxID), r.text("group_id", maxID)
 	attributes := r.attributes("attributes", maxAttributes)
-	if typ == typeCustom {
-		message = r.cut("message", message, maxName)
-	} else {
-		message = r.cut("message", message, maxText)
+	if typ == typeCustom && len(message) > maxName {
+		r.warn("message", "is longer than "+strconv.Itoa(maxName)+" bytes, the most that the name of a product event may have: the event is on the timeline only")
 	}
 	if !r.readable() {
 		return false
 	}
 	if !hasTime {
-		r.warn("timestamp", "is missing: the receive time was stored")
+		r.warn("timestamp", "is missing: the receive time stands for it")
 		at = r.stamp.ReceivedUnixNano
 	}
 	if problem := r.storable(at); problem != "" {

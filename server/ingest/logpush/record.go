@@ -98,7 +98,7 @@ func (c *converter) record(line []byte) {
 	}
 	c.result.Accepted++
 	if !hasTime {
-		note(&c.result.Warnings, &activity.Error{Line: c.line, Field: fieldStart, Reason: "is missing: the time of receipt was stored"})
+		note(&c.result.Warnings, &activity.Error{Line: c.line, Field: fieldStart, Reason: "is missing: the time of receipt stands for it"})
 	}
 	b, message := open(c.out, 2)
 	b = protowire.AppendFixed64(protowire.AppendTag(b, 1, protowire.Fixed64Type), uint64(at))

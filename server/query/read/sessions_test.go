@@ -67,7 +67,7 @@ func seed(t *testing.T, org principal.OrgID, now time.Time) *blocks.Set {
 		},
 		activity.ProductEvents: {`{"name":"refund","timestamp":"` + clock(4) + `","user_id":"ada"}`},
 	} {
-		if result, err := activity.Walk(kind, []byte(strings.Join(lines, "\n")), stamp, &set); err != nil || result.Accepted != len(lines) {
+		if result, err := activity.Walk(t.Context(), kind, []byte(strings.Join(lines, "\n")), stamp, &set); err != nil || result.Accepted != len(lines) {
 			t.Fatalf("%+v, %v", result, err)
 		}
 	}

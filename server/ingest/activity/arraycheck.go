@@ -1,0 +1,279 @@
+package activity
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ArrayCheck checks that a stream is a JSON array of objects, and holds next to nothing of it. It knows well-formedness, not meaning:
+// keys may repeat, and texts need not be valid UTF-8. Its zero value is ready.
+type ArrayCheck struct {
+	state scanState
+	// key is set in a text that is the key of an object.
+	key bool
+	// digits counts those of a \u escape, literal is the rest of true, false or null.
+	digits  int
+	literal string
+	// depth is the number of open arrays and objects; objects has a bit for each that says which.
+	depth   int
+	objects [(maxNesting + 63) / 64]uint64
+	// offset is where the current part begins.
+	offset int64
+}
+
+// maxNesting bounds arrays and objects within each other. A snapshot has two levels for each of the document.
+const maxNesting = 10_000
+
+type scanState uint8
+
+const (
+	scanBegin scanState = iota
+	scanFirst           // a value, or the end of its array
+	scanValue
+	scanFirstKey // a key, or the end of its object
+	scanKey
+	scanColon
+	scanAfter // what follows a value
+	scanText
+	scanEscape
+	scanHex
+	scanLiteral
+	// In a number, after:
+	scanMinus
+	scanZero
+	scanInteger
+	scanPoint
+	scanFraction
+	scanExponent
+	scanExponentSign
+	scanExponentDigits
+	scanDone
+)
+
+// Next checks the next part of the stream. After an error the check is over.
+func (a *ArrayCheck) Next(p []byte) error {
+	for i := 0; i < len(p); {
+		if a.state == scanText {
+			if i += plainText(p[i:]); i == len(p) {
+				break
+			}
+		}
+		again, reason := a.step(p[i])
+		if reason != "" {
+			return fmt.Errorf("at byte %d %s", a.offset+int64(i), reason)
+		}
+		if !again {
+			i++
+		}
+	}
+	a.offset += int64(len(p))
+	return nil
+}
+
+// End checks that the array is complete.
+func (a *ArrayCheck) End() error {
+	if a.state != scanDone {
+		return errors.New("it ends before the array does")
+	}
+	return nil
+}
+
+// plainText is the number of bytes before the end of a text, an escape, or what may not be in one.
+func plainText(p []byte) int {
+	for i, c := range p {
+		if c == '"' || c == '\\' || c < ' ' {
+			return i
+		}
+	}
+	return len(p)
+}
+
+// step takes one byte; again when the byte ended a number and is still to be taken.
+func (a *ArrayCheck) step(c byte) (again bool, reason string) {
+	switch a.state {
+	case scanText:
+		switch c {
+		case '"':
+			a.state = scanAfter
+			if a.key {
+				a.state = scanColon
+			}
+		case '\\':
+			a.state = scanEscape
+		default:
+			return false, "a text holds a control character"
+		}
+	case scanEscape, scanHex:
+		return false, a.escape(c)
+	case scanLiteral:
+		if c != a.literal[0] {
+			return false, "there is a word that is not true, false or null"
+		}
+		if a.literal = a.literal[1:]; a.literal == "" {
+			a.state = scanAfter
+		}
+	case scanMinus, scanZero, scanInteger, scanPoint, scanFraction, scanExponent, scanExponentSign, scanExponentDigits:
+		return a.number(c)
+	default:
+		if c == ' ' || c == '\n' || c == '\r' || c == '\t' {
+			return false, ""
+		}
+		return false, a.token(c)
+	}
+	return false, ""
+}
+
+// token takes a byte between texts, numbers and words.
+func (a *ArrayCheck) token(c byte) (reason string) {
+	switch a.state {
+	case scanBegin:
+		if c != '[' {
+			return "it does not begin with ["
+		}
+		return a.open(false)
+	case scanFirst:
+		if c == ']' {
+			return a.close()
+		}
+		return a.value(c)
+	case scanValue:
+		return a.value(c)
+	case scanFirstKey, scanKey:
+		if c == '}' && a.state == scanFirstKey {
+			return a.close()
+		}
+		if c != '"' {
+			return "a key is expected"
+		}
+		a.state, a.key = scanText, true
+	case scanColon:
+		if c != ':' {
+			return "a colon is expected"
+		}
+		a.state = scanValue
+	case scanAfter:
+		object := a.inObject()
+		switch {
+		case c == ',' && object:
+			a.state = scanKey
+		case c == ',':
+			a.state = scanValue
+		case c == '}' && object, c == ']' && !object:
+			return a.close()
+		default:
+			return "a comma or the end of a list or object is expected"
+		}
+	default:
+		return "something follows the array"
+	}
+	return ""
+}
+
+// value takes the first byte of a value.
+func (a *ArrayCheck) value(c byte) (reason string) {
+	if a.depth == 1 && c != '{' {
+		return "an event is not an object"
+	}
+	switch c {
+	case '{':
+		return a.open(true)
+	case '[':
+		return a.open(false)
+	case '"':
+		a.state, a.key = scanText, false
+	case '-':
+		a.state = scanMinus
+	case '0':
+		a.state = scanZero
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		a.state = scanInteger
+	case 't':
+		a.state, a.literal = scanLiteral, "rue"
+	case 'f':
+		a.state, a.literal = scanLiteral, "alse"
+	case 'n':
+		a.state, a.literal = scanLiteral, "ull"
+	default:
+		return "a value is expected"
+	}
+	return ""
+}
+
+func (a *ArrayCheck) open(object bool) (reason string) {
+	if a.depth == maxNesting {
+		return "it is nested too deeply"
+	}
+	word, bit := &a.objects[a.depth/64], uint64(1)<<(a.depth%64)
+	a.depth++
+	if object {
+		*word |= bit
+		a.state = scanFirstKey
+	} else {
+		*word &^= bit
+		a.state = scanFirst
+	}
+	return ""
+}
+
+func (a *ArrayCheck) inObject() bool {
+	return a.objects[(a.depth-1)/64]>>((a.depth-1)%64)&1 == 1
+}
+
+func (a *ArrayCheck) close() (reason string) {
+	a.state = scanAfter
+	if a.depth--; a.depth == 0 {
+		a.state = scanDone
+	}
+	return ""
+}
+
+// escape takes a byte after a backslash.
+func (a *ArrayCheck) escape(c byte) (reason string) {
+	if a.state == scanHex {
+		if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return "a text holds a \\u that is not followed by four hexadecimal digits"
+		}
+		if a.digits++; a.digits == 4 {
+			a.state = scanText
+		}
+		return ""
+	}
+	switch c {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		a.state = scanText
+	case 'u':
+		a.state, a.digits = scanHex, 0
+	default:
+		return "a text holds an escape that there is not"
+	}
+	return ""
+}
+
+// number takes a byte after the first one of a number.
+func (a *ArrayCheck) number(c byte) (again bool, reason string) {
+	digit, exponent := isDigit(c), c == 'e' || c == 'E'
+	switch {
+	case digit && a.state == scanMinus && c == '0':
+		a.state = scanZero
+	case digit && a.state == scanMinus, digit && a.state == scanInteger:
+		a.state = scanInteger
+	case digit && (a.state == scanPoint || a.state == scanFraction):
+		a.state = scanFraction
+	case digit && a.state >= scanExponent:
+		a.state = scanExponentDigits
+	case c == '.' && (a.state == scanZero || a.state == scanInteger):
+		a.state = scanPoint
+	case exponent && (a.state == scanZero || a.state == scanInteger || a.state == scanFraction):
+		a.state = scanExponent
+	case (c == '+' || c == '-') && a.state == scanExponent:
+		a.state = scanExponentSign
+	case !digit && (a.state == scanZero || a.state == scanInteger || a.state == scanFraction || a.state == scanExponentDigits):
+		a.state = scanAfter
+		return true, ""
+	default:
+		return false, "a number is malformed"
+	}
+	return false, ""
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
