@@ -188,11 +188,11 @@ func (a *ArrayCheck) value(c byte) (reason string) {
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		a.state = scanInteger
 	case 't':
-		a.state, a.literal = scanLiteral, "rue"
+		a.state, a.literal = scanLiteral, "true"[1:]
 	case 'f':
-		a.state, a.literal = scanLiteral, "alse"
+		a.state, a.literal = scanLiteral, "false"[1:]
 	case 'n':
-		a.state, a.literal = scanLiteral, "ull"
+		a.state, a.literal = scanLiteral, "null"[1:]
 	default:
 		return "a value is expected"
 	}
