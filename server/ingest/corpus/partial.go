@@ -108,6 +108,40 @@ func (m maker) partial() []Case {
 		Name: "record with its observed time alone", Signal: otlp.Logs, Body: request(m.record("kept", fixed64(1, 0), fixed64(11, m.now))), Want: OK, Stored: []string{"kept"},
 	})...)
 
+	long := func(n int) string { return strings.Repeat("é", n/2+1) }
+	const longName, longText = ": is longer than 1024 bytes and was cut", ": is longer than 16384 bytes and was cut"
+	for name, c := range map[string]struct {
+		signal otlp.Signal
+		item   []byte
+		want   string
+	}{
+		"trace state of 16 KiB": {otlp.Traces, m.span("kept", text(3, long(16<<10))), "spans[0].trace_state" + longText},
+		"status of a mebibyte":  {otlp.Traces, m.span("kept", nest(text(2, long(1<<20)), 15)), "spans[0].status.message" + longText},
+		"event name of 1 KiB":   {otlp.Traces, m.span("kept", nest(text(2, long(1<<10)), 11)), "spans[0].events.name" + longName},
+		"link state of 20 KiB":  {otlp.Traces, m.span("kept", nest(text(3, long(20<<10)), 13)), "spans[0].links.trace_state" + longText},
+		"1,025 events":          {otlp.Traces, m.span("kept", bytes.Repeat([]byte{0x5a, 0}, 1025)), "spans[0].events: there are more than 1024 on one item"},
+		"100,000 links":         {otlp.Traces, m.span("kept", bytes.Repeat([]byte{0x6a, 0}, 100_000)), "left out (98976 times in this request)"},
+		"severity text":         {otlp.Logs, m.record("kept", text(3, long(1<<10))), "log_records[0].severity_text" + longName},
+		"event name":            {otlp.Logs, m.record("kept", text(12, long(1<<10))), "log_records[0].event_name" + longName},
+		"description":           {otlp.Metrics, join(gauge("kept", m.point()), text(2, long(16<<10))), "metrics[0].description" + longText},
+		"unit":                  {otlp.Metrics, join(gauge("kept", m.point()), text(3, long(1<<10))), "metrics[0].unit" + longName},
+		"1,030 exemplars":       {otlp.Metrics, gauge("kept", m.point(bytes.Repeat([]byte{0x2a, 0}, 1030))), "data_points[0].exemplars: there are more than 1024"},
+	} {
+		warn(c.signal, "long: "+name, c.item, c.want)
+	}
+	cutName := strings.Repeat("n", 1024-len("…[cut]")) + "…[cut]"
+	for signal, path := range map[otlp.Signal]string{otlp.Traces: "spans[0].name", otlp.Metrics: "metrics[0].name"} {
+		all = append(all, both(Case{
+			Name: "warning: " + signal.String() + " name of 1,025 bytes", Signal: signal, Body: request(m.item(signal, strings.Repeat("n", 1025))), Want: OK, Message: path + longName, Stored: []string{cutName},
+		})...)
+	}
+	for _, signal := range signals() {
+		all = append(all, both(Case{
+			Name: "warning: " + signal.String() + " scope of long name and version", Signal: signal, Want: OK, Message: "[0].scope.name" + longName + ": it ends with …[cut] (2 times in this request)",
+			Body: nest(join(nest(join(text(1, long(1<<10)), text(2, long(1<<10))), 1), nest(m.item(signal, "kept"), 2)), 1, 2), Stored: []string{"kept"},
+		})...)
+	}
+
 	var crowd [][]byte
 	for i := range 1100 {
 		crowd = append(crowd, keyValue(fmt.Sprint("key ", i), text(1, "v")))

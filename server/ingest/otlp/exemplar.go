@@ -17,6 +17,9 @@ func (w *walker) exemplar(t *pointTable, b []byte, i int) int {
 
 func (w *walker) readExemplar(e *blocks.Exemplars, b []byte) bool {
 	attributes, p := e.ExemplarsAttributes.Elements, &w.point
+	if p.exemplars >= maxElements {
+		return w.extraElement(exemplarMsg, b, pointAttributeDepth, "exemplars")
+	}
 	if p.exemplars == 0 {
 		p.exemplarAttributes = attributes.Mark()
 		p.exemplarTrace, p.exemplarSpan = e.ExemplarsTraceID.Elements.Mark(), e.ExemplarsSpanID.Elements.Mark()
@@ -171,6 +174,13 @@ func (w *walker) enterMetric() {
 	if m.aggregated && enum(m.temporality, maxTemporality) == 0 {
 		w.noteMetric(issueNoTemporality, "aggregation_temporality")
 	}
+	if len(m.name) <= maxNameBytes && len(m.description) <= maxTextBytes && len(m.unit) <= maxNameBytes {
+		return
+	}
+	point := w.itemAt
+	w.itemAt = -1
+	m.name, m.description, m.unit = w.limitName(m.name, "name"), w.limitText(m.description, "description"), w.limitName(m.unit, "unit")
+	w.itemAt = point
 }
 
 // countPoint adds a point to the metric's run in the present hour.

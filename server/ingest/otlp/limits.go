@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Limits on the attributes of one item, resource, scope, event, link or exemplar. What is beyond them is cut or left out, and the sender is
+// Limits on the attributes and texts of one item, resource, scope, event, link or exemplar. What is beyond them is cut or left out, and the sender is
 // told by a warning; the item itself is stored.
 //
 // Rows depend on these numbers, also when a record of the durable queue is walked again: they are constants, not settings.
@@ -22,7 +22,13 @@ const (
 	maxValueBytes = 64 << 10
 	// maxBodyBytes bounds the body of a log record, which may hold a document.
 	maxBodyBytes = 1 << 20
-	// cutMark ends a key or value that was cut. It counts towards the limit.
+	// maxNameBytes bounds names, versions and units, many of which are kept in dictionaries.
+	maxNameBytes = 1 << 10
+	// maxTextBytes bounds the message of a status, a trace state and the description of a metric.
+	maxTextBytes = 16 << 10
+	// maxElements bounds the events of a span, its links, and the exemplars of a data point. SDKs allow 128 by default.
+	maxElements = 1024
+	// cutMark ends a text that was cut. It counts towards the limit.
 	cutMark = "…[cut]"
 )
 
@@ -45,6 +51,33 @@ func (w *walker) limitKey(key []byte) []byte {
 	}
 	w.note(issueLongKey, "attributes")
 	return cutText(append(make([]byte, 0, maxKeyBytes), key[:maxKeyBytes]...), 0, maxKeyBytes)
+}
+
+// limitName is a name as it is stored; field is where it stands.
+func (w *walker) limitName(s []byte, field string) []byte {
+	if len(s) <= maxNameBytes {
+		return s
+	}
+	return w.shorten(s, maxNameBytes, issueLongName, field)
+}
+
+// limitText is a text as it is stored.
+func (w *walker) limitText(s []byte, field string) []byte {
+	if len(s) <= maxTextBytes {
+		return s
+	}
+	return w.shorten(s, maxTextBytes, issueLongText, field)
+}
+
+func (w *walker) shorten(s []byte, limit int, k issueKind, field string) []byte {
+	w.note(k, field)
+	return cutText(append(make([]byte, 0, limit), s[:limit]...), 0, limit)
+}
+
+// extraElement is an event, link or exemplar beyond maxElements: it is checked, and left out. Depth is that of the element.
+func (w *walker) extraElement(of message, b []byte, depth int, field string) bool {
+	w.note(issueManyElements, field)
+	return checkMessage(of, b, maxDepth-depth+1) == nil
 }
 
 // appendLimited appends the text of an attribute as it is stored.
@@ -121,6 +154,12 @@ func limitMessage(k issueKind) string {
 		return "a value is longer than " + strconv.Itoa(maxValueBytes) + " bytes as text and was cut: it ends with " + cutMark
 	case issueLongBody:
 		return "is longer than " + strconv.Itoa(maxBodyBytes) + " bytes as text and was cut: it ends with " + cutMark
+	case issueLongName:
+		return "is longer than " + strconv.Itoa(maxNameBytes) + " bytes and was cut: it ends with " + cutMark
+	case issueLongText:
+		return "is longer than " + strconv.Itoa(maxTextBytes) + " bytes and was cut: it ends with " + cutMark
+	case issueManyElements:
+		return "there are more than " + strconv.Itoa(maxElements) + " on one item: those after them were left out"
 	default:
 		return "there are more than " + strconv.Itoa(maxAttributes) + " attributes: those after them were left out"
 	}

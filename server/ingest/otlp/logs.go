@@ -147,11 +147,11 @@ func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64
 	number := enum(r.severity, maxSeverity)
 	t.SeverityNumber.Append(uint8(number))
 	if len(r.severityText) > 0 {
-		t.SeverityText.Append(w.upper(r.severityText))
+		t.SeverityText.Append(w.limitName(w.upper(r.severityText), "severity_text"))
 	} else {
 		t.SeverityText.AppendString(severityName(number))
 	}
-	t.EventName.Append(r.eventName)
+	t.EventName.Append(w.limitName(r.eventName, "event_name"))
 	if !w.place(placeLogs, columns) {
 		return false
 	}

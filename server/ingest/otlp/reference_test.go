@@ -264,7 +264,7 @@ func (r *reference) count(at int64, scope string, m map[string]typed) {
 func (r *reference) base(res *refResource, scope *commonpb.InstrumentationScope) row {
 	return row{
 		"OrgId": string(r.stamp.Org), "ServiceName": res.service, "ServiceNamespace": res.namespace, "Environment": res.env,
-		"ScopeName": scope.GetName(), "ScopeVersion": scope.GetVersion(),
+		"ScopeName": shortened(scope.GetName(), 1024), "ScopeVersion": shortened(scope.GetVersion(), 1024),
 		"ScopeAttributes": texts(typedMap(scope.GetAttributes())), "ResourceAttributes": texts(res.all),
 	}
 }

@@ -44,8 +44,8 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 	parent := hexID(s.ParentSpanId, 8)
 	x := r.base(res, scope)
 	x["Timestamp"], x["TraceId"], x["SpanId"], x["ParentSpanId"] = at, hexID(s.TraceId, 16), hexID(s.SpanId, 8), parent
-	x["TraceState"], x["Flags"], x["SpanName"], x["SpanKind"] = s.TraceState, s.Flags, s.Name, kind
-	x["ServiceVersion"], x["DurationNano"], x["StatusCode"], x["StatusMessage"] = res.version, duration, status, s.GetStatus().GetMessage()
+	x["TraceState"], x["Flags"], x["SpanName"], x["SpanKind"] = shortened(s.TraceState, 16<<10), s.Flags, shortened(s.Name, 1024), kind
+	x["ServiceVersion"], x["DurationNano"], x["StatusCode"], x["StatusMessage"] = res.version, duration, status, shortened(s.GetStatus().GetMessage(), 16<<10)
 	x["HasError"], x["IsEntry"] = status == "Error" || httpStatus >= 500, kind == "Server" || kind == "Consumer" || parent == ""
 	x["HttpMethod"], x["HttpRoute"], x["HttpStatusCode"] = refMethod(attrs, s.Name), refRoute(attrs, kind == "Client"), httpStatus
 	x["SampleRate"], x["SpanAttributes"] = min(rate, math.MaxFloat64), texts(attrs)
@@ -54,16 +54,16 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 	var eventTimes []int64
 	var eventNames, linkTraces, linkSpans, linkStates []string
 	var eventAttrs, linkAttrs []map[string]string
-	for _, e := range s.Events {
+	for _, e := range s.Events[:min(len(s.Events), 1024)] {
 		m := typedMap(e.Attributes)
 		r.count(at, "event", m)
-		eventTimes, eventNames, eventAttrs = append(eventTimes, orElse(e.TimeUnixNano, at)), append(eventNames, e.Name), append(eventAttrs, texts(m))
+		eventTimes, eventNames, eventAttrs = append(eventTimes, orElse(e.TimeUnixNano, at)), append(eventNames, shortened(e.Name, 1024)), append(eventAttrs, texts(m))
 	}
-	for _, l := range s.Links {
+	for _, l := range s.Links[:min(len(s.Links), 1024)] {
 		m := typedMap(l.Attributes)
 		r.count(at, "link", m)
 		linkTraces, linkSpans = append(linkTraces, hexID(l.TraceId, 16)), append(linkSpans, hexID(l.SpanId, 8))
-		linkStates, linkAttrs = append(linkStates, l.TraceState), append(linkAttrs, texts(m))
+		linkStates, linkAttrs = append(linkStates, shortened(l.TraceState, 16<<10)), append(linkAttrs, texts(m))
 	}
 	x["EventsTimestamp"], x["EventsName"], x["EventsAttributes"] = eventTimes, eventNames, eventAttrs
 	x["LinksTraceId"], x["LinksSpanId"], x["LinksTraceState"], x["LinksAttributes"] = linkTraces, linkSpans, linkStates, linkAttrs
@@ -175,14 +175,15 @@ func (r *reference) record(res *refResource, scope *commonpb.InstrumentationScop
 	x := r.base(res, scope)
 	x["Timestamp"], x["ObservedTimestamp"] = int64(at), orElse(l.ObservedTimeUnixNano, r.stamp.ReceivedUnixNano)
 	x["TraceId"], x["SpanId"], x["Flags"] = hexID(l.TraceId, 16), hexID(l.SpanId, 8), l.Flags
-	x["SeverityText"], x["SeverityNumber"], x["ServiceVersion"] = severity, uint8(number), res.version
-	x["EventName"], x["Body"], x["LogAttributes"] = l.EventName, shortened(valueText(l.Body), 1<<20), texts(attrs)
+	x["SeverityText"], x["SeverityNumber"], x["ServiceVersion"] = shortened(severity, 1024), uint8(number), res.version
+	x["EventName"], x["Body"], x["LogAttributes"] = shortened(l.EventName, 1024), shortened(valueText(l.Body), 1<<20), texts(attrs)
 	r.count(int64(at), "resource", res.own)
 	r.count(int64(at), "log", attrs)
 	r.tables["logs"] = append(r.tables["logs"], x)
 }
 
 func (r *reference) metric(res *refResource, scope *commonpb.InstrumentationScope, m *metricspb.Metric) {
+	m.Name, m.Description, m.Unit = shortened(m.Name, 1024), shortened(m.Description, 16<<10), shortened(m.Unit, 1024)
 	temporality := func(t metricspb.AggregationTemporality) string {
 		return within(int32(t), "Unspecified", "Delta", "Cumulative")
 	}
@@ -286,13 +287,13 @@ func (r *reference) point(
 		}
 		return h
 	}
-	x["SeriesHash"] = otlp.SeriesHash([]byte(m.Name), sum(res.own), []byte(scope.GetName()), sum(attrs))
+	x["SeriesHash"] = otlp.SeriesHash([]byte(m.Name), sum(res.own), []byte(shortened(scope.GetName(), 1024)), sum(attrs))
 	if typ != "summary" {
 		var times []int64
 		var values []float64
 		var traces, spans []string
 		var maps []map[string]string
-		for _, e := range exemplars {
+		for _, e := range exemplars[:min(len(exemplars), 1024)] {
 			v := e.GetAsDouble()
 			if i, ok := e.Value.(*metricspb.Exemplar_AsInt); ok {
 				v = float64(i.AsInt)

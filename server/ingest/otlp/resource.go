@@ -283,6 +283,7 @@ func (w *walker) items(body []byte, item func(m []byte) bool) bool {
 				return false
 			}
 			w.scope.keepLast()
+			w.scope.name, w.scope.version = w.limitName(w.scope.name, "name"), w.limitName(w.scope.version, "version")
 			for i := range w.places {
 				w.places[i].hasScope = false
 			}

@@ -77,6 +77,9 @@ const (
 	issueLongValue
 	issueLongBody
 	issueManyAttributes
+	issueLongName
+	issueLongText
+	issueManyElements
 	issueEventSignal
 	issueEventName
 	issueEventLimit
@@ -125,7 +128,7 @@ func (k issueKind) message() string {
 		return "trace_id must be 16 bytes and span_id 8: the exemplar was stored without the bad id"
 	case issueTimeRange:
 		return "is out of range and was replaced"
-	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes:
+	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements:
 		return limitMessage(k)
 	case issueEventSignal:
 		return "this ingest key may not send events: no product event was made of the span"

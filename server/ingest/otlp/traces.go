@@ -247,13 +247,13 @@ func (w *walker) finishSpan(t *blocks.Spans, columns *resourceColumns, start int
 	t.Timestamp.Append(start)
 	t.TraceID.AppendHex(s.traceID)
 	t.SpanID.AppendHex(s.spanID)
-	t.TraceState.Append(s.traceState)
+	t.TraceState.Append(w.limitText(s.traceState, "trace_state"))
 	t.Flags.Append(s.flags)
-	t.SpanName.Append(s.name)
+	t.SpanName.Append(w.limitName(s.name, "name"))
 	t.SpanKind.AppendID(kind)
 	t.DurationNano.Append(w.duration(start))
 	t.StatusCode.AppendID(status)
-	t.StatusMessage.Append(s.statusMessage)
+	t.StatusMessage.Append(w.limitText(s.statusMessage, "status.message"))
 	native.AppendBool(t.HasError, status == statusError || httpStatus >= 500)
 	native.AppendBool(t.IsEntry, kind == kindServer || kind == kindConsumer || !hasParent)
 	t.HTTPMethod.Append(h.httpMethod(s.name))
@@ -341,6 +341,9 @@ func badSize(id []byte, size int) bool { return len(id) != 0 && len(id) != size 
 
 func (w *walker) readEvent(t *blocks.Spans, b []byte) bool {
 	attributes := t.EventsAttributes.Elements
+	if w.span.events >= maxElements {
+		return w.extraElement(eventMsg, b, itemDepth+1, "events")
+	}
 	if w.span.events == 0 {
 		w.span.eventMark = attributes.Mark()
 	}
@@ -377,7 +380,7 @@ func (w *walker) readEvent(t *blocks.Spans, b []byte) bool {
 		w.note(issueTimeRange, "events.time_unix_nano")
 	}
 	t.EventsTimestamp.Elements.Append(int64(at)) // 0 becomes the span's start when that is known.
-	t.EventsName.Elements.Append(name)
+	t.EventsName.Elements.Append(w.limitName(name, "events.name"))
 	w.span.events++
 	return w.grow(elementSize)
 }
@@ -396,6 +399,9 @@ func deferRow(slots []uint32, m *native.Map) []uint32 {
 
 func (w *walker) readLink(t *blocks.Spans, b []byte) bool {
 	attributes, s := t.LinksAttributes.Elements, &w.span
+	if s.links >= maxElements {
+		return w.extraElement(linkMsg, b, itemDepth+1, "links")
+	}
 	if s.links == 0 {
 		s.linkMark, s.linkState = attributes.Mark(), t.LinksTraceState.Elements.Mark()
 		s.linkTrace, s.linkSpan = t.LinksTraceID.Elements.Mark(), t.LinksSpanID.Elements.Mark()
@@ -434,7 +440,7 @@ func (w *walker) readLink(t *blocks.Spans, b []byte) bool {
 	}
 	appendID(t.LinksTraceID.Elements, traceID, 16)
 	appendID(t.LinksSpanID.Elements, spanID, 8)
-	t.LinksTraceState.Elements.Append(state)
+	t.LinksTraceState.Elements.Append(w.limitText(state, "links.trace_state"))
 	w.span.links++
 	return w.grow(elementSize)
 }
