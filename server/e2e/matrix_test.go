@@ -45,8 +45,11 @@ func (x *matrix) parameterOf(name string) (string, bool) {
 
 // noSuccess lists operations whose valid request cannot be made from examples, with the reason.
 var noSuccess = map[string]string{
-	"signIn":  "takes the password of a person; TestIdentity has it",
-	"signOut": "ends a session, which an API key has none of",
+	"signIn":             "takes the password of a person; TestSessionLife has it",
+	"acceptInvitation":   "takes the token of a link, once; TestInvitationsAndMembers has it",
+	"deleteOrganization": "would leave nothing to test with; TestOrganizationDelete has it",
+	"removeMember":       "an organization keeps its last administrator; TestInvitationsAndMembers has it",
+	"signOut":            "ends a session, which an API key has none of",
 }
 
 // noOwner lists identifiers and lists that are nobody's.

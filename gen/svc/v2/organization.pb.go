@@ -1436,12 +1436,12 @@ const file_svc_v2_organization_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x0e.svc.v2.MemberR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xbf\x01\n" +
+	"nextCursor\"\xc2\x01\n" +
 	"\x13UpdateMemberRequest\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
-	"\x04userR\x02id\x125\n" +
-	"\x04role\x18\x02 \x01(\tB!\xbaH\x19r\x17R\torg:adminR\n" +
+	"\x04userR\x02id\x128\n" +
+	"\x04role\x18\x02 \x01(\tB$\xbaH\x1c\xc8\x01\x01r\x17R\torg:adminR\n" +
 	"org:member\xaa\x01\x02\b\x01R\x04role\x12;\n" +
 	"\vupdate_mask\x18\x03 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask:\x18\x82\xfa\x18\x14\n" +

@@ -51,9 +51,6 @@ func (s *Service) UpdateMember(ctx context.Context, req *svcv2.UpdateMemberReque
 	if err != nil {
 		return nil, err
 	}
-	if len(req.GetUpdateMask().GetPaths()) == 0 {
-		return nil, apierr.New(apierr.InvalidRequest, "`role` is required.", apierr.Param("role"))
-	}
 	if principal.Role(req.GetRole()) == principal.RoleAdmin {
 		if err := unrestricted(caller, "An administrator's role"); err != nil {
 			return nil, err
