@@ -6,6 +6,7 @@ package contract
 import (
 	_ "embed"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -220,7 +221,7 @@ func read(d protoreflect.MethodDescriptor) (*Method, []string) {
 	binding, bindingFaults := bind(d, m)
 	m.HTTP = binding
 	faults = append(faults, bindingFaults...)
-	m.IdempotencyKey = m.Write && !m.Public && m.HTTP.Method == "POST"
+	m.IdempotencyKey = m.Write && !m.Public && m.HTTP.Method == http.MethodPost
 	faults = append(faults, m.readErrors(spec.GetErrors())...)
 	return m, faults
 }

@@ -35,7 +35,7 @@ func as(t *testing.T, s *testkit.Server, token, org, method, path, body string) 
 	}
 	status, text := roundTrip(t, req)
 	var out map[string]any
-	if err := json.Unmarshal([]byte(text), &out); err != nil {
+	if err := json.Unmarshal(text, &out); err != nil {
 		t.Fatalf("%s %s: %v: %s", method, path, err, text)
 	}
 	return status, out

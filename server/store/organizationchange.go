@@ -54,7 +54,7 @@ func (s *Store) EditOrganization(ctx context.Context, org principal.OrgID, edit 
 
 // lockOrganization keeps others from changing the organization or its members until the transaction ends. On SQLite a transaction
 // has the database for itself.
-func (s *Store) lockOrganization(ctx context.Context, tx *ent.Tx, org principal.OrgID) error {
+func (s *Store) lockOrganization(ctx context.Context, tx *ent.Tx, org principal.OrgID) (err error) {
 	if s.dialect != dialect.Postgres {
 		return nil
 	}
@@ -62,7 +62,8 @@ func (s *Store) lockOrganization(ctx context.Context, tx *ent.Tx, org principal.
 	if err != nil {
 		return err
 	}
-	return errors.Join(rows.Err(), rows.Close())
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	return rows.Err()
 }
 
 // DeleteOrganization removes an organization with every row that belongs to it, and the users who then belong to none, and leaves a

@@ -3,6 +3,7 @@ package redistest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -37,7 +38,7 @@ func Start(t testing.TB) *Server {
 		}
 		t.Skip(reason)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func (s *Server) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", s.p
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	var log bytes.Buffer
-	s.process = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--save", "", "--appendonly", "no", "--dir", s.dir)
+	s.process = exec.CommandContext(context.WithoutCancel(t.Context()), "redis-server", "--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--save", "", "--appendonly", "no", "--dir", s.dir)
 	s.process.Stdout, s.process.Stderr = &log, &log
 	if err := s.process.Start(); err != nil {
 		t.Fatal(err)
@@ -66,7 +67,7 @@ func (s *Server) Start(t testing.TB) {
 	s.exited = exited
 	go func() { _ = process.Wait(); close(exited) }()
 	deadline := time.Now().Add(startTimeout)
-	for !s.answers() {
+	for !s.answers(t.Context()) {
 		select {
 		case <-exited:
 			t.Fatalf("redis-server ended at start:\n%s", log.String())
@@ -79,8 +80,8 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
-func (s *Server) answers() bool {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), time.Second)
+func (s *Server) answers(ctx context.Context) bool {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)))
 	if err != nil {
 		return false
 	}
