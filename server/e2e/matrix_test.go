@@ -45,11 +45,15 @@ func (x *matrix) parameterOf(name string) (string, bool) {
 
 // noSuccess lists operations whose valid request cannot be made from examples, with the reason.
 var noSuccess = map[string]string{
-	"signIn":             "takes the password of a person; TestSessionLife has it",
-	"acceptInvitation":   "takes the token of a link, once; TestInvitationsAndMembers has it",
-	"deleteOrganization": "would leave nothing to test with; TestOrganizationDelete has it",
-	"removeMember":       "an organization keeps its last administrator; TestInvitationsAndMembers has it",
-	"signOut":            "ends a session, which an API key has none of",
+	"signIn":                  "takes the password of a person; TestSessionLife has it",
+	"importExternalDashboard": "takes a document of Perses; TestDashboardImport has it",
+	"resolveShare":            "takes the token of a share link; TestPublicShare has it",
+	"resolveShareOgMeta":      "as resolveShare",
+	"resolveShareOgCard":      "as resolveShare",
+	"acceptInvitation":        "takes the token of a link, once; TestInvitationsAndMembers has it",
+	"deleteOrganization":      "would leave nothing to test with; TestOrganizationDelete has it",
+	"removeMember":            "an organization keeps its last administrator; TestInvitationsAndMembers has it",
+	"signOut":                 "ends a session, which an API key has none of",
 }
 
 // noOwner lists identifiers and lists that are nobody's.

@@ -103,7 +103,7 @@ func (m maker) partial() []Case {
 	} {
 		all = append(all, both(Case{Name: name, Signal: otlp.Metrics, Body: request(metric), Want: OK, Stored: []string{"kept"}})...)
 	}
-	warn(otlp.Logs, "no time at all", m.record("kept", fixed64(1, 0)), "log_records[0].time_unix_nano: is not set: the receive time was stored")
+	warn(otlp.Logs, "no time at all", m.record("kept", fixed64(1, 0)), "log_records[0].time_unix_nano: is not set: the receive time stands for it")
 	all = append(all, both(Case{
 		Name: "record with its observed time alone", Signal: otlp.Logs, Body: request(m.record("kept", fixed64(1, 0), fixed64(11, m.now))), Want: OK, Stored: []string{"kept"},
 	})...)

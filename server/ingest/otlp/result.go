@@ -113,7 +113,7 @@ func (k issueKind) message() string {
 	case issueNoTemporality:
 		return "must be 1 (delta) or 2 (cumulative): the metric was stored as unspecified, and its values cannot be added up over time"
 	case issueNoTime:
-		return "is not set: the receive time was stored"
+		return "is not set: the receive time stands for it"
 	case issueNegativeDuration:
 		return "is before the start: a duration of 0 was stored"
 	case issueEndTooNew:
