@@ -482,7 +482,7 @@ type InvitationWithLink struct {
 	CreatedBy string `protobuf:"bytes,7,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
 	// Until when the link works.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// Page on which to accept it. Shown once; its last part is the token for acceptInvitation.
+	// Link to hand over. Shown once; its last part is the token for acceptInvitation. The page that it names is not served yet.
 	Link          string `protobuf:"bytes,9,opt,name=link" json:"link,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
