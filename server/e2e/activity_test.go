@@ -49,7 +49,7 @@ func TestActivityIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	// One as large as a request may be, of bytes that do not compress.
-	large := []byte(`["` + noise(15<<20) + `"]`)
+	large := []byte(`[{"data":"` + strings.NewReplacer(`"`, "-", `\`, "-").Replace(noise(15<<20)) + `"}]`)
 	var stored bytes.Buffer
 	zw = gzip.NewWriter(&stored)
 	if _, err := zw.Write(large); err != nil {

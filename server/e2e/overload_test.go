@@ -129,7 +129,8 @@ func TestOverload(t *testing.T) {
 			}
 			for i, r := range reports {
 				checkAnswers(t, r)
-				if r.Acknowledged == 0 || r.Refused == 0 {
+				// One door may fill the queue before the other has its turn.
+				if r.Refused == 0 || reports[0].Acknowledged+reports[1].Acknowledged == 0 {
 					t.Errorf("%s: the test shows nothing", r.Run)
 				}
 				door, signal := []string{"http", "grpc"}[i], r.Signal.String()

@@ -590,3 +590,24 @@ WHERE Type = 'navigation' OR (Type = 'custom' AND Message != '' AND NOT startsWi
 
 ALTER TABLE logs_local ON CLUSTER 'main' MODIFY SETTING text_index_posting_list_codec = 'bitpacking'
 ;
+
+ALTER TABLE product_events_view ON CLUSTER 'main' MODIFY QUERY
+SELECT
+    OrgId,
+    if(Type = 'navigation', '$pageview', Message) AS Name,
+    Timestamp,
+    Type AS Kind,
+    'browser' AS Source,
+    VisitorId,
+    UserId,
+    GroupId,
+    SessionId,
+    ResourceAttributes['service.name'] AS ServiceName,
+    Url,
+    lower(domain(Url)) AS Host,
+    path(Url) AS PagePath,
+    Attributes,
+    ResourceAttributes
+FROM session_events_local
+WHERE Type = 'navigation' OR (Type = 'custom' AND Message != '' AND length(Message) <= 128 AND NOT startsWith(Message, '$'))
+;
