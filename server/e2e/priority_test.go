@@ -23,14 +23,14 @@ func TestEngineGivesWay(t *testing.T) {
 	if len(server) == 0 || len(engine) < 10 {
 		t.Fatalf("%d threads of the server, %d of the engine", len(server), len(engine))
 	}
-	// Started by root, the engine raises the one thread that watches its memory.
+	// Started by root, the engine sets the priority of a few threads of its own itself, such as the one that watches its memory.
 	raised := 0
 	for _, e := range engine {
 		if e <= slices.Max(server) {
 			raised++
 		}
 	}
-	if raised > 1 {
+	if raised*10 > len(engine) {
 		t.Errorf("threads of the server are at %v, of the engine at %v", server, engine)
 	}
 	if code := p.Stop(t); code != 0 {
