@@ -17,7 +17,7 @@ GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen
 
 # Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
 PKG     ?= ./...
-TIMEOUT ?= 15m
+TIMEOUT ?= 30m
 TEST_FLAGS = -race -shuffle=on -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 BENCH   ?= .
 BENCHTIME ?= 1s

@@ -29,6 +29,9 @@ import (
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/ent/oauthclient"
+	"github.com/svc-observability/svc/ent/oauthgrant"
+	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
@@ -112,6 +115,9 @@ func checkColumn(t, c string) error {
 			invitation.Table:          invitation.ValidColumn,
 			logpushconnector.Table:    logpushconnector.ValidColumn,
 			membership.Table:          membership.ValidColumn,
+			oauthclient.Table:         oauthclient.ValidColumn,
+			oauthgrant.Table:          oauthgrant.ValidColumn,
+			oauthtoken.Table:          oauthtoken.ValidColumn,
 			organization.Table:        organization.ValidColumn,
 			plan.Table:                plan.ValidColumn,
 			samplingpolicy.Table:      samplingpolicy.ValidColumn,

@@ -68,9 +68,11 @@ type OrganizationEdges struct {
 	IdempotencyKeys []*IdempotencyKey `json:"idempotency_keys,omitempty"`
 	// AgentFeedback holds the value of the agent_feedback edge.
 	AgentFeedback []*AgentFeedback `json:"agent_feedback,omitempty"`
+	// OauthGrants holds the value of the oauth_grants edge.
+	OauthGrants []*OAuthGrant `json:"oauth_grants,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [17]bool
+	loadedTypes [18]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -230,6 +232,15 @@ func (e OrganizationEdges) AgentFeedbackOrErr() ([]*AgentFeedback, error) {
 	return nil, &NotLoadedError{edge: "agent_feedback"}
 }
 
+// OauthGrantsOrErr returns the OauthGrants value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) OauthGrantsOrErr() ([]*OAuthGrant, error) {
+	if e.loadedTypes[17] {
+		return e.OauthGrants, nil
+	}
+	return nil, &NotLoadedError{edge: "oauth_grants"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Organization) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
@@ -374,6 +385,11 @@ func (_m *Organization) QueryIdempotencyKeys() *IdempotencyKeyQuery {
 // QueryAgentFeedback queries the "agent_feedback" edge of the Organization entity.
 func (_m *Organization) QueryAgentFeedback() *AgentFeedbackQuery {
 	return NewOrganizationClient(_m.config).QueryAgentFeedback(_m)
+}
+
+// QueryOauthGrants queries the "oauth_grants" edge of the Organization entity.
+func (_m *Organization) QueryOauthGrants() *OAuthGrantQuery {
+	return NewOrganizationClient(_m.config).QueryOauthGrants(_m)
 }
 
 // Update returns a builder for updating this Organization.

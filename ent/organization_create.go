@@ -27,6 +27,7 @@ import (
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
@@ -326,6 +327,21 @@ func (_c *OrganizationCreate) AddAgentFeedback(v ...*AgentFeedback) *Organizatio
 		ids[i] = v[i].ID
 	}
 	return _c.AddAgentFeedbackIDs(ids...)
+}
+
+// AddOauthGrantIDs adds the "oauth_grants" edge to the OAuthGrant entity by IDs.
+func (_c *OrganizationCreate) AddOauthGrantIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddOauthGrantIDs(ids...)
+	return _c
+}
+
+// AddOauthGrants adds the "oauth_grants" edges to the OAuthGrant entity.
+func (_c *OrganizationCreate) AddOauthGrants(v ...*OAuthGrant) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddOauthGrantIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -699,6 +715,22 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(agentfeedback.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.OauthGrantsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.OauthGrantsTable,
+			Columns: []string{organization.OauthGrantsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(oauthgrant.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -27,6 +27,7 @@ import (
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/predicate"
@@ -58,6 +59,7 @@ type OrganizationQuery struct {
 	withDashboardShares   *DashboardShareQuery
 	withIdempotencyKeys   *IdempotencyKeyQuery
 	withAgentFeedback     *AgentFeedbackQuery
+	withOauthGrants       *OAuthGrantQuery
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -469,6 +471,28 @@ func (_q *OrganizationQuery) QueryAgentFeedback() *AgentFeedbackQuery {
 	return query
 }
 
+// QueryOauthGrants chains the current query on the "oauth_grants" edge.
+func (_q *OrganizationQuery) QueryOauthGrants() *OAuthGrantQuery {
+	query := (&OAuthGrantClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(oauthgrant.Table, oauthgrant.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.OauthGrantsTable, organization.OauthGrantsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // First returns the first Organization entity from the query.
 // Returns a *NotFoundError when no Organization was found.
 func (_q *OrganizationQuery) First(ctx context.Context) (*Organization, error) {
@@ -678,6 +702,7 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		withDashboardShares:   _q.withDashboardShares.Clone(),
 		withIdempotencyKeys:   _q.withIdempotencyKeys.Clone(),
 		withAgentFeedback:     _q.withAgentFeedback.Clone(),
+		withOauthGrants:       _q.withOauthGrants.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -872,6 +897,17 @@ func (_q *OrganizationQuery) WithAgentFeedback(opts ...func(*AgentFeedbackQuery)
 	return _q
 }
 
+// WithOauthGrants tells the query-builder to eager-load the nodes that are connected to
+// the "oauth_grants" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithOauthGrants(opts ...func(*OAuthGrantQuery)) *OrganizationQuery {
+	query := (&OAuthGrantClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withOauthGrants = query
+	return _q
+}
+
 // GroupBy is used to group vertices by one or more fields/columns.
 // It is often used with aggregate functions, like: count, max, mean, min, sum.
 //
@@ -950,7 +986,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [17]bool{
+		loadedTypes = [18]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -968,6 +1004,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withDashboardShares != nil,
 			_q.withIdempotencyKeys != nil,
 			_q.withAgentFeedback != nil,
+			_q.withOauthGrants != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -1111,6 +1148,13 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 		if err := _q.loadAgentFeedback(ctx, query, nodes,
 			func(n *Organization) { n.Edges.AgentFeedback = []*AgentFeedback{} },
 			func(n *Organization, e *AgentFeedback) { n.Edges.AgentFeedback = append(n.Edges.AgentFeedback, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withOauthGrants; query != nil {
+		if err := _q.loadOauthGrants(ctx, query, nodes,
+			func(n *Organization) { n.Edges.OauthGrants = []*OAuthGrant{} },
+			func(n *Organization, e *OAuthGrant) { n.Edges.OauthGrants = append(n.Edges.OauthGrants, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -1609,6 +1653,36 @@ func (_q *OrganizationQuery) loadAgentFeedback(ctx context.Context, query *Agent
 	}
 	query.Where(predicate.AgentFeedback(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.AgentFeedbackColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadOauthGrants(ctx context.Context, query *OAuthGrantQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *OAuthGrant)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(oauthgrant.FieldOrgID)
+	}
+	query.Where(predicate.OAuthGrant(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.OauthGrantsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

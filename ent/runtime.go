@@ -20,6 +20,9 @@ import (
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/logpushconnector"
 	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/ent/oauthclient"
+	"github.com/svc-observability/svc/ent/oauthgrant"
+	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
@@ -299,6 +302,44 @@ func init() {
 	membershipDescUserID := membershipFields[2].Descriptor()
 	// membership.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
 	membership.UserIDValidator = membershipDescUserID.Validators[0].(func(string) error)
+	oauthclientFields := schema.OAuthClient{}.Fields()
+	_ = oauthclientFields
+	// oauthclientDescURI is the schema descriptor for uri field.
+	oauthclientDescURI := oauthclientFields[2].Descriptor()
+	// oauthclient.DefaultURI holds the default value on creation for the uri field.
+	oauthclient.DefaultURI = oauthclientDescURI.Default.(string)
+	// oauthclientDescID is the schema descriptor for id field.
+	oauthclientDescID := oauthclientFields[0].Descriptor()
+	// oauthclient.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	oauthclient.IDValidator = oauthclientDescID.Validators[0].(func(string) error)
+	oauthgrantFields := schema.OAuthGrant{}.Fields()
+	_ = oauthgrantFields
+	// oauthgrantDescOrgID is the schema descriptor for org_id field.
+	oauthgrantDescOrgID := oauthgrantFields[1].Descriptor()
+	// oauthgrant.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	oauthgrant.OrgIDValidator = oauthgrantDescOrgID.Validators[0].(func(string) error)
+	// oauthgrantDescUserID is the schema descriptor for user_id field.
+	oauthgrantDescUserID := oauthgrantFields[2].Descriptor()
+	// oauthgrant.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
+	oauthgrant.UserIDValidator = oauthgrantDescUserID.Validators[0].(func(string) error)
+	// oauthgrantDescClientID is the schema descriptor for client_id field.
+	oauthgrantDescClientID := oauthgrantFields[3].Descriptor()
+	// oauthgrant.ClientIDValidator is a validator for the "client_id" field. It is called by the builders before save.
+	oauthgrant.ClientIDValidator = oauthgrantDescClientID.Validators[0].(func(string) error)
+	// oauthgrantDescCodeHash is the schema descriptor for code_hash field.
+	oauthgrantDescCodeHash := oauthgrantFields[8].Descriptor()
+	// oauthgrant.CodeHashValidator is a validator for the "code_hash" field. It is called by the builders before save.
+	oauthgrant.CodeHashValidator = oauthgrantDescCodeHash.Validators[0].(func(string) error)
+	// oauthgrantDescCodeChallenge is the schema descriptor for code_challenge field.
+	oauthgrantDescCodeChallenge := oauthgrantFields[9].Descriptor()
+	// oauthgrant.CodeChallengeValidator is a validator for the "code_challenge" field. It is called by the builders before save.
+	oauthgrant.CodeChallengeValidator = oauthgrantDescCodeChallenge.Validators[0].(func(string) error)
+	oauthtokenFields := schema.OAuthToken{}.Fields()
+	_ = oauthtokenFields
+	// oauthtokenDescTokenHash is the schema descriptor for token_hash field.
+	oauthtokenDescTokenHash := oauthtokenFields[3].Descriptor()
+	// oauthtoken.TokenHashValidator is a validator for the "token_hash" field. It is called by the builders before save.
+	oauthtoken.TokenHashValidator = oauthtokenDescTokenHash.Validators[0].(func(string) error)
 	organizationFields := schema.Organization{}.Fields()
 	_ = organizationFields
 	// organizationDescName is the schema descriptor for name field.

@@ -48,6 +48,12 @@ type Tx struct {
 	LogpushConnector *LogpushConnectorClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
+	// OAuthClient is the client for interacting with the OAuthClient builders.
+	OAuthClient *OAuthClientClient
+	// OAuthGrant is the client for interacting with the OAuthGrant builders.
+	OAuthGrant *OAuthGrantClient
+	// OAuthToken is the client for interacting with the OAuthToken builders.
+	OAuthToken *OAuthTokenClient
 	// Organization is the client for interacting with the Organization builders.
 	Organization *OrganizationClient
 	// Plan is the client for interacting with the Plan builders.
@@ -208,6 +214,9 @@ func (tx *Tx) init() {
 	tx.Invitation = NewInvitationClient(tx.config)
 	tx.LogpushConnector = NewLogpushConnectorClient(tx.config)
 	tx.Membership = NewMembershipClient(tx.config)
+	tx.OAuthClient = NewOAuthClientClient(tx.config)
+	tx.OAuthGrant = NewOAuthGrantClient(tx.config)
+	tx.OAuthToken = NewOAuthTokenClient(tx.config)
 	tx.Organization = NewOrganizationClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)
 	tx.SamplingPolicy = NewSamplingPolicyClient(tx.config)

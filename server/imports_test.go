@@ -46,6 +46,7 @@ var levels = map[string]int{
 	"server/ingest":      2,
 	"server/oauth":       2,
 	"server/query":       2,
+	"server/refusal":     2,
 
 	"server/ratelimit": 1,
 	"server/store":     1,
@@ -54,7 +55,10 @@ var levels = map[string]int{
 	"ent":              0,
 	"gen":              0,
 	"server/apierr":    0,
+	"server/egress":    0,
+	"server/demo":      0, // a client of the public ingest API like any other: it knows nothing of the server
 	"server/contract":  0,
+	"server/nearest":   0,
 	"server/paging":    0,
 	"server/principal": 0,
 	"server/publicid":  0,
@@ -99,9 +103,11 @@ var seams = []struct {
 	},
 	{
 		"google.golang.org/grpc",
-		[]string{"server/rpc", "gen", "server/ingest", "server/app", "server/rest", "server/mcp"},
-		"gRPC is spoken by generated code, by the OTLP door, and by the loopback that the gateway and the MCP tools call",
+		[]string{"server/rpc", "gen", "server/ingest", "server/app", "server/rest", "server/mcp", "server/web"},
+		"gRPC is spoken by generated code, by the OTLP door, and by the loopback that the gateway, the MCP tools and the pages call",
 	},
+	{"github.com/coreos/go-oidc", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
+	{"golang.org/x/oauth2", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
 	{"github.com/redis", []string{"server/ratelimit"}, "one package speaks to Redis"},
 	{"github.com/grpc-ecosystem/grpc-gateway", []string{"server/rest", "gen"}, "one package translates REST"},
 	{"github.com/modelcontextprotocol", []string{"server/mcp"}, "one package speaks MCP"},
@@ -118,6 +124,7 @@ var noService = map[string]string{
 	"server/openapi": "the document comes from the contract",
 	"server/mcp":     "a tool reaches a method through the loopback, so that the rpc chain runs",
 	"server/rpc":     "the chain knows methods by the contract only",
+	"server/web":     "a page reaches a method through the loopback, so that the rpc chain runs",
 }
 
 // serviceBans keep transport out of the services: what they import themselves, in files that are not generated.

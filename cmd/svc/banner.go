@@ -22,6 +22,7 @@ func (c *cli) banner(cfg config.Config, at, first app.Bootstrap) {
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n\n", bold("svc is ready."))
+	line("Sign in", at.BaseURL)
 	line("API (REST, gRPC)", at.BaseURL)
 	if at.BaseURL != "" {
 		line("API reference", at.BaseURL+"/v2/docs")
@@ -32,7 +33,7 @@ func (c *cli) banner(cfg config.Config, at, first app.Bootstrap) {
 	line("Data folder", cfg.DataDir)
 	line("Keys and addresses", cfg.BootstrapFile)
 	if first.APIKey != "" {
-		fmt.Fprintf(&b, "\n%s\n\n", bold("Credentials of the first organization: shown this once, stored only as hashes."))
+		fmt.Fprintf(&b, "\n%s\n\n", bold("Credentials of the first organization: shown this once; of secrets only hashes are stored."))
 		line("Organization", first.OrgID)
 		line("API key", first.APIKey)
 		line("Private ingest key", first.PrivateKey)

@@ -15,7 +15,7 @@ import (
 const doctorTimeout = 10 * time.Second
 
 func (c *cli) doctor() *cobra.Command {
-	var asJSON bool
+	var asJSON, grants bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what is wrong with this machine, the data folder and the databases",
@@ -28,11 +28,15 @@ server. Exit code 1 when a check fails; warnings do not count.`,
 			if err != nil {
 				return err
 			}
+			if grants {
+				return c.printGrants(cmd.Context(), cfg)
+			}
 			return c.examine(cmd.Context(), cfg, asJSON)
 		},
 	}
 	settings(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&grants, "warehouse-grants", false, "print the statements that set up SQL for organizations on a ClickHouse server")
 	return cmd
 }
 

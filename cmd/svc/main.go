@@ -62,12 +62,13 @@ Every setting is a flag, an SVC_ variable and a key of the configuration file: s
 Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to stdout, everything else to stderr.`
 	root.Example = `  svc serve                                       start on the defaults, in ./data
   svc send-test --bootstrap-file data/keys.json   check that telemetry arrives
+  svc demo --hours 24 --bootstrap-file data/keys.json   send the telemetry of a small shop
   svc doctor                                      look for what is wrong with this machine`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(c.serve(), c.warehouse(), c.migrate(), c.admin(), c.version(), c.config(), c.doctor(), c.sendTest())
+	root.AddCommand(c.serve(), c.warehouse(), c.migrate(), c.admin(), c.version(), c.config(), c.doctor(), c.sendTest(), c.demo(), c.login(), c.whoami(), c.logout())
 	// Its default takes any word for a shell and prints help.
 	root.InitDefaultCompletionCmd("completion")
 	for _, cmd := range root.Commands() {

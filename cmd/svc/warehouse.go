@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
@@ -29,9 +30,13 @@ func (c *cli) warehouse() *cobra.Command {
 				// The supervisor repeats what this process says as a warning, and tells the usual events itself.
 				cfg.LogLevel = max(cfg.LogLevel, slog.LevelWarn)
 			}
+			fence, err := warehouse.EmbeddedFence()
+			if err != nil {
+				return err
+			}
 			return chdb.Serve(cmd.Context(), chdb.Config{
 				EngineConfig: chdb.EngineConfig{
-					LibraryPath: cfg.ChdbLib, DataDir: dataDir, MaxServerMemory: uint64(cfg.Limits.WarehouseMaxMemoryBytes),
+					LibraryPath: cfg.ChdbLib, DataDir: dataDir, MaxServerMemory: uint64(cfg.Limits.WarehouseMaxMemoryBytes), Fence: fence,
 				},
 				Socket: socket, Parent: parent, Logger: logger(c.stderr, cfg),
 			})

@@ -609,6 +609,125 @@ var (
 			},
 		},
 	}
+	// OauthClientsColumns holds the columns for the "oauth_clients" table.
+	OauthClientsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "uri", Type: field.TypeString, Default: "", SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "redirect_uris", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "used_at", Type: field.TypeTime, Nullable: true},
+	}
+	// OauthClientsTable holds the schema information for the "oauth_clients" table.
+	OauthClientsTable = &schema.Table{
+		Name:       "oauth_clients",
+		Columns:    OauthClientsColumns,
+		PrimaryKey: []*schema.Column{OauthClientsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "oauthclient_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{OauthClientsColumns[4]},
+			},
+			{
+				Name:    "oauthclient_used_at",
+				Unique:  false,
+				Columns: []*schema.Column{OauthClientsColumns[5]},
+			},
+		},
+	}
+	// OauthGrantsColumns holds the columns for the "oauth_grants" table.
+	OauthGrantsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "client_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "client_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "scope", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "resource", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "redirect_uri", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "code_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "code_challenge", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "code_expires_at", Type: field.TypeTime},
+		{Name: "redeemed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "user_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// OauthGrantsTable holds the schema information for the "oauth_grants" table.
+	OauthGrantsTable = &schema.Table{
+		Name:       "oauth_grants",
+		Columns:    OauthGrantsColumns,
+		PrimaryKey: []*schema.Column{OauthGrantsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "oauth_grants_organizations_oauth_grants",
+				Columns:    []*schema.Column{OauthGrantsColumns[14]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "oauth_grants_users_oauth_grants",
+				Columns:    []*schema.Column{OauthGrantsColumns[15]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "oauthgrant_org_id_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{OauthGrantsColumns[14], OauthGrantsColumns[15]},
+			},
+			{
+				Name:    "oauthgrant_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{OauthGrantsColumns[15]},
+			},
+			{
+				Name:    "oauthgrant_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{OauthGrantsColumns[12]},
+			},
+		},
+	}
+	// OauthTokensColumns holds the columns for the "oauth_tokens" table.
+	OauthTokensColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"access", "refresh"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "token_hash", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "replaced_at", Type: field.TypeTime, Nullable: true},
+		{Name: "grant_id", Type: field.TypeUUID},
+	}
+	// OauthTokensTable holds the schema information for the "oauth_tokens" table.
+	OauthTokensTable = &schema.Table{
+		Name:       "oauth_tokens",
+		Columns:    OauthTokensColumns,
+		PrimaryKey: []*schema.Column{OauthTokensColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "oauth_tokens_oauth_grants_tokens",
+				Columns:    []*schema.Column{OauthTokensColumns[6]},
+				RefColumns: []*schema.Column{OauthGrantsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "oauthtoken_grant_id",
+				Unique:  false,
+				Columns: []*schema.Column{OauthTokensColumns[6]},
+			},
+			{
+				Name:    "oauthtoken_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{OauthTokensColumns[4]},
+			},
+		},
+	}
 	// OrganizationsColumns holds the columns for the "organizations" table.
 	OrganizationsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
@@ -785,6 +904,9 @@ var (
 		InvitationsTable,
 		LogpushConnectorsTable,
 		MembershipsTable,
+		OauthClientsTable,
+		OauthGrantsTable,
+		OauthTokensTable,
 		OrganizationsTable,
 		PlansTable,
 		SamplingPoliciesTable,
@@ -818,6 +940,9 @@ func init() {
 	LogpushConnectorsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	MembershipsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	MembershipsTable.ForeignKeys[1].RefTable = UsersTable
+	OauthGrantsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	OauthGrantsTable.ForeignKeys[1].RefTable = UsersTable
+	OauthTokensTable.ForeignKeys[0].RefTable = OauthGrantsTable
 	PlansTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SamplingPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[0].RefTable = OrganizationsTable

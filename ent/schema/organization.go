@@ -41,5 +41,6 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("dashboard_shares", DashboardShare.Type).Annotations(cascade),
 		edge.To("idempotency_keys", IdempotencyKey.Type).Annotations(cascade),
 		edge.To("agent_feedback", AgentFeedback.Type).Annotations(cascade),
+		edge.To("oauth_grants", OAuthGrant.Type).Annotations(cascade),
 	}
 }

@@ -177,4 +177,8 @@ const (
 	CliLoginSlowDown                         = svcv2.ErrorTag_ERROR_TAG_CLI_LOGIN_SLOW_DOWN
 	CliLoginDenied                           = svcv2.ErrorTag_ERROR_TAG_CLI_LOGIN_DENIED
 	CliLoginExpired                          = svcv2.ErrorTag_ERROR_TAG_CLI_LOGIN_EXPIRED
+	ErrorEventNotFound                       = svcv2.ErrorTag_ERROR_TAG_ERROR_EVENT_NOT_FOUND
+	MetricNotFound                           = svcv2.ErrorTag_ERROR_TAG_METRIC_NOT_FOUND
+	DashboardWidgetNotFound                  = svcv2.ErrorTag_ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND
+	DashboardVariableNotFound                = svcv2.ErrorTag_ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND
 )

@@ -11,9 +11,13 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/mcp"
+	"github.com/svc-observability/svc/server/oauth"
 	"github.com/svc-observability/svc/server/openapi"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/engine"
+	"github.com/svc-observability/svc/server/query/widget"
 	"github.com/svc-observability/svc/server/requestid"
 	"github.com/svc-observability/svc/server/rest"
 	"github.com/svc-observability/svc/server/rpc"
@@ -21,14 +25,24 @@ import (
 	"github.com/svc-observability/svc/server/services/agentfeedback"
 	"github.com/svc-observability/svc/server/services/apikeys"
 	"github.com/svc-observability/svc/server/services/attributemappings"
+	"github.com/svc-observability/svc/server/services/attributes"
 	"github.com/svc-observability/svc/server/services/auditlog"
+	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
+	"github.com/svc-observability/svc/server/services/environments"
+	"github.com/svc-observability/svc/server/services/errorevents"
+	"github.com/svc-observability/svc/server/services/eventanalytics"
 	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/services/instrumentation"
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/metrics"
 	"github.com/svc-observability/svc/server/services/organization"
+	"github.com/svc-observability/svc/server/services/productevents"
+	"github.com/svc-observability/svc/server/services/queries"
+	"github.com/svc-observability/svc/server/services/rawsql"
 	"github.com/svc-observability/svc/server/services/servicelist"
+	"github.com/svc-observability/svc/server/services/servicemap"
+	"github.com/svc-observability/svc/server/services/sessionreplays"
 	"github.com/svc-observability/svc/server/services/sessions"
 	"github.com/svc-observability/svc/server/services/traces"
 	"github.com/svc-observability/svc/server/store"
@@ -45,6 +59,9 @@ const (
 	shareTokenRequests   = 600
 	shareAddressRequests = 120
 )
+
+// cliAddressRequests is how many command-line logins one address may start in the window.
+const cliAddressRequests = 60
 
 // openAPI serves the API address. With the role api it makes the services, the chain in front of them, and every door on the API address.
 func (a *App) openAPI(ctx context.Context) error {
@@ -81,7 +98,9 @@ func (a *App) openAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	calls := a.mountServices(chain, shareTokens)
+	a.passwords = auth.NewPasswords()
+	a.signIn = auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: a.passwords})
+	calls := a.mountServices(ctx, chain, shareTokens)
 	restDoor, err := rest.New(rest.Config{
 		Conn: loopback.Conn(calls), Contract: c, Admit: chain.Admit, Logger: a.log, MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes),
 	})
@@ -90,7 +109,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	}
 	mcpDoor, err := mcp.New(mcp.Config{
 		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Version: a.opts.Version, Logger: a.log,
-		Limiter: limiter("mcp", mcp.RateLimit, mcp.RateWindow),
+		Limiter: limiter("mcp", mcp.RateLimit, mcp.RateWindow), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
 	})
 	if err != nil {
 		return err
@@ -113,6 +132,14 @@ func (a *App) openAPI(ctx context.Context) error {
 	// REST answers what nobody else does: an unknown route gets the error envelope.
 	others := door(principal.DoorREST, restDoor)
 	mux.Handle("/", others)
+	programs := oauth.New(oauth.Config{
+		Store: a.store, Hasher: a.hasher, Issuer: a.baseURL(), Scopes: c.Scopes(), Guard: egress.New(a.opts.Egress...),
+		Limiter: limiter("oauth", oauth.RateLimit, oauth.RateWindow), Logger: a.log,
+	})
+	programs.Mount(mux)
+	if err := a.mountPages(mux, loopback.Conn(calls), credentials, programs, others); err != nil {
+		return err
+	}
 	api := requestid.Middleware(withOrigin(a.cfg.TrustedProxies, credentials.Middleware(byPrefix(asWritten(mux, others), "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
 	if a.opts.Watch != nil {
 		api = a.opts.Watch(api)
@@ -164,35 +191,48 @@ func door(d principal.Door, next http.Handler) http.Handler {
 }
 
 // mountServices returns the handler of every API method, behind the chain. It is what all doors reach.
-func (a *App) mountServices(chain *rpc.Chain, shareTokens dashboards.Sealer) http.Handler {
+func (a *App) mountServices(ctx context.Context, chain *rpc.Chain, shareTokens dashboards.Sealer) http.Handler {
 	newSecret := func() (string, store.Secret, error) {
 		text := auth.NewSecret(auth.PrefixAPIKey)
 		return text, a.hasher.Secret(text), nil
 	}
-	passwords := auth.NewPasswords()
-	signIn := auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: passwords})
 	mux := http.NewServeMux()
 	mount := func(path string, h http.Handler) { mux.Handle(path, h) }
 	options := chain.Options()
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
+	queryEngine := engine.New(engine.Config{Warehouse: a.warehouse, Rollups: a.rollups(ctx)})
+	widgets := widget.New(queryEngine, a.warehouse, time.Now)
+	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
 	mount(svcv2connect.NewShareServiceHandler(dashboards.NewPublic(dashboards.PublicConfig{
-		Store: a.store, Hash: a.shareHash,
+		Store: a.store, Hash: a.shareHash, Widgets: widgets,
 		ByToken: rpc.NewWindowLimiter(shareTokenRequests, restWindow), ByAddress: rpc.NewWindowLimiter(shareAddressRequests, restWindow),
 	}), options...))
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, shareTokens, a.shareHash), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewOrganizationServiceHandler(organization.New(organization.Config{
-		Store: a.store, Hasher: a.hasher, SignIn: signIn, Passwords: passwords, BaseURL: a.baseURL(),
+		Store: a.store, Hasher: a.hasher, SignIn: a.signIn, Passwords: a.passwords, BaseURL: a.baseURL(),
 	}), options...))
-	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, signIn), options...))
+	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, a.signIn), options...))
+	mount(svcv2connect.NewCliServiceHandler(clilogin.New(clilogin.Config{
+		Store: a.store, Hasher: a.hasher, ByAddress: rpc.NewWindowLimiter(cliAddressRequests, restWindow), BaseURL: a.baseURL(),
+	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.warehouse, a.log, time.Now), options...))
 	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse), options...))
-	mount(svcv2connect.NewTracesServiceHandler(traces.New(a.warehouse), options...))
-	mount(svcv2connect.NewLogsServiceHandler(logs.New(a.warehouse), options...))
-	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(a.warehouse), options...))
+	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(a.warehouse), options...))
+	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(a.warehouse, time.Now), options...))
+	mount(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(a.warehouse, time.Now), options...))
+	mount(svcv2connect.NewTracesServiceHandler(traces.New(a.warehouse).WithEngine(queryEngine), options...))
+	mount(svcv2connect.NewLogsServiceHandler(logs.New(a.warehouse).WithEngine(queryEngine), options...))
+	mount(svcv2connect.NewQueryServiceHandler(queries.New(queryEngine), options...))
+	mount(svcv2connect.NewAttributesServiceHandler(attributes.New(a.warehouse), options...))
+	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(eventanalytics.New(queryEngine), options...))
+	mount(svcv2connect.NewSqlServiceHandler(rawsql.New(a.warehouse, time.Now), options...))
+	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(a.warehouse).WithEngine(queryEngine), options...))
+	mount(svcv2connect.NewSessionReplaysServiceHandler(sessionreplays.New(a.warehouse, a.store), options...))
+	mount(svcv2connect.NewProductEventsServiceHandler(productevents.New(a.warehouse), options...))
 	return chain.Known(mux)
 }
 

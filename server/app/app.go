@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -41,6 +42,8 @@ type Options struct {
 	// OnFirstStart is given the credentials of the organization that the first start on an empty database creates. Beside the
 	// bootstrap file they are not kept anywhere in clear.
 	OnFirstStart func(Bootstrap) error
+	// Egress are networks that URLs of users may lead to although they are not public; none but in tests.
+	Egress []netip.Prefix
 	// Watch wraps the handler of the API address: tests look on. Nil for none.
 	Watch func(http.Handler) http.Handler
 }
@@ -60,6 +63,8 @@ type App struct {
 	pipeline   *pipeline.Pipeline
 	usage      *usage.Meter
 	outcomes   *outcome.Recorder
+	passwords  *auth.Passwords
+	signIn     *auth.SignIn
 
 	listeners listeners
 	api       *http.Server

@@ -28,6 +28,7 @@ const (
 type Store interface {
 	ApiKeyByHash(ctx context.Context, hash string) (store.ApiKey, error)
 	SessionByHash(ctx context.Context, hash string) (store.SessionIdentity, error)
+	OAuthIdentityByHash(ctx context.Context, hash string) (store.OAuthIdentity, error)
 	TouchApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time) error
 	TouchSession(ctx context.Context, id uuid.UUID, at time.Time) error
 	Subscribe(fn func(store.Change)) (unsubscribe func())
@@ -50,6 +51,7 @@ type Authenticator struct {
 	now         func() time.Time
 	keys        *lookup[store.ApiKey]
 	sessions    *lookup[store.SessionIdentity]
+	oauth       *lookup[store.OAuthIdentity]
 	touches     *toucher
 	unsubscribe func()
 }
@@ -69,6 +71,7 @@ func New(cfg Config) *Authenticator {
 		// No copy outlives its time here, whatever the database does: a revoked key must not keep reading.
 		keys:     newLookup(cfg.Store.ApiKeyByHash, cfg.Now, apiKeyTTL, 0),
 		sessions: newLookup(cfg.Store.SessionByHash, cfg.Now, apiKeyTTL, 0),
+		oauth:    newLookup(cfg.Store.OAuthIdentityByHash, cfg.Now, apiKeyTTL, 0),
 		touches:  startToucher(cfg.Logger),
 	}
 	a.unsubscribe = cfg.Store.Subscribe(func(c store.Change) {
@@ -79,11 +82,15 @@ func New(cfg Config) *Authenticator {
 			a.sessions.changed(c)
 		case store.SubjectMembership:
 			a.sessions.invalidateAll()
+			a.oauth.invalidateAll()
+		case store.SubjectOAuthGrant:
+			a.oauth.invalidateAll()
 		case store.SubjectAny:
 			// While changes of other processes cannot be followed, apiKeyTTL bounds how old a copy gets.
 			if c.Cause == nil {
 				a.keys.doubtAll(true)
 				a.sessions.doubtAll(true)
+				a.oauth.doubtAll(true)
 			}
 		case store.SubjectIngestKey, store.SubjectIngestPolicy, store.SubjectLogpushConnector, store.SubjectOrganization:
 		}
@@ -140,6 +147,8 @@ func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*princ
 		return nil, apierr.New(apierr.InvalidCredentials, "This is an ingest key, which can only send telemetry. Use an API key (svc_ak_…) here.")
 	case kindConnector:
 		return nil, apierr.New(apierr.InvalidCredentials, "This is the secret of a log push connector, which can only send logs. Use an API key (svc_ak_…) here.")
+	case kindOAuth:
+		return a.oauthToken(ctx, token, org)
 	case kindUnknown:
 	}
 	return nil, apierr.New(apierr.InvalidCredentials, "The credential is not known. Check that it was copied completely.")

@@ -17,10 +17,14 @@ const (
 	kindSession
 	kindIngestKey
 	kindConnector
+	kindOAuth
 )
 
 // kindOf reads the prefix and the shape; text of any other shape was never handed out, so it costs no lookup.
 func kindOf(token string) credentialKind {
+	if len(token) == secretLength && isSecret(token) {
+		return kindOAuth
+	}
 	if !wellFormed(token) {
 		return kindUnknown
 	}
@@ -39,11 +43,13 @@ func kindOf(token string) credentialKind {
 }
 
 func wellFormed(token string) bool {
-	if len(token) != prefixLength+secretLength {
-		return false
-	}
-	for i := prefixLength; i < len(token); i++ {
-		c := token[i]
+	return len(token) == prefixLength+secretLength && isSecret(token[prefixLength:])
+}
+
+// isSecret reports whether text is base64url.
+func isSecret(text string) bool {
+	for i := range len(text) {
+		c := text[i]
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
 			return false
 		}

@@ -156,7 +156,7 @@ func (a *IngestAuthenticator) changed(c store.Change) {
 	case store.SubjectAny:
 		a.keys.doubtAll(c.Cause == nil)
 		a.policies.doubtAll(c.Cause == nil)
-	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector, store.SubjectOrganization:
+	case store.SubjectAPIKey, store.SubjectSession, store.SubjectMembership, store.SubjectLogpushConnector, store.SubjectOrganization, store.SubjectOAuthGrant:
 	}
 }
 
@@ -177,7 +177,7 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 		return IngestKey{}, fmt.Errorf("%w: this credential is for the API and cannot send telemetry; use an ingest key", ErrUnknownKey)
 	case kindConnector:
 		return IngestKey{}, fmt.Errorf("%w: this is the secret of a log push connector, which is good for that connector's own endpoint alone; use an ingest key", ErrUnknownKey)
-	case kindUnknown:
+	case kindUnknown, kindOAuth:
 		return IngestKey{}, fmt.Errorf("%w: it is not an ingest key; those begin with svc_pk_, svc_sk_ or svc_ik_ and have %d characters",
 			ErrUnknownKey, prefixLength+secretLength)
 	}

@@ -26,6 +26,8 @@ const (
 	PrefixCustomKey  = "svc_ik_"
 	PrefixSession    = "svc_st_"
 	PrefixConnector  = "svc_cf_"
+	// PrefixDevice begins the device code of a command-line login, which is no credential for calls either.
+	PrefixDevice = "svc_dc_"
 	// PrefixInvitation begins the token of an invitation's link, which is no credential for calls.
 	PrefixInvitation = "svc_iv_"
 

@@ -17,6 +17,37 @@ const (
 )
 
 func (a *Authenticator) session(ctx context.Context, token string, org principal.OrgID) (*principal.Principal, error) {
+	e, err := a.liveSession(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	m, err := memberOf(&e.value, org)
+	if err != nil {
+		return nil, err
+	}
+	a.touchSession(e)
+	s := &e.value
+	return &principal.Principal{
+		Org: m.Org, User: s.User, Email: s.Email, Kind: principal.KindSession, CredentialID: s.ID.String(), Role: m.Role,
+	}, nil
+}
+
+// SignedInUser is whose session a token is, whatever the organization in which it acts. It is for pages about the user; what concerns
+// an organization goes through Authenticate. The error is always an *apierr.Error.
+func (a *Authenticator) SignedInUser(ctx context.Context, token string) (store.SessionIdentity, error) {
+	if kindOf(token) != kindSession {
+		return store.SessionIdentity{}, apierr.New(apierr.InvalidCredentials, "This is no session. Sign in.")
+	}
+	e, err := a.liveSession(ctx, token)
+	if err != nil {
+		return store.SessionIdentity{}, err
+	}
+	a.touchSession(e)
+	return e.value, nil
+}
+
+// liveSession finds a session that has not ended.
+func (a *Authenticator) liveSession(ctx context.Context, token string) (*entry[store.SessionIdentity], error) {
 	hash := a.hasher.Hash(token)
 	e, err := a.sessions.get(ctx, hash)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -34,17 +65,14 @@ func (a *Authenticator) session(ctx context.Context, token string, org principal
 	if s.RevokedAt != nil || !now.Before(s.ExpiresAt) || now.Sub(lastUse) >= SessionIdle {
 		return nil, apierr.New(apierr.InvalidCredentials, "The session has ended. Sign in again.")
 	}
-	m, err := memberOf(s, org)
-	if err != nil {
-		return nil, err
-	}
-	if e.touch(&s.LastSeenAt, now) {
-		id := s.ID
+	return e, nil
+}
+
+func (a *Authenticator) touchSession(e *entry[store.SessionIdentity]) {
+	if now := a.now(); e.touch(&e.value.LastSeenAt, now) {
+		id := e.value.ID
 		a.touches.add(func(ctx context.Context) error { return a.store.TouchSession(ctx, id, now) })
 	}
-	return &principal.Principal{
-		Org: m.Org, User: s.User, Email: s.Email, Kind: principal.KindSession, CredentialID: s.ID.String(), Role: m.Role,
-	}, nil
 }
 
 // memberOf chooses the organization in which the session acts: the one the request names, else the one of the sign-in, else the

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
@@ -16,6 +18,7 @@ type SignInStore interface {
 	UserByEmail(ctx context.Context, email string) (store.User, error)
 	OrganizationsOf(ctx context.Context, user principal.UserID) ([]store.UserOrganization, error)
 	CreateSession(ctx context.Context, in store.NewSession) (store.Session, error)
+	RevokeSession(ctx context.Context, user principal.UserID, id uuid.UUID) error
 }
 
 // SignInConfig of a SignIn.
@@ -110,6 +113,17 @@ func (s *SignIn) Start(ctx context.Context, user store.User, org principal.OrgID
 		return SignedIn{}, signInUnavailable(ctx, err)
 	}
 	return out, nil
+}
+
+// End ends a session. Its token is refused from then on.
+func (s *SignIn) End(ctx context.Context, session store.SessionIdentity) error {
+	ctx = principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
+		Org: session.Org, User: session.User, Email: session.Email, Kind: principal.KindSession, CredentialID: session.ID.String(),
+	}})
+	if err := s.store.RevokeSession(ctx, session.User, session.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return signInUnavailable(ctx, err)
+	}
+	return nil
 }
 
 // choose is the organization of a new session: the named one, else the only one, else none.

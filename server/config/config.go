@@ -39,9 +39,23 @@ type Config struct {
 	ShutdownTimeout time.Duration
 	IngestNodes     int // that share the rate limits of ingest keys
 
+	OIDC OIDC
+
 	Limits Limits
 
 	resolved map[string]resolved
+}
+
+// OIDC is the OpenID Connect provider with which people may sign in; without an issuer there is none.
+type OIDC struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret Secret // empty: a client without one
+	Scopes       []string
+	Label        string // of the button on the sign-in page
+	// JoinOrganization and JoinDomains are set together: who signs in with a verified address of these domains becomes a member.
+	JoinOrganization string
+	JoinDomains      []string
 }
 
 // Limits bounds what one process takes in and holds.

@@ -48,7 +48,7 @@ func TestDefaults(t *testing.T) {
 	cfg.resolved = nil
 	want := Config{
 		DataDir: "./data", APIAddr: "127.0.0.1:8080", IngestAddr: "127.0.0.1:4318", OTLPGRPCAddr: "127.0.0.1:4317",
-		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second, IngestNodes: 1,
+		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second, IngestNodes: 1, OIDC: OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
 		Limits: Limits{
 			QueueMaxBytes: 16 << 30, QueueSegmentBytes: 64 << 20, IngestMaxBodyBytes: 20 << 20, IngestMaxDecompressedBytes: 128 << 20,
 			BatchMaxRows: 100_000, BatchMaxAge: time.Second, RESTMaxBodyBytes: 4 << 20, GRPCMaxMessageBytes: 64 << 20,
@@ -97,6 +97,11 @@ func TestEveryKeyEveryWay(t *testing.T) {
 	other := map[Kind]string{
 		KindPath: "/srv/x", KindAddress: "0.0.0.0:0", KindURL: "https://svc.example.com/", KindName: "eu", KindRoles: "worker,api",
 		KindSecret: strings.Repeat("k", 32), KindDuration: "1m30s", KindSize: "5MB", KindCount: "7", KindList: "10.0.0.0/8,::1",
+		KindText: "openid,words",
+	}
+	// Settings that are nothing without others.
+	company := map[string]string{
+		"SVC_OIDC_ISSUER": "https://id.example.com", "SVC_OIDC_CLIENT_ID": "svc", "SVC_OIDC_JOIN_ORGANIZATION": "acme", "SVC_OIDC_JOIN_DOMAINS": "example.com",
 	}
 	for _, key := range Keys() {
 		text := other[key.Kind]
@@ -117,15 +122,23 @@ func TestEveryKeyEveryWay(t *testing.T) {
 			text = "1MiB"
 		case "ingest-max-decompressed-bytes":
 			text = "32MiB"
+		case "oidc-join-domains":
+			text = "Example.com,example.org"
+		}
+		var environ []string
+		for name, value := range company {
+			if strings.HasPrefix(key.Name, "oidc-") && name != key.Env() {
+				environ = append(environ, name+"="+value)
+			}
 		}
 		if text == "" {
 			t.Fatalf("%s: the test has no value for kind %q", key.Name, key.Kind)
 		}
 		var got []Config
 		for _, src := range []Sources{
-			{Flags: flags(t, key.Flag(), text)},
-			{Environ: []string{key.Env() + "=" + text}},
-			{File: write(t, key.Name+": "+text)},
+			{Flags: flags(t, key.Flag(), text), Environ: environ},
+			{Environ: append(environ, key.Env()+"="+text)},
+			{File: write(t, key.Name+": "+text), Environ: environ},
 		} {
 			cfg, err := Load(src)
 			if err != nil {

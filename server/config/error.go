@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/svc-observability/svc/server/nearest"
 )
 
 // Source says where a value came from.
@@ -60,7 +62,12 @@ func (k Key) Allowed() string {
 	case KindChoice:
 		return strings.Join(k.Choices, ", ")
 	case KindSecret:
-		return "32 characters or more" + optional
+		if k.Min == 0 {
+			return "any text" + optional
+		}
+		return fmt.Sprintf("%d characters or more", k.Min) + optional
+	case KindText:
+		return "text" + optional
 	case KindDuration:
 		return "a duration above zero such as 500ms, 30s or 2m"
 	case KindSize:
@@ -71,34 +78,7 @@ func (k Key) Allowed() string {
 	return "a path" + optional
 }
 
-// unknown suggests the candidate with the smallest edit distance.
+// unknown suggests the candidate that was probably meant.
 func unknown(name string, source Source, candidates []string) *Error {
-	best, distance := "", len(name)+1
-	for _, c := range candidates {
-		if d := editDistance(name, c); d < distance {
-			best, distance = c, d
-		}
-	}
-	return &Error{Key: name, Source: source, Reason: fmt.Sprintf("there is no such setting; the nearest is %s (all of them: svc config print --effective)", best)}
-}
-
-// editDistance is Levenshtein's, over bytes: names are ASCII.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return &Error{Key: name, Source: source, Reason: fmt.Sprintf("there is no such setting; the nearest is %s (all of them: svc config print --effective)", nearest.Name(name, candidates))}
 }

@@ -21,6 +21,7 @@ const (
 	KindRoles    Kind = "list"
 	KindList     Kind = "networks"
 	KindChoice   Kind = "choice"
+	KindText     Kind = "text"
 	KindSecret   Kind = "secret"
 	KindDuration Kind = "duration"
 	KindSize     Kind = "size"
@@ -34,7 +35,7 @@ type Key struct {
 	Default string // in the words a person would write
 	Help    string // one sentence without a full stop
 	Choices []string
-	Min     int64 // of sizes and counts
+	Min     int64 // of sizes and counts; of secrets, characters
 
 	assign func(c *Config, text string) error
 }
@@ -146,9 +147,44 @@ func Keys() []Key {
 			assign: text(func(c *Config) *string { return &c.LogFormat }),
 		},
 		{
-			Name: "secret-key", Kind: KindSecret,
+			Name: "secret-key", Kind: KindSecret, Min: 32,
 			Help:   "key of all keyed hashes, 32 characters or more, the same on every node; empty: made at the first start in the data folder",
 			assign: func(c *Config, s string) (err error) { c.SecretKey, err = parseSecretKey(s); return err },
+		},
+		{
+			Name: "oidc-issuer", Kind: KindURL,
+			Help:   "OpenID Connect provider with which people can sign in, by its issuer URL (`https://`, on this machine also `http://`); its client is registered with the redirect URI `PUBLIC_URL/login/oidc/callback`; empty: passwords only",
+			assign: issuer(func(c *Config) *string { return &c.OIDC.Issuer }),
+		},
+		{
+			Name: "oidc-client-id", Kind: KindText,
+			Help:   "id of the client that was registered at the provider",
+			assign: text(func(c *Config) *string { return &c.OIDC.ClientID }),
+		},
+		{
+			Name: "oidc-client-secret", Kind: KindSecret,
+			Help:   "secret of that client; empty: it has none",
+			assign: func(c *Config, s string) (err error) { c.OIDC.ClientSecret, err = parseClientSecret(s); return err },
+		},
+		{
+			Name: "oidc-scopes", Kind: KindText, Default: "openid,email,profile",
+			Help:   "scopes to ask for; `openid` and what gives the verified email address are needed",
+			assign: words(func(c *Config) *[]string { return &c.OIDC.Scopes }),
+		},
+		{
+			Name: "oidc-label", Kind: KindText, Default: "single sign-on",
+			Help:   "name of the provider on the sign-in page, after “Continue with”",
+			assign: text(func(c *Config) *string { return &c.OIDC.Label }),
+		},
+		{
+			Name: "oidc-join-organization", Kind: KindText,
+			Help:   "organization (id or slug) of which people become members at their first sign-in with an address of `oidc-join-domains`; empty: only people who are invited get in",
+			assign: text(func(c *Config) *string { return &c.OIDC.JoinOrganization }),
+		},
+		{
+			Name: "oidc-join-domains", Kind: KindText,
+			Help:   "domains (`example.com,example.org`) of the verified addresses that let people into `oidc-join-organization`",
+			assign: domains(func(c *Config) *[]string { return &c.OIDC.JoinDomains }),
 		},
 		{
 			Name: "shutdown-timeout", Kind: KindDuration, Default: "30s",

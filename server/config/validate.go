@@ -79,7 +79,27 @@ func (c *Config) validate() error {
 	if l.IngestMaxBodyBytes > l.IngestMaxDecompressedBytes {
 		problems = append(problems, c.Invalid("ingest-max-body-bytes", fmt.Sprintf("%s is more than ingest-max-decompressed-bytes (%s)", l.IngestMaxBodyBytes, l.IngestMaxDecompressedBytes)))
 	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, c.validateOIDC()...)...)
+}
+
+// validateOIDC finds settings that mean nothing without another.
+func (c *Config) validateOIDC() (problems []error) {
+	o := c.OIDC
+	needs := func(name string, set bool, other string, otherSet bool) {
+		if set && !otherSet {
+			problems = append(problems, c.Invalid(name, "it needs "+other+" too"))
+		}
+	}
+	needs("oidc-issuer", o.Issuer != "", "oidc-client-id", o.ClientID != "")
+	needs("oidc-client-id", o.ClientID != "", "oidc-issuer", o.Issuer != "")
+	needs("oidc-client-secret", o.ClientSecret != "", "oidc-client-id", o.ClientID != "")
+	needs("oidc-join-organization", o.JoinOrganization != "", "oidc-join-domains", len(o.JoinDomains) > 0)
+	needs("oidc-join-domains", len(o.JoinDomains) > 0, "oidc-join-organization", o.JoinOrganization != "")
+	needs("oidc-join-organization", o.JoinOrganization != "", "oidc-issuer", o.Issuer != "")
+	if !slices.Contains(o.Scopes, "openid") {
+		problems = append(problems, c.Invalid("oidc-scopes", "openid is missing"))
+	}
+	return problems
 }
 
 // Invalid is the error for a value that only its user can judge: it names the key and where the value came from.

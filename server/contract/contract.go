@@ -147,6 +147,18 @@ func (c *Contract) Methods() []*Method { return c.methods }
 // Services lists the full names of the services, sorted.
 func (c *Contract) Services() []string { return c.services }
 
+// Scopes lists what a credential can be restricted to: `*`, and each family that has methods, to read and to write.
+func (c *Contract) Scopes() []string {
+	all := []string{"*"}
+	for _, m := range c.methods {
+		if s := m.Scope(); s != "" && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // ByRPC finds a method by its protobuf name, `svc.v2.ApiKeysService.ListApiKeys`.
 func (c *Contract) ByRPC(fullName string) (*Method, bool) {
 	m, ok := c.byRPC[fullName]

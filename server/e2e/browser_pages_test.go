@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,24 +21,22 @@ import (
 // pages serves the shop and the player: an origin of its own, beside that of the ingest address.
 type pages struct {
 	server *httptest.Server
-
-	mu         sync.Mutex
-	recordings map[string][][]byte // chunks as stored, by session
 }
 
-func servePages(t *testing.T, folder string, watch *ingestWatch, publicKey string) *pages {
+func servePages(t *testing.T, folder string, watch *ingestWatch, api *testkit.Server) *pages {
 	t.Helper()
-	p := &pages{recordings: map[string][][]byte{}}
+	p, publicKey, key := &pages{}, api.PublicKey, api.APIKey
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir(folder)))
 	mux.HandleFunc("GET /config.json", func(w http.ResponseWriter, r *http.Request) {
 		encoding := r.URL.Query().Get("encoding")
 		writeJSON(w, map[string]string{"endpoint": watch.server.URL, "key": publicKey, "service": "shop-" + encoding, "encoding": encoding})
 	})
+	var mu sync.Mutex
 	articles := 0
 	mux.HandleFunc("POST /api/cart", func(w http.ResponseWriter, _ *http.Request) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		mu.Lock()
+		defer mu.Unlock()
 		articles++
 		writeJSON(w, map[string]string{"item": fmt.Sprintf("Kettle %d", articles)})
 	})
@@ -50,39 +47,18 @@ func servePages(t *testing.T, folder string, watch *ingestWatch, publicKey strin
 			http.Error(w, "the session was not ended", http.StatusGatewayTimeout)
 		}
 	})
-	mux.HandleFunc("GET /recording/{$}", func(w http.ResponseWriter, r *http.Request) {
-		session := r.URL.Query().Get("session")
-		paths := []string{}
-		for i := range p.recording(session) {
-			paths = append(paths, fmt.Sprintf("/recording/%s/%d", session, i))
-		}
-		writeJSON(w, paths)
-	})
-	mux.HandleFunc("GET /recording/{session}/{chunk}", func(w http.ResponseWriter, r *http.Request) {
-		chunks := p.recording(r.PathValue("session"))
-		i, err := strconv.Atoi(r.PathValue("chunk"))
-		if err != nil || i < 0 || i >= len(chunks) {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = w.Write(chunks[i])
-	})
+	target, err := url.Parse(api.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The player's page reads recordings as a signed-in page would: by the API, through its own origin.
+	mux.Handle("GET /v2/session_replays/", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Set("Authorization", "Bearer "+key)
+	}})
 	p.server = httptest.NewServer(mux)
 	t.Cleanup(p.server.Close)
 	return p
-}
-
-func (p *pages) recording(session string) [][]byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.recordings[session]
-}
-
-func (p *pages) keep(session string, chunks [][]byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.recordings[session] = chunks
 }
 
 func writeJSON(w http.ResponseWriter, v any) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -62,7 +63,7 @@ func TestBrowser(t *testing.T) {
 	}
 	server := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	watch := watchIngest(t, &server.Server)
-	site := servePages(t, built, watch, server.PublicKey)
+	site := servePages(t, built, watch, &server.Server)
 	for _, encoding := range []string{"json", "protobuf"} {
 		t.Run("spans as "+encoding, func(t *testing.T) {
 			var v visit
@@ -72,9 +73,9 @@ func TestBrowser(t *testing.T) {
 			waitFlushed(t, server)
 			checkSpans(t, server, &v, "shop-"+encoding)
 			checkSession(t, server, &v, "shop-"+encoding)
-			site.keep(v.Session, checkRecording(t, server, &v))
+			checkRecording(t, server, &v)
 			if encoding == "json" { // the recording has nothing to do with it
-				checkPlayback(t, dir, browser, site.server.URL+"/player.html?session="+v.Session, &v)
+				checkPlayback(t, dir, browser, site.server.URL+"/player.html?session="+publicid.EncodeText(publicid.SessionReplay, v.Session), &v)
 			}
 			t.Logf("Chromium %s: %d spans, %d timeline events, %d chunks", v.Browser, len(v.Spans), v.Timeline, len(v.Chunks))
 		})

@@ -183,7 +183,13 @@ func callREST(t *testing.T, s *testkit.Server, key string, m *contract.Method, r
 	} else if len(fields) > 0 {
 		q := url.Values{}
 		for k, v := range fields {
-			q.Set(k, text(v))
+			var list []json.RawMessage
+			if json.Unmarshal(v, &list) != nil || list == nil {
+				list = []json.RawMessage{v}
+			}
+			for _, x := range list {
+				q.Add(k, text(x))
+			}
 		}
 		path += "?" + q.Encode()
 	}

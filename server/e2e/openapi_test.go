@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -40,10 +42,13 @@ func TestOpenAPILinters(t *testing.T) {
 }
 
 // TestOpenAPIClients makes a client of the document with two generators that know nothing of each other, compiles what they wrote
-// strictly, and lists API keys with it.
+// strictly, and lists API keys and dashboards with it.
 func TestOpenAPIClients(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "OpenAPI clients")
 	createKey(t, s, "traces:read")
+	keys := restClient{t, s, s.APIKey}
+	keys.call("POST", "/v2/dashboards", `{"name":"One","time_range":{"type":"relative","value":"7d"},"widgets":[`+statWidget("a", 0)+`,`+statWidget("b", 4)+`]}`, 200)
+	keys.call("POST", "/v2/dashboards", `{"name":"Two"}`, 200)
 	dir := workspace(t, "openapi-js", "openapi-fetch")
 	document := saveDocument(t, s, dir)
 	run(t, dir, nil, tool(dir, "openapi-typescript"), document, "--output", filepath.Join("generated", "schema.d.ts"))
@@ -53,8 +58,9 @@ func TestOpenAPIClients(t *testing.T) {
 	for _, client := range []string{"openapi-fetch", "hey-api"} {
 		t.Run(client, func(t *testing.T) {
 			var got struct {
-				Names []string `json:"names"`
-				Tag   string   `json:"tag"`
+				Names  []string `json:"names"`
+				Boards []string `json:"boards"`
+				Tag    string   `json:"tag"`
 			}
 			out := run(t, dir, nil, "node", filepath.Join("out", client+".mjs"), s.BaseURL, s.APIKey)
 			if err := json.Unmarshal(out, &got); err != nil {
@@ -62,6 +68,9 @@ func TestOpenAPIClients(t *testing.T) {
 			}
 			if !slices.Contains(got.Names, "e2e traces:read (standard, 1)") || len(got.Names) != 2 {
 				t.Errorf("listed %q", got.Names)
+			}
+			if diff := cmp.Diff([]string{"Two (; 12h)", "One (stat 3×4, stat 3×4; 7d)"}, got.Boards); diff != "" {
+				t.Errorf("dashboards (-want +got):\n%s", diff)
 			}
 			if got.Tag != "@svc/http/v2/InvalidCredentialsError" {
 				t.Errorf("an unknown key gave %q", got.Tag)

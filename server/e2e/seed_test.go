@@ -27,6 +27,7 @@ import (
 // seedData is what the YAML cases read back: three checkout traces, a payment span that failed, three log records, two metrics.
 type seedData struct {
 	start, end time.Time
+	session    seededSession
 }
 
 const (
@@ -39,6 +40,7 @@ func (d seedData) expand(yaml string) string {
 	return strings.NewReplacer(
 		"${start}", d.start.Format(time.RFC3339), "${end}", d.end.Format(time.RFC3339),
 		"${trace}", seedTrace, "${root}", seedRoot, "${child}", seedChild,
+		"${session}", d.session.id, "${session_start}", d.session.start.Format(time.RFC3339), "${session_end}", d.session.end.Format(time.RFC3339),
 	).Replace(yaml)
 }
 
@@ -155,6 +157,7 @@ func seedTelemetry(t *testing.T, s *testkit.Server) seedData {
 			return a.err == nil && !bytes.Contains(a.body, []byte(`"data":[]`))
 		})
 	}
+	d.session = seedSession(t, s)
 	seedOnce.done[s.OrgID] = d
 	return d
 }

@@ -139,9 +139,9 @@ func TestPublicShare(t *testing.T) {
 		t.Errorf("the link shows more than is drawn: %s", text)
 	}
 	meta := nobody.call("POST", "/v2/share/og-meta", token(share), 200)
-	ogID := strings.TrimPrefix(fmt.Sprint(meta["imagePath"]), "/share/og/")
-	card := nobody.call("POST", "/v2/share/og-card", fmt.Sprintf(`{"ogId":%q}`, ogID), 200)
-	if meta["title"] != "Open" || meta["description"] != "For all" || card["widgetCount"] != 2.0 || len(card["tiles"].([]any)) != 2 || card["org"].(map[string]any)["name"] != "Public shares" {
+	ogID := strings.TrimPrefix(fmt.Sprint(meta["image_path"]), "/share/og/")
+	card := nobody.call("POST", "/v2/share/og-card", fmt.Sprintf(`{"og_id":%q}`, ogID), 200)
+	if meta["title"] != "Open" || meta["description"] != "For all" || card["widget_count"] != 2.0 || len(card["tiles"].([]any)) != 2 || card["org"].(map[string]any)["name"] != "Public shares" {
 		t.Errorf("preview: %v %v", meta, card)
 	}
 	if diff := cmp.Diff(missing, nobody.call("POST", resolve, fmt.Sprintf(`{"token":%q}`, ogID), 404)); diff != "" {
@@ -174,5 +174,47 @@ func TestPublicShare(t *testing.T) {
 	c.call("DELETE", board+"/share", "", 200)
 	if diff := cmp.Diff(missing, nobody.call("POST", resolve, token(rotated), 404)); diff != "" {
 		t.Errorf("revoked (-unknown +got):\n%s", diff)
+	}
+}
+
+// TestShareForTheOrganization: a link of the mode org opens for sessions of the organization only, by every read, and ends with the
+// dashboard.
+func TestShareForTheOrganization(t *testing.T) {
+	s := testkit.Shared(t).NewOrganization(t, "Share for us")
+	o := testkit.Shared(t).NewOrganization(t, "Not for them")
+	c := restClient{t, s, s.APIKey}
+	made := c.call("POST", "/v2/dashboards", `{"name":"Ours","widgets":[`+statWidget("w1", 0)+`]}`, 200)
+	board := "/v2/dashboards/" + fmt.Sprint(made["id"])
+	share := c.call("PUT", board+"/share", `{"mode":"public"}`, 200)
+	token := fmt.Sprintf(`{"token":%q}`, share["token"])
+	card := fmt.Sprintf(`{"og_id":%q}`, strings.TrimPrefix(fmt.Sprint(restClient{t, s, ""}.call("POST", "/v2/share/og-meta", token, 200)["image_path"]), "/share/og/"))
+	c.call("PUT", board+"/share", `{"mode":"org"}`, 200)
+	reads := map[string]string{"/v2/share/resolve": token, "/v2/share/og-meta": token, "/v2/share/og-card": card}
+
+	ours, theirs := signIn(t, s, s.AdminEmail, s.AdminPassword, ""), signIn(t, o, o.AdminEmail, o.AdminPassword, "")
+	ended := signIn(t, s, s.AdminEmail, s.AdminPassword, "")
+	restClient{t, s, ended}.call("DELETE", "/v2/session", "", 200)
+	for path, body := range reads {
+		if status, got := as(t, s, ours, "", "POST", path, body); status != 200 {
+			t.Errorf("%s with a session: %d %v", path, status, got)
+		}
+		if status, got := as(t, s, theirs, "", "POST", path, body); status != 403 || tagOf(got) != "@svc/http/errors/ShareWrongOrgError" {
+			t.Errorf("%s with a session of another organization: %d %v", path, status, got)
+		}
+		for what, credential := range map[string]string{"nothing": "", "an API key": s.APIKey, "a session that ended": ended, "a word": "nonsense"} {
+			if status, got := as(t, s, credential, "", "POST", path, body); status != 403 || tagOf(got) != "@svc/http/errors/ShareSignInRequiredError" {
+				t.Errorf("%s with %s: %d %v", path, what, status, got)
+			}
+		}
+	}
+	opened := restClient{t, s, ours}.call("POST", "/v2/share/resolve", token, 200)
+	if opened["mode"] != "org" || opened["embeddable"] != false || strings.Contains(fmt.Sprint(opened), "aggregation") {
+		t.Errorf("opened: %v", opened)
+	}
+	c.call("DELETE", board, "", 200)
+	for path, body := range reads {
+		if status, got := as(t, s, ours, "", "POST", path, body); status != 404 || tagOf(got) != "@svc/http/errors/ShareNotFoundError" {
+			t.Errorf("%s after the dashboard: %d %v", path, status, got)
+		}
 	}
 }

@@ -11,12 +11,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/svc-observability/svc/server/nearest"
 )
 
 // arguments are what a call gave, read leniently: a model's slip that has one sensible meaning is taken as that, with a note where
 // something was dropped or changed.
 type arguments struct {
-	values map[string]any // string, time.Time, float64 or bool
+	values map[string]any // string, time.Time, float64, bool, []string or json.RawMessage
 	notes  []string
 	now    time.Time
 }
@@ -69,6 +71,8 @@ func (t *tool) read(raw json.RawMessage, now time.Time) (*arguments, error) {
 			a.values[p.name] = float64(v)
 		case bool:
 			a.values[p.name] = v
+		case string:
+			a.values[p.name] = v
 		}
 	}
 	switch len(problems) {
@@ -98,6 +102,12 @@ func (p *param) read(v any, a *arguments) (any, error) {
 	}
 	if v == nil || isText && text == "" {
 		return nil, nil
+	}
+	switch p.kind {
+	case kindList:
+		return p.readList(v, text, isText)
+	case kindJSON:
+		return p.readJSON(v, text, isText)
 	}
 	if text == "" && p.kind != kindFlag {
 		return nil, fmt.Errorf("must be %s", p.expects())
@@ -141,6 +151,55 @@ func (p *param) readText(text string) (any, error) {
 	return text, nil
 }
 
+func (p *param) readList(v any, text string, isText bool) (any, error) {
+	var given []any
+	switch {
+	case strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &given) == nil:
+	case isText:
+		for _, part := range strings.Split(text, ",") {
+			given = append(given, part)
+		}
+	default:
+		var ok bool
+		if given, ok = v.([]any); !ok {
+			return nil, fmt.Errorf("must be %s", p.expects())
+		}
+	}
+	var list []string
+	for _, item := range given {
+		s, ok := item.(string)
+		if !ok {
+			return nil, fmt.Errorf("must be %s", p.expects())
+		}
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		one, err := p.readText(s)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one.(string))
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return list, nil
+}
+
+func (p *param) readJSON(v any, text string, isText bool) (any, error) {
+	raw := []byte(text)
+	if !isText {
+		var err error
+		if raw, err = json.Marshal(v); err != nil {
+			return nil, fmt.Errorf("must be %s", p.expects())
+		}
+	}
+	if raw = bytes.TrimSpace(raw); !json.Valid(raw) || raw[0] != '{' && (p.object || raw[0] != '[') {
+		return nil, fmt.Errorf("must be %s", p.expects())
+	}
+	return json.RawMessage(raw), nil
+}
+
 func (p *param) readNumber(text string, a *arguments) (any, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || p.kind == kindInteger && f != math.Trunc(f) {
@@ -163,7 +222,7 @@ func (p *param) readNumber(text string, a *arguments) (any, error) {
 }
 
 func (p *param) expects() string {
-	text := map[kind]string{kindText: "text", kindTime: "a time", kindInteger: "a whole number", kindNumber: "a number", kindFlag: "true or false"}[p.kind]
+	text := map[kind]string{kindText: "text", kindTime: "a time", kindInteger: "a whole number", kindNumber: "a number", kindFlag: "true or false", kindList: "a list of texts", kindJSON: "JSON, an object or an array,"}[p.kind]
 	switch {
 	case p.minimum != nil && p.maximum != nil:
 		text += fmt.Sprintf(" from %v to %v", *p.minimum, *p.maximum)
@@ -177,33 +236,11 @@ func (p *param) expects() string {
 
 // nearest is the parameter whose name is most like a wrong one.
 func (t *tool) nearest(name string) string {
-	best, distance := "", math.MaxInt
-	for _, p := range t.params {
-		if d := editDistance(name, p.name); d < distance {
-			best, distance = p.name, d
-		}
+	names := make([]string, len(t.params))
+	for i, p := range t.params {
+		names[i] = p.name
 	}
-	return best
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return nearest.Name(name, names)
 }
 
 // text is nil when the argument was not given.
@@ -220,6 +257,27 @@ func (a *arguments) number(name string) *float64 {
 	}
 	return nil
 }
+
+func (a *arguments) list(name string) []string {
+	v, _ := a.values[name].([]string)
+	return v
+}
+
+func (a *arguments) raw(name string) json.RawMessage {
+	v, _ := a.values[name].(json.RawMessage)
+	return v
+}
+
+// textOr is a text argument, or other when it was not given.
+func (a *arguments) textOr(name, other string) string {
+	if v := a.text(name); v != nil {
+		return *v
+	}
+	return other
+}
+
+// isSet reports whether a flag was given as true.
+func (a *arguments) isSet(name string) bool { return a.values[name] == true }
 
 func (a *arguments) integer(name string) int {
 	v, _ := a.values[name].(float64)

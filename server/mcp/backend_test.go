@@ -24,8 +24,17 @@ import (
 	"github.com/svc-observability/svc/server/rpc/loopback"
 )
 
+// unasked answers the methods that no tool calls.
+type unasked struct {
+	svcv2connect.UnimplementedServicesServiceHandler
+	svcv2connect.UnimplementedLogsServiceHandler
+	svcv2connect.UnimplementedMetricsServiceHandler
+	svcv2connect.UnimplementedTracesServiceHandler
+}
+
 // backend stands for the services: it records what it is asked and answers from data. The whole rpc chain is in front of it.
 type backend struct {
+	unasked
 	mu       sync.Mutex
 	requests []proto.Message
 	total    int // rows that each list has
@@ -146,6 +155,7 @@ func server(t *testing.T, b *backend, callers map[string]principal.Principal, li
 	api.Handle(svcv2connect.NewTracesServiceHandler(b, chain.Options()...))
 	s, err := New(Config{
 		Conn: loopback.Conn(api), Contract: c, BaseURL: "https://api.example.com", Version: "1.2.3", Limiter: limiter, Now: now,
+		ResourceMetadata: resourceMetadata,
 	})
 	if err != nil {
 		t.Fatal(err)

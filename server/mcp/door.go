@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -43,13 +44,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	result, ok := principal.ResultFrom(r.Context())
 	switch {
 	case ok && result.Err != nil:
-		fail(w, apierr.From(result.Err))
+		s.refuse(w, r, apierr.From(result.Err))
 		return
 	case !ok || result.Principal == nil:
-		fail(w, apierr.New(apierr.Unauthorized, "No credential was sent. Send an API key or an MCP key as `Authorization: Bearer <key>`."))
+		s.refuse(w, r, apierr.New(apierr.Unauthorized, "No credential was sent. Sign in with OAuth, or send an API key or an MCP key as `Authorization: Bearer <key>`."))
 		return
 	case result.Principal.Kind == principal.KindSession:
-		fail(w, apierr.New(apierr.InvalidCredentials, "A dashboard session cannot be used here. Use an API key or an MCP key."))
+		s.refuse(w, r, apierr.New(apierr.InvalidCredentials, "A dashboard session cannot be used here. Sign in with OAuth, or use an API key or an MCP key."))
 		return
 	}
 	if s.cfg.Limiter != nil {
@@ -81,6 +82,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			fail(w, apierr.New(apierr.InvalidRequest, "The request ended before its body was complete."))
 		}
+		return
+	}
+	if missing := s.missingScope(result.Principal, body); missing != "" {
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+missing+`", resource_metadata="`+s.cfg.ResourceMetadata+`"`)
+		fail(w, apierr.New(apierr.InsufficientScope, "The tool needs more than was allowed when this program was connected. Connect again with the scopes `"+missing+"`."))
 		return
 	}
 	ctx := principal.WithDoor(r.Context(), principal.DoorMCP)
@@ -147,15 +153,49 @@ func acceptsJSON(accept []string) bool {
 	return false
 }
 
+// refuse answers who has no good credential, and says where to get one (RFC 9728 section 5.1, RFC 6750 section 3).
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, e *apierr.Error) {
+	if e.Detail().GetStatus() == http.StatusUnauthorized {
+		challenge := `Bearer resource_metadata="` + s.cfg.ResourceMetadata + `", scope="*"`
+		if len(r.Header.Values("Authorization")) > 0 {
+			challenge += `, error="invalid_token"`
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+	}
+	fail(w, e)
+}
+
+// missingScope is what a program has to ask for to call the tool of the request, together with what it has; empty when it may call it. Only a
+// program that signed in can ask for more (RFC 6750 section 3.1); for a key, the call fails as any other.
+func (s *Server) missingScope(p *principal.Principal, body []byte) string {
+	if p.Kind != principal.KindOAuth || p.Scopes == nil {
+		return ""
+	}
+	var asked struct {
+		Method string `json:"method"`
+		Params struct {
+			Name string `json:"name"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(body, &asked) != nil || asked.Method != "tools/call" || s.tool(asked.Params.Name) == nil || s.visible(p, asked.Params.Name) {
+		return "" // what is no such call is answered by the protocol
+	}
+	scopes := slices.Clone(p.Scopes)
+	for _, m := range s.methods[asked.Params.Name] {
+		if !m.AnyScope && !p.Allows(m.Family, m.Write) {
+			scopes = append(scopes, m.Scope())
+		}
+	}
+	slices.Sort(scopes)
+	return strings.Join(slices.Compact(scopes), " ")
+}
+
 // fail answers a failure that is not a protocol message.
 func fail(w http.ResponseWriter, e *apierr.Error) {
 	d := e.Detail()
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
-	if d.GetStatus() == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", "Bearer")
-	}
 	if d.GetRetryAfterSeconds() > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(d.GetRetryAfterSeconds())))
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/rpc"
 )
 
+const resourceMetadata = "https://api.example.com/.well-known/oauth-protected-resource/mcp"
+
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
 func send(t *testing.T, method, url, body string, header map[string]string) (*http.Response, string) {
@@ -204,5 +206,37 @@ func TestProtocolErrors(t *testing.T) {
 				t.Errorf("the answer speaks of Go: %s", body)
 			}
 		})
+	}
+}
+
+// TestStepUp: a program that signed in hears which scopes to ask for, with those that it has; a key gets a result, as for every refused call.
+func TestStepUp(t *testing.T) {
+	callers := full()
+	limited := principal.Principal{Org: "org_a", User: "user_a", Kind: principal.KindOAuth, Role: principal.RoleMember, Scopes: []string{"metrics:read", "traces:read"}}
+	callers["oauth"] = limited
+	limited.Kind, limited.CredentialID = principal.KindAPIKey, "key_b"
+	callers["key"] = limited
+	everything := principal.Principal{Org: "org_a", User: "user_a", Kind: principal.KindOAuth, Role: principal.RoleMember}
+	callers["everything"] = everything
+	srv := server(t, &backend{}, callers, nil)
+	call := func(caller, body string) (*http.Response, string) {
+		return send(t, http.MethodPost, srv.URL+Path, body, map[string]string{"Authorization": "Bearer " + caller, "Content-Type": "application/json"})
+	}
+	const logs = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_logs","arguments":{}}}`
+	res, body := call("oauth", logs)
+	want := `Bearer error="insufficient_scope", scope="logs:read metrics:read traces:read", resource_metadata="` + resourceMetadata + `"`
+	if res.StatusCode != 403 || res.Header.Get("WWW-Authenticate") != want || !strings.Contains(body, "InsufficientScopeError") || !strings.Contains(body, "logs:read") {
+		t.Errorf("%d %q %s", res.StatusCode, res.Header.Get("WWW-Authenticate"), body)
+	}
+	for name, tc := range map[string]struct{ caller, body, want string }{
+		"key":        {"key", logs, `"isError":true`},
+		"everything": {"everything", logs, `"structuredContent"`},
+		"allowed":    {"oauth", strings.Replace(logs, "search_logs", "search_traces", 1), `"structuredContent"`},
+		"unknown":    {"oauth", strings.Replace(logs, "search_logs", "no_tool", 1), `"error"`},
+		"list":       {"oauth", listTools, `"tools"`},
+	} {
+		if res, body := call(tc.caller, tc.body); res.StatusCode != 200 || !strings.Contains(body, tc.want) || res.Header.Get("WWW-Authenticate") != "" {
+			t.Errorf("%s: %d %q %s", name, res.StatusCode, res.Header.Get("WWW-Authenticate"), body)
+		}
 	}
 }

@@ -25,8 +25,9 @@ type manifest struct {
 }
 
 type manifestAuth struct {
-	Type        string `json:"type"`
-	Description string `json:"description"`
+	Type             string `json:"type"`
+	Description      string `json:"description"`
+	ResourceMetadata string `json:"resource_metadata,omitempty"`
 }
 
 // Manifest says where the server is and how to use it. It is public and the same for everybody.
@@ -34,8 +35,11 @@ func (s *Server) Manifest() http.Handler {
 	body, err := json.Marshal(manifest{
 		Name: ServerName, Title: title, Version: s.cfg.Version, Description: "Search traces, logs and metrics of your services.",
 		Endpoint: strings.TrimRight(s.cfg.BaseURL, "/") + Path, Transport: "streamable-http",
-		Auth:         manifestAuth{Type: "bearer", Description: "An API key or an MCP key of the organization."},
-		Capabilities: map[string]any{"tools": map[string]any{}},
+		Auth: manifestAuth{
+			Type: "oauth2", Description: "OAuth 2.1 in the browser, or an API key or an MCP key of the organization as a bearer token.",
+			ResourceMetadata: s.cfg.ResourceMetadata,
+		},
+		Capabilities: map[string]any{"tools": map[string]any{}, "prompts": map[string]any{}, "resources": map[string]any{}, "completions": map[string]any{}},
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

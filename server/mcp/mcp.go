@@ -3,7 +3,6 @@
 package mcp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,6 +41,8 @@ type Config struct {
 	// BaseURL is the public URL of the API, without /mcp.
 	BaseURL string
 	Version string
+	// ResourceMetadata is the URL at which programs learn how to sign in.
+	ResourceMetadata string
 	// Limiter holds the rate per credential; nil for no limit.
 	Limiter Limiter
 	// Logger is slog.Default when nil.
@@ -63,10 +64,21 @@ type Server struct {
 
 // clients are the services that tools call.
 type clients struct {
-	services svcv2.ServicesServiceClient
-	traces   svcv2.TracesServiceClient
-	logs     svcv2.LogsServiceClient
-	metrics  svcv2.MetricsServiceClient
+	services     svcv2.ServicesServiceClient
+	traces       svcv2.TracesServiceClient
+	logs         svcv2.LogsServiceClient
+	metrics      svcv2.MetricsServiceClient
+	serviceMap   svcv2.ServiceMapServiceClient
+	environments svcv2.EnvironmentsServiceClient
+	attributes   svcv2.AttributesServiceClient
+	errors       svcv2.ErrorEventsServiceClient
+	sql          svcv2.SqlServiceClient
+	query        svcv2.QueryServiceClient
+
+	replays       svcv2.SessionReplaysServiceClient
+	productEvents svcv2.ProductEventsServiceClient
+	dashboards    svcv2.DashboardsServiceClient
+	feedback      svcv2.AgentFeedbackServiceClient
 }
 
 // New makes the server. It fails when a tool is missing from the contract, or the contract names a tool that does not exist.
@@ -83,6 +95,11 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, methods: map[string][]*contract.Method{}, clients: clients{
 		services: svcv2.NewServicesServiceClient(cfg.Conn), traces: svcv2.NewTracesServiceClient(cfg.Conn),
 		logs: svcv2.NewLogsServiceClient(cfg.Conn), metrics: svcv2.NewMetricsServiceClient(cfg.Conn),
+		serviceMap: svcv2.NewServiceMapServiceClient(cfg.Conn), environments: svcv2.NewEnvironmentsServiceClient(cfg.Conn),
+		attributes: svcv2.NewAttributesServiceClient(cfg.Conn), errors: svcv2.NewErrorEventsServiceClient(cfg.Conn),
+		sql: svcv2.NewSqlServiceClient(cfg.Conn), query: svcv2.NewQueryServiceClient(cfg.Conn),
+		replays: svcv2.NewSessionReplaysServiceClient(cfg.Conn), productEvents: svcv2.NewProductEventsServiceClient(cfg.Conn),
+		dashboards: svcv2.NewDashboardsServiceClient(cfg.Conn), feedback: svcv2.NewAgentFeedbackServiceClient(cfg.Conn),
 	}}
 	s.manifest = s.Manifest()
 	for _, m := range cfg.Contract.Methods() {
@@ -91,21 +108,28 @@ func New(cfg Config) (*Server, error) {
 		}
 	}
 	server := sdk.NewServer(&sdk.Implementation{Name: ServerName, Title: title, Version: cfg.Version}, &sdk.ServerOptions{
-		Instructions: instructions,
-		PageSize:     1000,
-		// Nothing but tools, and their list changes with the caller, never by itself.
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		Instructions:      instructions,
+		PageSize:          1000,
+		CompletionHandler: s.complete,
+		// No list changes by itself.
+		Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Completions: &sdk.CompletionCapabilities{},
+		},
 	})
-	for _, make := range []func(*Server) (*tool, error){newListServices, newSearchTraces, newInspectTrace, newSearchLogs, newListMetrics} {
-		t, err := make(s)
-		if err != nil {
-			return nil, fmt.Errorf("mcp: %w", err)
+	addPrompts(server)
+	for _, set := range toolsets() {
+		for _, make := range set.makes {
+			t, err := make(s)
+			if err != nil {
+				return nil, fmt.Errorf("mcp: %w", err)
+			}
+			if len(s.methods[t.name]) == 0 {
+				return nil, fmt.Errorf("mcp: no method of the contract names the tool %s, so nothing says which scope it needs", t.name)
+			}
+			t.set = set.name
+			s.tools = append(s.tools, t)
+			server.AddTool(t.declaration(), s.handler(t))
 		}
-		if len(s.methods[t.name]) == 0 {
-			return nil, fmt.Errorf("mcp: no method of the contract names the tool %s, so nothing says which scope it needs", t.name)
-		}
-		s.tools = append(s.tools, t)
-		server.AddTool(t.declaration(), s.handler(t))
 	}
 	for name, methods := range s.methods {
 		if s.tool(name) == nil {
@@ -113,11 +137,11 @@ func New(cfg Config) (*Server, error) {
 		}
 	}
 	server.AddReceivingMiddleware(s.filterTools)
-	s.stream = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+	s.stream = selecting(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody,
 		// The door checks Origin itself, also behind a proxy on the same machine, where Host is the public name.
 		DisableLocalhostProtection: true,
-	})
+	}))
 	return s, nil
 }
 
@@ -136,21 +160,4 @@ func (s *Server) visible(p *principal.Principal, name string) bool {
 		}
 	}
 	return true
-}
-
-// filterTools leaves out of tools/list what the caller may not use. A call of such a tool is refused by the API's own policy.
-func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		res, err := next(ctx, method, req)
-		list, ok := res.(*sdk.ListToolsResult)
-		if err != nil || !ok {
-			return res, err
-		}
-		p, ok := principal.From(ctx)
-		if !ok {
-			return nil, errors.New("the call has no principal")
-		}
-		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool { return !s.visible(p, t.Name) })
-		return list, nil
-	}
 }

@@ -15,6 +15,8 @@ const (
 	kindInteger
 	kindNumber
 	kindFlag
+	kindList // []string: an array, or text with commas
+	kindJSON // json.RawMessage: an object or an array, or its text
 )
 
 // param declares one parameter.
@@ -29,6 +31,8 @@ type param struct {
 	minimum, maximum *float64
 	clamped          bool
 	fallback         any
+	// object says that JSON must be an object.
+	object bool
 }
 
 func num(v float64) *float64 { return &v }
@@ -40,29 +44,28 @@ func aliases() map[string]string {
 
 // windowParams are start_time and end_time, the last 6 hours by default.
 func windowParams() []param {
-	const forms = " RFC 3339 (2026-01-31T09:30:00Z), `YYYY-MM-DD HH:MM:SS` in UTC, relative (now-1h, -30m, now) or Unix milliseconds."
 	return []param{
-		{name: "start_time", kind: kindTime, description: "Start of the time range, 6 hours before its end by default." + forms},
-		{name: "end_time", kind: kindTime, description: "End of the time range, now by default." + forms},
+		{name: "start_time", kind: kindTime, description: "RFC 3339 or relative (now-1h); default 6 hours before end_time."},
+		{name: "end_time", kind: kindTime, description: "Default now."},
 	}
 }
 
 func limitParam(fallback, most float64) param {
 	return param{
-		name: "limit", kind: kindInteger, description: "How many rows to return.", minimum: num(1), maximum: num(most), clamped: true, fallback: int(fallback),
+		name: "limit", kind: kindInteger, minimum: num(1), maximum: num(most), clamped: true, fallback: int(fallback),
 	}
 }
 
 func offsetParam() param {
-	return param{name: "offset", kind: kindInteger, description: "How many rows to skip.", minimum: num(0), maximum: num(maxOffset), clamped: true, fallback: 0}
+	return param{name: "offset", kind: kindInteger, minimum: num(0), maximum: num(maxOffset), clamped: true, fallback: 0}
 }
 
 func serviceParam() param {
-	return param{name: "service", kind: kindText, description: "Exact service name."}
+	return param{name: "service", kind: kindText, description: "Exact name."}
 }
 
 func environmentParam() param {
-	return param{name: "environment", kind: kindText, description: "Exact deployment environment."}
+	return param{name: "environment", kind: kindText, description: "Exact name."}
 }
 
 func (t *tool) param(name string) *param {
@@ -108,6 +111,17 @@ func (p param) schema() *jsonschema.Schema {
 		s.Type = "number"
 	case kindFlag:
 		s.Type = "boolean"
+	case kindList:
+		s.Type, s.Items = "array", &jsonschema.Schema{Type: "string"}
+		for _, v := range p.enum {
+			s.Items.Enum = append(s.Items.Enum, v)
+		}
+		return s
+	case kindJSON:
+		s.Types = []string{"object", "array"}
+		if p.object {
+			s.Type, s.Types = "object", nil
+		}
 	}
 	for _, v := range p.enum {
 		s.Enum = append(s.Enum, v)

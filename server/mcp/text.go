@@ -58,9 +58,11 @@ func (p *page) render(title string) string {
 	var head, tail strings.Builder
 	head.WriteString("## " + title + "\n")
 	if len(p.scope) > 0 {
-		parts := make([]string, len(p.scope))
-		for i, s := range p.scope {
-			parts[i] = s.label + ": " + oneLine(s.value)
+		parts := make([]string, 0, len(p.scope))
+		for _, s := range p.scope {
+			if value := oneLine(s.value); value != "" {
+				parts = append(parts, s.label+": "+value)
+			}
 		}
 		head.WriteString(clip(strings.Join(parts, " · "), 2000) + "\n")
 	}

@@ -14,9 +14,10 @@ import (
 // tool is one tool. Its input schema and the reading of its arguments both come from params.
 type tool struct {
 	name, title, description string
-	params                   []param
-	output                   *jsonschema.Schema
-	// All tools so far read only; a tool that writes says so.
+	// set is the toolset that the tool belongs to.
+	set                          string
+	params                       []param
+	output                       *jsonschema.Schema
 	writes, destroys, repeatable bool
 	run                          func(ctx context.Context, a *arguments) (*answer, error)
 }
@@ -32,7 +33,7 @@ func (t *tool) declaration() *sdk.Tool {
 	return &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.description, InputSchema: inputSchema(t.params), OutputSchema: t.output,
 		Annotations: &sdk.ToolAnnotations{
-			Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &destructive, IdempotentHint: !t.writes || t.repeatable, OpenWorldHint: &open,
+			ReadOnlyHint: !t.writes, DestructiveHint: &destructive, IdempotentHint: !t.writes || t.repeatable, OpenWorldHint: &open,
 		},
 	}
 }
@@ -57,7 +58,13 @@ func dropNull(s *jsonschema.Schema) {
 	if len(s.Types) == 1 {
 		s.Type, s.Types = s.Types[0], nil
 	}
+	// Names and types are what a reader needs. The rest costs tokens in every list of tools, of which a model has few.
+	s.Required, s.Description = nil, ""
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
+		s.AdditionalProperties = nil
+	}
 	dropNull(s.Items)
+	dropNull(s.AdditionalProperties)
 	for _, p := range s.Properties {
 		dropNull(p)
 	}

@@ -13,6 +13,7 @@ const (
 	retryAfterHeader   = "Retry-After"
 	authenticateHeader = "WWW-Authenticate"
 	idempotencyHeader  = "Idempotency-Key"
+	organizationHeader = "x-svc-org-id"
 	replayedHeader     = "Idempotent-Replayed"
 )
 

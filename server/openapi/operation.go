@@ -40,6 +40,15 @@ func (b *builder) operation(m *contract.Method) (*operation, error) {
 			op.Parameters = append(op.Parameters, p)
 		}
 	}
+	if !m.Public {
+		op.Parameters = append(op.Parameters, parameter{
+			Name: organizationHeader, In: "header",
+			Description: "The organization to act in, for a person who belongs to several; by default the one that was chosen at the sign-in. With an API key, it may only " +
+				"name the organization of the key.",
+			Schema:  &schema{Type: types{"string"}, MinLength: "1", MaxLength: "128"},
+			Example: "org_YoyM27RZv6BZLTbZ2kvNcS",
+		})
+	}
 	if m.IdempotencyKey {
 		op.Parameters = append(op.Parameters, parameter{
 			Name: idempotencyHeader, In: "header",

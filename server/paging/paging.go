@@ -49,10 +49,14 @@ func ParseOffset(cursor *string) (int, error) {
 	n, err := strconv.ParseInt(digits, 36, 32)
 	// The second half refuses other spellings of the same number, such as a sign or leading zeros.
 	if !ok || err != nil || FormatOffset(int(n)) != *cursor || n < 0 {
-		return 0, apierr.New(apierr.ParameterInvalid, "cursor is not one that this list gave out. Pass next_cursor of the previous page, or leave it out.",
-			apierr.Param("cursor"))
+		return 0, errCursor()
 	}
 	return int(n), nil
+}
+
+func errCursor() *apierr.Error {
+	return apierr.New(apierr.ParameterInvalid, "cursor is not one that this list gave out. Pass next_cursor of the previous page, or leave it out.",
+		apierr.Param("cursor"))
 }
 
 func formatKey(prefix string, parts ...string) string {

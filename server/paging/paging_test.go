@@ -102,6 +102,21 @@ func TestLogKey(t *testing.T) {
 	}
 }
 
+func TestSpanKey(t *testing.T) {
+	key := SpanKey{Start: time.Unix(1_700_000_000, 123_456_789).UTC(), SpanID: "0123456789abcdef"}
+	got, err := ParseSpan(ptr(FormatSpan(key)))
+	if err != nil || !cmp.Equal(*got, key) {
+		t.Errorf("came back as %v, %v", got, err)
+	}
+	if none, err := ParseSpan(nil); none != nil || err != nil {
+		t.Errorf("no cursor = %v, %v", none, err)
+	}
+	for _, bad := range []string{"", "spn_", "spn_!!", "trc_" + FormatSpan(key)[4:], "spn_" + base64.RawURLEncoding.EncodeToString([]byte(`["2023-11-14T22:13:20Z","0123456789ABCDEF"]`))} {
+		_, err := ParseSpan(&bad)
+		wantError(t, err, apierr.CursorInvalid, "cursor")
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("off_14")
 	f.Add(FormatTrace(TraceKey{Start: time.Unix(1, 2), TraceID: "0123456789abcdef0123456789abcdef"}))

@@ -3,8 +3,6 @@ package paging
 import (
 	"strconv"
 	"strings"
-
-	"github.com/svc-observability/svc/server/apierr"
 )
 
 const versionPrefix = "ver_"
@@ -22,8 +20,7 @@ func ParseVersion(cursor *string) (int, error) {
 	digits, ok := strings.CutPrefix(*cursor, versionPrefix)
 	n, err := strconv.ParseInt(digits, 36, 32)
 	if !ok || err != nil || FormatVersion(int(n)) != *cursor || n <= 0 {
-		return 0, apierr.New(apierr.ParameterInvalid, "cursor is not one that this list gave out. Pass next_cursor of the previous page, or leave it out.",
-			apierr.Param("cursor"))
+		return 0, errCursor()
 	}
 	return int(n), nil
 }

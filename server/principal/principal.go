@@ -3,6 +3,7 @@ package principal
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -110,6 +111,15 @@ func ResultFrom(ctx context.Context) (r Result, ok bool) {
 func From(ctx context.Context) (*Principal, bool) {
 	r, ok := ResultFrom(ctx)
 	return r.Principal, ok && r.Principal != nil
+}
+
+// Caller is From for methods that the rpc chain lets no anonymous call through to: that there is no caller is a defect.
+func Caller(ctx context.Context) (*Principal, error) {
+	p, ok := From(ctx)
+	if !ok {
+		return nil, errors.New("the call has no principal")
+	}
+	return p, nil
 }
 
 // WithDoor marks the way by which a call came in.

@@ -1,6 +1,7 @@
 package principal_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -77,5 +78,19 @@ func TestContext(t *testing.T) {
 	}
 	if got := principal.DoorFrom(principal.WithDoor(ctx, principal.DoorREST)); got != principal.DoorREST {
 		t.Errorf("door: %q", got)
+	}
+}
+
+func TestCaller(t *testing.T) {
+	for name, ctx := range map[string]context.Context{
+		"nothing": t.Context(), "refused": principal.WithResult(t.Context(), principal.Result{Err: errors.New("refused")}),
+	} {
+		if p, err := principal.Caller(ctx); err == nil || p != nil {
+			t.Errorf("%s: caller %v, %v", name, p, err)
+		}
+	}
+	want := &principal.Principal{Org: "org_a"}
+	if p, err := principal.Caller(principal.WithResult(t.Context(), principal.Result{Principal: want})); err != nil || p != want {
+		t.Errorf("caller %v, %v", p, err)
 	}
 }

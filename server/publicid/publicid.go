@@ -25,6 +25,7 @@ const (
 	DashboardTemplate = "dtpl"
 	DashboardVersion  = "dbv"
 	Invitation        = "invt"
+	SessionReplay     = "srep"
 )
 
 const (

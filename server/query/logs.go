@@ -16,7 +16,7 @@ type LogFilters struct {
 	Attributes, ResourceAttributes                     []AttributeFilter
 }
 
-// LogSearch asks for the latest records of a window.
+// LogSearch asks for the latest records of a window, or of a slice of one.
 type LogSearch struct {
 	Window Window
 	// Before continues a search: only records that come after this one in the order.
@@ -25,7 +25,7 @@ type LogSearch struct {
 	Limit   int
 }
 
-// LogRow is a row of SearchLogs.
+// LogRow is a row of SearchLogs and LogRecord.
 type LogRow struct {
 	Timestamp          time.Time         `ch:"Timestamp"`
 	ServiceName        string            `ch:"ServiceName"`
@@ -49,29 +49,58 @@ const recordHash = `lower(hex(sipHash128(Timestamp, ObservedTimestamp, TraceId, 
             mapKeys(ScopeAttributes), mapValues(ScopeAttributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes),
             mapKeys(LogAttributes), mapValues(LogAttributes))))`
 
-// SearchLogs gives LogRow rows, latest first. The order is total: equal times are ordered by service, ids and the hash of the
-// record, equal records by their number. The innermost query reads only times, so that the hash, which needs every column, is
-// made for the rows of the page and their ties alone.
+// LogHorizon gives one LogHorizonRow: the time of the earliest of the latest Limit matching records in a slice of time that come
+// after Before. A page cannot reach further back than that. It reads times and what the filters need, and no record.
+func LogHorizon(s LogSearch) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("start", s.Window.Start), "Timestamp <= "+b.time("end", s.Window.End))
+	if s.Before != nil {
+		c.add("Timestamp < %s", b.time("before_time", s.Before.Timestamp))
+	}
+	s.Filters.add(b, &c)
+	return Statement{SQL: fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Records
+FROM
+(
+    SELECT Timestamp
+    FROM logs
+    WHERE %s
+    ORDER BY Timestamp DESC
+    LIMIT %s
+)`, c.join(8), b.bind("limit", "UInt32", int64(s.Limit))), Args: b.args}
+}
+
+// LogHorizonRow is the row of LogHorizon.
+type LogHorizonRow struct {
+	Horizon time.Time `ch:"Horizon"`
+	Records uint64    `ch:"Records"`
+}
+
+const logRowColumns = `Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes, ResourceAttributes`
+
+// SearchLogs gives LogRow rows, latest first, of a window that reaches back to LogHorizon. The order is total: equal times are ordered
+// by service, ids and the hash of the record, equal records by their number. The hash needs every column, so what comes before it
+// in the order says first which records it is made for.
 func SearchLogs(s LogSearch) Statement {
 	b := &builder{}
+	const key = "(Timestamp, ServiceName, TraceId, SpanId)"
 	matching := where().with("Timestamp >= "+b.time("start", s.Window.Start), "Timestamp <= "+b.time("end", s.Window.End))
 	s.Filters.add(b, &matching)
 
 	limit := b.bind("limit", "UInt32", int64(s.Limit))
 	older, page := matching, ""
 	if k := s.Before; k != nil {
-		at := b.time("before_time", k.Timestamp)
-		older = matching.with("Timestamp < " + at)
-		matching = matching.with("Timestamp <= " + at)
-		key := fmt.Sprintf("(%s, %s, %s, %s, %s)", at, b.bind("before_service", "String", k.Service), b.bind("before_trace", "String", k.TraceID),
-			b.bind("before_span", "String", k.SpanID), b.bind("before_record", "String", k.Record))
+		at, service := b.time("before_time", k.Timestamp), b.bind("before_service", "String", k.Service)
+		trace, span := b.bind("before_trace", "String", k.TraceID), b.bind("before_span", "String", k.SpanID)
+		before := fmt.Sprintf("(%s, %s, %s, %s)", at, service, trace, span)
+		older = matching.with("Timestamp <= "+at, key+" < "+before)
+		matching = matching.with("Timestamp <= "+at, key+" <= "+before)
+		whole := fmt.Sprintf("(%s, %s, %s, %s, %s)", at, service, trace, span, b.bind("before_record", "String", k.Record))
 		page = fmt.Sprintf(`WHERE (Timestamp, ServiceName, TraceId, SpanId, Record) < %[1]s
     OR (Timestamp, ServiceName, TraceId, SpanId, Record) = %[1]s AND Copy > %[2]s
-`, key, b.bind("before_copy", "UInt64", int64(k.Copy)))
+`, whole, b.bind("before_copy", "UInt64", int64(k.Copy)))
 	}
 	sql := fmt.Sprintf(`SELECT
-    Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
-    ResourceAttributes, Record, Copy
+    %[6]s, Record, Copy
 FROM
 (
     SELECT
@@ -80,22 +109,35 @@ FROM
     FROM
     (
         SELECT
-            Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
-            ResourceAttributes,
+            %[6]s,
             %[1]s AS Record
         FROM logs
         WHERE %[2]s
-            AND Timestamp >= (
-                SELECT min(Timestamp) FROM (
-                    SELECT Timestamp FROM logs
+            AND %[7]s >= (
+                SELECT min(Key) FROM (
+                    SELECT %[7]s AS Key FROM logs
                     WHERE %[3]s
-                    ORDER BY Timestamp DESC
+                    ORDER BY Key DESC
                     LIMIT %[4]s))
     )
 )
 %[5]sORDER BY Timestamp DESC, ServiceName DESC, TraceId DESC, SpanId DESC, Record DESC, Copy
-LIMIT %[4]s`, recordHash, matching.join(12), older.join(22), limit, page)
+LIMIT %[4]s`, recordHash, matching.join(12), older.join(22), limit, page, logRowColumns, key)
 	return Statement{SQL: sql, Args: b.args}
+}
+
+// LogRecord gives the record with a time and a hash, if there is one, as a LogRow with Copy 1.
+func LogRecord(at time.Time, record string) Statement {
+	b := &builder{}
+	c := where().with("Timestamp = " + b.time("at", at))
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    %s,
+    %s AS Record,
+    toUInt64(1) AS Copy
+FROM logs
+WHERE %s
+    AND Record = %s
+LIMIT 1`, logRowColumns, recordHash, c.join(4), b.bind("record", "String", record)), Args: b.args}
 }
 
 func (f *LogFilters) add(b *builder, c *conditions) {

@@ -40,6 +40,16 @@ func (b *builder) time(name string, t time.Time) string {
 	return "fromUnixTimestamp64Nano(" + b.bind(name, "Int64", t.UnixNano()) + ", 'UTC')"
 }
 
+// nextTime is time under a name that gets a number.
+func (b *builder) nextTime(name string, t time.Time) string {
+	return "fromUnixTimestamp64Nano(" + b.next(name, "Int64", t.UnixNano()) + ", 'UTC')"
+}
+
+// minute is a place for the start of a minute, as rollups by minute hold it.
+func (b *builder) minute(name string, t time.Time) string {
+	return "toDateTime(" + b.bind(name, "Int64", t.Truncate(time.Minute).Unix()) + ", 'UTC')"
+}
+
 // conditions is a list of SQL conditions that all must hold.
 type conditions []string
 

@@ -2,6 +2,7 @@ package query
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,10 +37,48 @@ func cases() map[string]Statement {
 		return all
 	}
 	traceID := strings.Repeat("ab", 16)
-	return map[string]Statement{
+	errors := ErrorFilters{
+		ServiceName: value("service"), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), ExceptionType: value("type"),
+		Search: value("search"), Fingerprints: []uint64{1, 1<<64 - 1}, RootOnly: true,
+	}
+	all := map[string]Statement{
 		"list_services": ListServices(ServiceList{Window: w, Offset: 20, Limit: 21}),
 		"list_services_filtered": ListServices(ServiceList{
 			Window: w, DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), Limit: 21,
+		}),
+		"service":               ListServices(ServiceList{Window: w, Name: value("service"), Limit: 1}),
+		"service_points":        ServicePoints(ServiceRead{Name: marker, Window: w, DeploymentEnvironment: value("environment"), Bucket: 5 * time.Minute}),
+		"service_operations":    ServiceOperations(ServiceRead{Name: marker, Window: w, DeploymentEnvironment: value("environment")}, "p95_duration", time.Second, 20, 21),
+		"service_apdex":         ServiceApdex(ServiceRead{Name: marker, Window: w, Bucket: time.Hour}, time.Second),
+		"service_releases":      ServiceReleases(ServiceRead{Name: marker, Window: w, Bucket: time.Hour}, 100),
+		"list_environments":     ListEnvironments(w),
+		"service_calls":         ServiceCalls(w, value("environment")),
+		"peer_calls":            PeerCalls(w, value("service"), value("environment"), 200),
+		"span_hours":            SpanHours(w),
+		"error_groups":          ErrorGroups(w, ErrorFilters{}, "last_seen", 20, 21),
+		"error_groups_filtered": ErrorGroups(w, errors, "", 0, 21),
+		"error_totals":          ErrorTotals(w, errors),
+		"error_last":            ErrorLast(w, errors),
+		"error_points":          ErrorPoints(w, errors, time.Hour),
+		"error_split":           ErrorSplit(w, errors),
+		"error_samples":         ErrorSamples(w, errors, 5),
+		"error_stack":           ErrorStack(ErrorSampleRow{TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start}),
+		"trace_facets":          TraceFacets(w, nil),
+		"trace_facets_filtered": TraceFacets(w, &TraceFilters{ServiceName: value("service"), Attributes: every()}),
+		"log_facets":            LogFacets(w, LogFilters{ServiceName: value("service")}),
+		"log_histogram":         LogHistogram(w, time.Minute, LogFilters{ServiceName: value("service")}),
+		"log_sample":            LogSample([]Window{w, {Start: start.Add(-time.Hour), End: start}}, LogFilters{BodySearch: value("body")}, 1024, 100),
+		"log_record":            LogRecord(start, marker),
+		"log_horizon":           LogHorizon(LogSearch{Window: w, Limit: 21, Before: &paging.LogKey{Timestamp: start}, Filters: LogFilters{ServiceName: value("service")}}),
+		"span_horizon":          SpanHorizon(w, &TraceFilters{ServiceName: value("service")}, 84),
+		"matching_traces":       MatchingTraces(w, &TraceFilters{SpanName: value("span")}, 1001),
+		"traces_within":         TracesWithin(w, 1001),
+		"roots_of":              RootsOf([]string{marker}, w),
+		"first_spans_of":        FirstSpansOf([]string{marker}, w),
+		"span":                  Span(traceID, marker),
+		"trace_skeleton":        TraceSkeleton(Skeleton{TraceID: traceID, Window: w, Limit: 5001}),
+		"trace_skeleton_filtered": TraceSkeleton(Skeleton{
+			TraceID: traceID, Window: w, Limit: 5001, ParentID: value("parent"), ErrorsOnly: true, After: &paging.SpanKey{Start: start, SpanID: marker},
 		}),
 		"signals":      Signals(w),
 		"list_metrics": ListMetrics(MetricList{Window: w, Limit: 21}),
@@ -55,21 +94,8 @@ func cases() map[string]Statement {
 			MinDuration: ptr(time.Millisecond), MaxDuration: ptr(time.Second), RootOnly: true, Attributes: every(),
 			ResourceAttributes: []AttributeFilter{{Key: "service.name", Operator: Equals, Text: marker}},
 		}}),
-		"list_sessions": ListSessions(SessionList{Window: w, Limit: 21}),
-		"list_sessions_filtered": ListSessions(SessionList{
-			Window: w, ServiceName: value("service"), BrowserName: value("browser"), Country: value("country"), DeviceType: value("device"), UserID: value("user"),
-			HasErrors: ptr(true), Offset: 20, Limit: 21,
-		}),
-		"session":                   Session(marker),
-		"session_chunks":            SessionChunks(marker, 3, 7, 100),
-		"session_timeline":          SessionTimeline(marker, nil, 0, 100),
-		"session_timeline_filtered": SessionTimeline(marker, []string{marker, "click"}, 20, 100),
-		"list_product_events":       ListProductEvents(ProductEventList{Window: w, Limit: 21}),
-		"list_product_events_filtered": ListProductEvents(ProductEventList{
-			Window: w, Name: value("name"), UserID: value("user"), VisitorID: value("visitor"), SessionID: value("session"), Kind: value("kind"), Offset: 20, Limit: 21,
-		}),
 		"trace_extent": TraceExtent(traceID),
-		"trace_spans":  TraceSpans(traceID, w, 5000),
+		"trace_spans":  TraceSpans(traceID, 5000),
 		"search_logs":  SearchLogs(LogSearch{Window: w, Limit: 21}),
 		"search_logs_page": SearchLogs(LogSearch{Window: w, Limit: 21, Before: &paging.LogKey{
 			Timestamp: start, Service: marker, TraceID: marker, SpanID: marker, Record: marker, Copy: 2,
@@ -80,6 +106,10 @@ func cases() map[string]Statement {
 			Attributes: every(), ResourceAttributes: []AttributeFilter{{Key: marker, Operator: Contains, Text: marker}},
 		}}),
 	}
+	maps.Copy(all, activityCases(w, value, every()))
+	maps.Copy(all, planStatements(w))
+	maps.Copy(all, metricCases(w))
+	return all
 }
 
 func TestSnapshots(t *testing.T) {
@@ -104,7 +134,7 @@ func TestSnapshots(t *testing.T) {
 }
 
 var (
-	fromTable = regexp.MustCompile(`FROM (spans|logs|trace_roots|service_minutes|metric_catalog|session_replays|session_replay_events|session_events|product_events)\b\s*(.{0,40})`)
+	fromTable = regexp.MustCompile(`FROM (spans|logs|trace_roots|service_minutes|service_peers|error_events|metric_catalog|session_replays|session_replay_events|session_events|product_events|attribute_keys|metrics_\w+)\b\s*(.{0,40})`)
 	place     = regexp.MustCompile(`\{(\w+):[^}]+\}`)
 )
 

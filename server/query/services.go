@@ -12,7 +12,9 @@ const Baseline = 7 * 24 * time.Hour
 type ServiceList struct {
 	Window                                  Window
 	DeploymentEnvironment, ServiceNamespace *string
-	Offset, Limit                           int
+	// Name is of one service, or nil for all.
+	Name          *string
+	Offset, Limit int
 }
 
 // ServiceRow is a row of ListServices. Counts and latencies are of entry spans, or of all spans for a service without any.
@@ -23,6 +25,7 @@ type ServiceRow struct {
 	SpanCount          uint64    `ch:"Spans"`
 	EstimatedSpanCount float64   `ch:"EstimatedSpans"`
 	ErrorCount         uint64    `ch:"Errors"`
+	EstimatedErrors    float64   `ch:"EstimatedErrors"`
 	Latencies          []float32 `ch:"Latencies"`
 	BaselineSpanCount  uint64    `ch:"BaselineSpans"`
 	BaselineLatencies  []float32 `ch:"BaselineLatencies"`
@@ -37,6 +40,7 @@ func ListServices(l ServiceList) Statement {
 		"Minute <= toDateTime("+b.bind("end", "Int64", l.Window.End.Unix())+", 'UTC')")
 	c.optional(b, "Environment", "deployment_environment", l.DeploymentEnvironment)
 	c.optional(b, "ServiceNamespace", "service_namespace", l.ServiceNamespace)
+	c.optional(b, "ServiceName", "service_name", l.Name)
 	const quantiles = "quantilesTDigestMergeIf(0.5, 0.95, 0.99)"
 	sql := fmt.Sprintf(`WITH
     Minute >= %[1]s AS Inside,
@@ -49,6 +53,7 @@ SELECT
     if(EntrySpans > 0, EntrySpans, sumIf(SpanCount, Inside)) AS Spans,
     if(EntrySpans > 0, sumIf(EstimatedSpanCount, Inside AND IsEntry), sumIf(EstimatedSpanCount, Inside)) AS EstimatedSpans,
     if(EntrySpans > 0, sumIf(ErrorCount, Inside AND IsEntry), sumIf(ErrorCount, Inside)) AS Errors,
+    if(EntrySpans > 0, sumIf(EstimatedErrorCount, Inside AND IsEntry), sumIf(EstimatedErrorCount, Inside)) AS EstimatedErrors,
     if(EntrySpans > 0, %[3]s(DurationQuantiles, Inside AND IsEntry), %[3]s(DurationQuantiles, Inside)) AS Latencies,
     if(BaselineEntrySpans > 0, BaselineEntrySpans, sumIf(SpanCount, NOT Inside)) AS BaselineSpans,
     if(BaselineEntrySpans > 0, %[3]s(DurationQuantiles, NOT Inside AND IsEntry), %[3]s(DurationQuantiles, NOT Inside)) AS BaselineLatencies

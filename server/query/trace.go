@@ -12,6 +12,7 @@ func TraceExtent(traceID string) Statement {
 	return Statement{Args: b.args, SQL: fmt.Sprintf(`SELECT
     count() AS SpanCount,
     uniqExact(ServiceName) AS ServiceCount,
+    countIf(HasError) AS ErrorCount,
     min(Timestamp) AS Start,
     max(Timestamp) AS LastStart,
     max(addNanoseconds(Timestamp, DurationNano)) AS End
@@ -23,27 +24,42 @@ WHERE %s`, c.join(4))}
 type TraceExtentRow struct {
 	SpanCount    uint64    `ch:"SpanCount"`
 	ServiceCount uint64    `ch:"ServiceCount"`
+	ErrorCount   uint64    `ch:"ErrorCount"`
 	Start        time.Time `ch:"Start"`
 	LastStart    time.Time `ch:"LastStart"`
 	End          time.Time `ch:"End"`
 }
 
-// TraceSpans gives the earliest spans of a trace as SpanRow rows. The window is where TraceExtent found them: it spares the read
-// of every other day.
-func TraceSpans(traceID string, w Window, limit int) Statement {
+// TraceSpans gives the earliest spans of a trace as SpanRow rows.
+func TraceSpans(traceID string, limit int) Statement {
 	b := &builder{}
-	c := where().with("TraceId = "+b.bind("trace_id", "String", traceID), "Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
+	c := where().with("TraceId = " + b.bind("trace_id", "String", traceID))
 	return Statement{SQL: fmt.Sprintf(`SELECT
-    SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
-    ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
-    LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes
+    %s
 FROM spans
 WHERE %s
 ORDER BY Timestamp, SpanId
-LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, spanRowColumns, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
 }
 
-// SpanRow is a row of TraceSpans.
+// spanRowColumns are those of SpanRow.
+const spanRowColumns = `SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
+    ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
+    LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes`
+
+// Span gives one span as a SpanRow. A span that was received twice is given once.
+func Span(traceID, spanID string) Statement {
+	b := &builder{}
+	c := where().with("TraceId = "+b.bind("trace_id", "String", traceID), "SpanId = "+b.bind("span_id", "String", spanID))
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    %s
+FROM spans
+WHERE %s
+ORDER BY Timestamp
+LIMIT 1`, spanRowColumns, c.join(4)), Args: b.args}
+}
+
+// SpanRow is a row of TraceSpans and of Span.
 type SpanRow struct {
 	SpanID             string              `ch:"SpanId"`
 	ParentSpanID       string              `ch:"ParentSpanId"`

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,9 +46,31 @@ func (d *door) readBody(m *contract.Method, r *http.Request) (*body, error) {
 	case takes && len(trimmed) == 0:
 		return nil, apierr.New(apierr.InvalidRequest, "The request body is missing: send a JSON object.")
 	}
+	if m.HTTP.BodyField == "*" {
+		if name := namedInBody(data, m.HTTP.PathParams); name != "" {
+			return nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` is no field of the body: it stands in the path.", name), apierr.Param(name))
+		}
+	}
 	b := &body{data: data}
 	b.Reset(data)
 	return b, nil
+}
+
+// namedInBody is the first of the path parameters that the body gives, too: its value would be dropped for that of the path.
+func namedInBody(data []byte, parameters []string) string {
+	var object map[string]json.RawMessage
+	for _, name := range parameters {
+		if !bytes.Contains(data, []byte(`"`+name+`"`)) {
+			continue
+		}
+		if object == nil && json.Unmarshal(data, &object) != nil {
+			return "" // whoever reads the body says what is wrong with it
+		}
+		if _, given := object[name]; given {
+			return name
+		}
+	}
+	return ""
 }
 
 func checkContentType(header string) error {

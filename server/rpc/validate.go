@@ -112,6 +112,9 @@ func zeroByte(m protoreflect.Message) (path string) {
 	return path
 }
 
+// notBlank is the pattern of texts that must hold more than white space.
+const notBlank = `\S`
+
 // explain says in one sentence what is wrong with a field.
 func explain(d protoreflect.MessageDescriptor, path string, v *protovalidate.Violation) string {
 	if v.Proto.GetRuleId() == "required" {
@@ -127,6 +130,10 @@ func explain(d protoreflect.MessageDescriptor, path string, v *protovalidate.Vio
 	}
 	switch v.Proto.GetRuleId() {
 	case "string.pattern":
+		if v.RuleValue.IsValid() && v.RuleValue.String() == notBlank {
+			text = "must not be blank"
+			break
+		}
 		text = "has the wrong form"
 		if example := exampleOf(d, v); example != "" {
 			text += "; an example is `" + example + "`"

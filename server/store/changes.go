@@ -24,6 +24,8 @@ const (
 	SubjectLogpushConnector Subject = "logpush_connector"
 	// SubjectOrganization: Org was deleted; its credentials are announced beside this.
 	SubjectOrganization Subject = "organization"
+	// SubjectOAuthGrant: a grant of User in Org was revoked.
+	SubjectOAuthGrant Subject = "oauth_grant"
 	// SubjectAny: something may have changed that nobody can name, so every copy of anything must be asked for again before its
 	// next use. See Change.Cause.
 	SubjectAny Subject = "any"

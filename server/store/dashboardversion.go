@@ -30,10 +30,20 @@ type DashboardVersion struct {
 	CreatedBy principal.UserID
 }
 
+// MaxDashboardVersions is how many versions a dashboard keeps. A definition can be large, and programs change dashboards often.
+const MaxDashboardVersions = 200
+
+// addDashboardVersion adds the newest version and drops those that are too many.
 func addDashboardVersion(ctx context.Context, tx *ent.Tx, d Dashboard, in DashboardChange) error {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return err
+	}
+	if oldest := d.Version - MaxDashboardVersions; oldest > 0 {
+		_, err := tx.DashboardVersion.Delete().Where(dashboardversion.DashboardID(d.ID), dashboardversion.VersionNumberLTE(oldest)).Exec(ctx)
+		if err != nil {
+			return err
+		}
 	}
 	return tx.DashboardVersion.Create().SetID(id).SetOrgID(string(d.Org)).SetDashboardID(d.ID).SetVersionNumber(d.Version).
 		SetSnapshot(d.Definition).SetName(d.Name).SetChangeKind(in.Kind).SetNillableChangeSummary(in.Summary).

@@ -1,6 +1,13 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/server/principal"
+)
 
 // BreakForTest takes the database away without closing the store.
 func (s *Store) BreakForTest() {
@@ -12,4 +19,16 @@ func (s *Store) BreakForTest() {
 func (s *Store) LookForTest(ctx context.Context) error {
 	_, err := s.sqliteVersion(ctx)
 	return err
+}
+
+// TxForTest runs fn in a transaction that has locked the rows of two dashboards, one after the other.
+func (s *Store) TxForTest(ctx context.Context, org principal.OrgID, first, second uuid.UUID, between func()) error {
+	return s.tx(ctx, "test", func(tx *ent.Tx) error {
+		if _, err := s.lockDashboard(ctx, tx, org, first); err != nil {
+			return err
+		}
+		between()
+		_, err := s.lockDashboard(ctx, tx, org, second)
+		return err
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/ent/agentfeedback"
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
 )
 
 // FeedbackAgent says who gave feedback.
@@ -38,13 +39,20 @@ func (s *Store) CreateAgentFeedback(ctx context.Context, org principal.OrgID, in
 	if err != nil {
 		return AgentFeedback{}, mapError("create agent feedback", err)
 	}
-	row, err := s.write.AgentFeedback.Create().SetID(id).SetOrgID(string(org)).SetKind(in.Kind).SetNillableImpact(in.Impact).
-		SetSummary(in.Summary).SetReason(in.Reason).SetNillableDetails(in.Details).SetNillableRelatedTo(in.RelatedTo).SetAgent(in.Agent).
-		SetSource(agentfeedback.Source(in.Source)).SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy)).Save(ctx)
-	if err != nil {
-		return AgentFeedback{}, mapError("create agent feedback", err)
-	}
-	return toAgentFeedback(row), nil
+	var out AgentFeedback
+	err = s.tx(ctx, "create agent feedback", func(tx *ent.Tx) error {
+		row, err := tx.AgentFeedback.Create().SetID(id).SetOrgID(string(org)).SetKind(in.Kind).SetNillableImpact(in.Impact).
+			SetSummary(in.Summary).SetReason(in.Reason).SetNillableDetails(in.Details).SetNillableRelatedTo(in.RelatedTo).SetAgent(in.Agent).
+			SetSource(agentfeedback.Source(in.Source)).SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy)).Save(ctx)
+		if err != nil {
+			return err
+		}
+		out = toAgentFeedback(row)
+		return s.audit(ctx, tx, org, AuditEvent{
+			Action: "agent_feedback.created", ResourceID: publicid.Encode(publicid.AgentFeedback, id), After: map[string]any{"kind": in.Kind, "summary": in.Summary},
+		})
+	})
+	return out, err
 }
 
 // ListAgentFeedback returns feedback, newest first, ties by id. Ask for one more than a page to learn whether there is another.

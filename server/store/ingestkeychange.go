@@ -17,10 +17,20 @@ import (
 // CreateDefaultIngestKeys creates the public and the private key, in that order. ErrConflict: the organization has them.
 func (s *Store) CreateDefaultIngestKeys(ctx context.Context, org principal.OrgID, in DefaultIngestKeys) (keys []IngestKey, err error) {
 	err = s.tx(ctx, "create default ingest keys", func(tx *ent.Tx) (err error) {
-		keys, err = s.createDefaultIngestKeys(ctx, tx, org, in)
-		return err
+		if keys, err = s.createDefaultIngestKeys(ctx, tx, org, in); err != nil {
+			return err
+		}
+		for i := range keys {
+			if err := s.audit(ctx, tx, org, keys[i].event("created", nil, keys[i].auditFields())); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return keys, err
+	if err != nil {
+		return nil, err
+	}
+	return keys, nil
 }
 
 func (s *Store) createDefaultIngestKeys(ctx context.Context, tx *ent.Tx, org principal.OrgID, in DefaultIngestKeys) ([]IngestKey, error) {

@@ -128,6 +128,10 @@ var errMember = fmt.Errorf("store: a membership %w", ErrConflict)
 func (s *Store) AcceptInvitation(ctx context.Context, inv Invitation, id principal.UserID, create *NewUser) (User, error) {
 	var out User
 	err := s.mutate(ctx, "accept invitation", func(tx *ent.Tx) (Change, error) {
+		// First, as a deletion of the organization does: it takes the invitation after that.
+		if err := s.lockOrganization(ctx, tx, inv.Org); err != nil {
+			return Change{}, err
+		}
 		now := s.stamp()
 		n, err := tx.Invitation.Update().Where(
 			invitation.ID(inv.ID), invitation.OrgID(string(inv.Org)), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil(), invitation.ExpiresAtGT(now),

@@ -26,7 +26,13 @@ func (s *Store) CreateMembership(ctx context.Context, org principal.OrgID, user 
 		return err
 	}
 	return s.mutate(ctx, "create membership", func(tx *ent.Tx) (Change, error) {
-		return Change{Subject: SubjectMembership, Org: org, User: user}, createMembership(ctx, tx, org, user, r, s.stamp())
+		if err := createMembership(ctx, tx, org, user, r, s.stamp()); err != nil {
+			return Change{}, err
+		}
+		err := s.audit(ctx, tx, org, AuditEvent{
+			Action: "member.added", ResourceID: string(user), AffectedUser: user, After: map[string]any{"role": string(role)},
+		})
+		return Change{Subject: SubjectMembership, Org: org, User: user}, err
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -52,4 +53,11 @@ func postgresConfig(text string) (*pgx.ConnConfig, error) {
 	}
 	cfg.RuntimeParams["timezone"] = "UTC"
 	return cfg, nil
+}
+
+// gaveWay reports whether PostgreSQL broke a transaction off because of another one, so that it succeeds when it is run again.
+func gaveWay(err error) bool {
+	var e *pgconn.PgError
+	const deadlock, serialization = "40P01", "40001"
+	return errors.As(err, &e) && (e.Code == deadlock || e.Code == serialization)
 }

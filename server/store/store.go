@@ -13,6 +13,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"strings"
 	"time"
 
@@ -102,8 +103,27 @@ func (s *Store) Close() error {
 // Dialect names the database: "sqlite3" or "postgres".
 func (s *Store) Dialect() string { return s.dialect }
 
-// tx runs fn in one transaction. On SQLite it holds the write lock from the start, so it never fails half way for want of it.
+// txAttempts is how often a transaction is tried that PostgreSQL breaks off because of another one.
+const txAttempts = 4
+
+// tx runs fn in one transaction. On SQLite it holds the write lock from the start, so it never fails half way for want of it. On
+// PostgreSQL a transaction that gave way to another one is run again, so fn must be good for more than one run.
 func (s *Store) tx(ctx context.Context, op string, fn func(*ent.Tx) error) error {
+	for attempt := 1; ; attempt++ {
+		err := s.txOnce(ctx, op, fn)
+		if err == nil || attempt == txAttempts || !gaveWay(err) {
+			return err
+		}
+		// The other one is to have what it waits for before this one comes again.
+		select {
+		case <-time.After(time.Duration(5+mathrand.IntN(20)) * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func (s *Store) txOnce(ctx context.Context, op string, fn func(*ent.Tx) error) error {
 	tx, err := s.write.Tx(ctx)
 	if err != nil {
 		return mapError(op, err)

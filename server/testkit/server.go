@@ -3,7 +3,6 @@ package testkit
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
 const stopTimeout = 30 * time.Second
@@ -24,7 +24,7 @@ const stopTimeout = 30 * time.Second
 // engine's process.
 func Main(m *testing.M) int {
 	if len(os.Args) > 1 && os.Args[1] == "warehouse" {
-		if err := serveWarehouse(os.Args[2:]); err != nil {
+		if err := warehousetest.Serve(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -46,19 +46,6 @@ func Main(m *testing.M) int {
 		}
 	}
 	return code
-}
-
-func serveWarehouse(args []string) error {
-	flags := flag.NewFlagSet("warehouse", flag.ContinueOnError)
-	var cfg chdb.Config
-	flags.StringVar(&cfg.DataDir, "data-dir", "", "")
-	flags.StringVar(&cfg.Socket, "socket", "", "")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	cfg.Parent = chdb.ParentPipe()
-	cfg.MaxServerMemory = 2 << 30
-	return chdb.Serve(context.Background(), cfg)
 }
 
 // Library finds the engine's library for processes that run elsewhere than in the checkout.

@@ -1,8 +1,13 @@
 package warehouse
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
+	"strings"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
 // MigrateFiles is Migrate with other files.
@@ -20,4 +25,57 @@ func RenderedSQL(database, cluster string) ([]string, error) {
 		}
 	}
 	return sql, err
+}
+
+// ComposedSQL is what SelectConfined would run.
+func (w *Warehouse) ComposedSQL(ctx context.Context, org principal.OrgID, sql string) (string, error) {
+	t, err := w.confined(ctx, org, sql)
+	if err != nil {
+		return "", err
+	}
+	return t.sql, nil
+}
+
+// RunUnguarded runs a statement as a tenant without a look at it: only the engine's rights and policies are left.
+func (w *Warehouse) RunUnguarded(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
+	return w.runTenant(ctx, org, sql, limits)
+}
+
+// RunUnfenced runs a statement that passed the guard as svc itself: no right and no policy holds it back.
+func (w *Warehouse) RunUnfenced(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
+	params := limits.params()
+	params.Set("database", w.place.database)
+	params.Set("param_"+orgParam, string(org))
+	res, err := w.post(ctx, params, strings.NewReader(sql))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	var out bytes.Buffer
+	if err := copyAnswer(ctx, &out, res); err != nil {
+		return nil, err
+	}
+	return readTenantResult(&out, limits.MaxRows)
+}
+
+// VerifyFence looks at the row policies anew.
+func (w *Warehouse) VerifyFence(ctx context.Context) error { return w.verifyFence(ctx) }
+
+// ForgetSchema makes the next statement read the schema anew.
+func (w *Warehouse) ForgetSchema() {
+	w.schemas.mu.Lock()
+	defer w.schemas.mu.Unlock()
+	w.schemas.current = nil
+}
+
+// Withheld are the tables that are not offered.
+func Withheld() map[string]string { return withheldTables() }
+
+// FenceOf is the fence of other migrations.
+func FenceOf(sql ...string) (chdb.Fence, error) {
+	var steps []step
+	for _, s := range sql {
+		steps = append(steps, step{file: "test", sql: s})
+	}
+	return fenceOf(steps)
 }

@@ -18,6 +18,8 @@ type place struct {
 	user, password string
 	database       string
 	cluster        string
+	// tenantUser runs the SQL of tenants on a server; without one there is none.
+	tenantUser, tenantPassword string
 }
 
 func (p place) String() string {
@@ -30,7 +32,7 @@ func (p place) String() string {
 var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://,
-// https://. Without a port it is 8123, 8443 with TLS; without a database `svc`. Errors never repeat the URL, which may hold
+// https://. The parameters sql_user and sql_password name the user for the SQL of tenants, see TenantGrants. Without a port it is 8123, 8443 with TLS; without a database `svc`. Errors never repeat the URL, which may hold
 // a password.
 func ParseURL(raw string) (place, error) {
 	u, err := url.Parse(raw)
@@ -70,13 +72,24 @@ func ParseURL(raw string) (place, error) {
 		return place{}, fmt.Errorf("warehouse URL: database %q: use letters, digits and underscores", p.database)
 	}
 	for name, values := range u.Query() {
-		if name != "cluster" {
-			return place{}, fmt.Errorf("warehouse URL: unknown parameter %q; only cluster is known", name)
+		value := values[len(values)-1]
+		switch name {
+		case "cluster":
+			p.cluster = value
+		case "sql_user":
+			p.tenantUser = value
+		case "sql_password":
+			p.tenantPassword = value
+			continue
+		default:
+			return place{}, fmt.Errorf("warehouse URL: unknown parameter %q; known are cluster, sql_user and sql_password", name)
 		}
-		p.cluster = values[len(values)-1]
-		if !namePattern.MatchString(p.cluster) {
-			return place{}, fmt.Errorf("warehouse URL: cluster %q: use letters, digits and underscores", p.cluster)
+		if !namePattern.MatchString(value) {
+			return place{}, fmt.Errorf("warehouse URL: %s %q: use letters, digits and underscores", name, value)
 		}
+	}
+	if p.tenantUser != "" && p.tenantUser == p.user {
+		return place{}, errors.New("warehouse URL: sql_user must be another user than svc's own")
 	}
 	return p, nil
 }

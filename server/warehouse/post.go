@@ -14,6 +14,13 @@ import (
 // post sends one statement over the HTTP interface. The caller closes the answer's body. A failure before the first byte of
 // output is an *Error; one after it is in the body, see copyAnswer.
 func (w *Warehouse) post(ctx context.Context, params url.Values, body io.Reader) (*http.Response, error) {
+	return w.postAs(ctx, credentials{w.place.user, w.place.password}, params, body)
+}
+
+// credentials are a user of ClickHouse.
+type credentials struct{ user, password string }
+
+func (w *Warehouse) postAs(ctx context.Context, as credentials, params url.Values, body io.Reader) (*http.Response, error) {
 	u := w.place.base
 	u.Path = "/"
 	u.RawQuery = params.Encode()
@@ -21,9 +28,9 @@ func (w *Warehouse) post(ctx context.Context, params url.Values, body io.Reader)
 	if err != nil {
 		return nil, err
 	}
-	if w.place.user != "" {
-		req.Header.Set("X-ClickHouse-User", w.place.user)
-		req.Header.Set("X-ClickHouse-Key", w.place.password)
+	if as.user != "" {
+		req.Header.Set("X-ClickHouse-User", as.user)
+		req.Header.Set("X-ClickHouse-Key", as.password)
 	}
 	req.Header["X-Idempotency-Key"] = nil // not sent: lets the client send it again on a fresh connection
 	req.Header.Set("Content-Type", "application/octet-stream")

@@ -68,7 +68,7 @@ func (w *Warehouse) DeleteOrganization(ctx context.Context, org principal.OrgID)
 	if w.place.cluster != "" {
 		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.place.cluster)
 	}
-	var errs []error
+	errs := []error{w.dropTenantDatabase(ctx, org, onCluster)}
 	for _, t := range tables {
 		sql := fmt.Sprintf("ALTER TABLE %s%s DELETE WHERE OrgId = %s", t, onCluster, quoteText(string(org)))
 		if err := w.exec(ctx, w.place.database, sql, map[string]string{"mutations_sync": "2"}); err != nil {

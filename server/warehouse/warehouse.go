@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -41,6 +42,11 @@ type Warehouse struct {
 	http   *http.Client
 	limits Limits
 	log    *slog.Logger
+
+	// Of tenants' SQL, see SelectConfined.
+	schemas         tenantSchemas
+	tenantSlots     *tenantSlots
+	tenantDatabases sync.Map // principal.OrgID → true
 }
 
 const dialTimeout = 5 * time.Second
@@ -72,7 +78,9 @@ func Open(_ context.Context, cfg Config) (*Warehouse, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot prepare the warehouse connection: %w", err)
 	}
-	return &Warehouse{place: p, conn: conn, http: &http.Client{Transport: transport}, limits: cfg.Limits.withDefaults(), log: cfg.Logger}, nil
+	return &Warehouse{
+		place: p, conn: conn, http: &http.Client{Transport: transport}, limits: cfg.Limits.withDefaults(), log: cfg.Logger, tenantSlots: newTenantSlots(),
+	}, nil
 }
 
 // Close releases the connections. It ends nothing at the other side.

@@ -585,12 +585,12 @@ const file_svc_v2_agent_feedback_proto_rawDesc = "" +
 	"\x04type\x18\x01 \x01(\tBC\xbaH@\xc8\x01\x01r;R\fcoding_agentR\x0echat_assistantR\x10autonomous_agentR\x02ciR\x05otherR\x04type\x12!\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x04name\x12#\n" +
 	"\x05model\x18\x03 \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\x05model\x12'\n" +
-	"\aversion\x18\x04 \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\aversion2\xac\x03\n" +
+	"\aversion\x18\x04 \x01(\tB\r\xbaH\x05r\x03\x18\xc8\x01\xaa\x01\x02\b\x01R\aversion2\xbf\x03\n" +
 	"\x14AgentFeedbackService\x12\xd5\x01\n" +
 	"\x11ListAgentFeedback\x12 .svc.v2.ListAgentFeedbackRequest\x1a!.svc.v2.ListAgentFeedbackResponse\"{\xf2\xf9\x18]\n" +
-	"\x11listAgentFeedback\x12\x0eagent_feedback\x18\x012\x15ParameterInvalidError2\x1dAgentFeedbackPersistenceError@\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/v2/agent_feedback\x12\xbb\x01\n" +
-	"\x13CreateAgentFeedback\x12\".svc.v2.CreateAgentFeedbackRequest\x1a\x15.svc.v2.AgentFeedback\"i\xf2\xf9\x18H\n" +
-	"\x13createAgentFeedback\x12\x0eagent_feedback\x18\x022\x1dAgentFeedbackPersistenceError@\x01\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v2/agent_feedbackB\x91\x01\n" +
+	"\x11listAgentFeedback\x12\x0eagent_feedback\x18\x012\x15ParameterInvalidError2\x1dAgentFeedbackPersistenceError@\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/v2/agent_feedback\x12\xce\x01\n" +
+	"\x13CreateAgentFeedback\x12\".svc.v2.CreateAgentFeedbackRequest\x1a\x15.svc.v2.AgentFeedback\"|\xf2\xf9\x18[\n" +
+	"\x13createAgentFeedback\x12\x0eagent_feedback\x18\x022\x1dAgentFeedbackPersistenceError@\x01J\x11send_svc_feedback\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v2/agent_feedbackB\x91\x01\n" +
 	"\n" +
 	"com.svc.v2B\x12AgentFeedbackProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -39,7 +39,7 @@ type DashboardVersion struct {
 	ChangeKind string `protobuf:"bytes,5,opt,name=change_kind,json=changeKind" json:"change_kind,omitempty"`
 	// The change in words.
 	ChangeSummary *string `protobuf:"bytes,6,opt,name=change_summary,json=changeSummary" json:"change_summary,omitempty"`
-	// The version that was restored, `dbv_…`; null for other changes.
+	// The version that was restored, `dbv_…`, which may be too old to be kept any more; null for other changes.
 	SourceVersionId *string `protobuf:"bytes,7,opt,name=source_version_id,json=sourceVersionId" json:"source_version_id,omitempty"`
 	// When the change was made.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
@@ -157,7 +157,7 @@ type DashboardVersionDetail struct {
 	ChangeKind string `protobuf:"bytes,5,opt,name=change_kind,json=changeKind" json:"change_kind,omitempty"`
 	// The change in words.
 	ChangeSummary *string `protobuf:"bytes,6,opt,name=change_summary,json=changeSummary" json:"change_summary,omitempty"`
-	// The version that was restored, `dbv_…`; null for other changes.
+	// The version that was restored, `dbv_…`, which may be too old to be kept any more; null for other changes.
 	SourceVersionId *string `protobuf:"bytes,7,opt,name=source_version_id,json=sourceVersionId" json:"source_version_id,omitempty"`
 	// When the change was made.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`

@@ -26,20 +26,20 @@ var File_svc_v2_dashboards_proto protoreflect.FileDescriptor
 
 const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"\n" +
-	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1dsvc/v2/dashboard_import.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1dsvc/v2/dashboard_shares.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\x88/\n" +
-	"\x11DashboardsService\x12\xdf\x01\n" +
-	"\x0eListDashboards\x12\x1d.svc.v2.ListDashboardsRequest\x1a\x1e.svc.v2.ListDashboardsResponse\"\x8d\x01\xf2\xf9\x18s\n" +
+	"\x17svc/v2/dashboards.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1dsvc/v2/dashboard_import.proto\x1a\x1fsvc/v2/dashboard_resource.proto\x1a\x1dsvc/v2/dashboard_shares.proto\x1a svc/v2/dashboard_templates.proto\x1a\x1fsvc/v2/dashboard_versions.proto2\xf81\n" +
+	"\x11DashboardsService\x12\x8c\x02\n" +
+	"\x0eListDashboards\x12\x1d.svc.v2.ListDashboardsRequest\x1a\x1e.svc.v2.ListDashboardsResponse\"\xba\x01\xf2\xf9\x18\x9f\x01\n" +
 	"\x0elistDashboards\x12\n" +
-	"dashboards\x18\x012\x15ParameterInvalidError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x10\x12\x0e/v2/dashboards\x12\xc7\x01\n" +
-	"\x0fCreateDashboard\x12\x1e.svc.v2.CreateDashboardRequest\x1a!.svc.v2.DashboardMutationResponse\"q\xf2\xf9\x18T\n" +
+	"dashboards\x18\x012\x15ParameterInvalidError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceErrorJ\x0flist_dashboardsJ\x19describe_dashboard_schema\x82\xd3\xe4\x93\x02\x10\x12\x0e/v2/dashboards\x12\xda\x01\n" +
+	"\x0fCreateDashboard\x12\x1e.svc.v2.CreateDashboardRequest\x1a!.svc.v2.DashboardMutationResponse\"\x83\x01\xf2\xf9\x18f\n" +
 	"\x0fcreateDashboard\x12\n" +
-	"dashboards\x18\x022\x18DashboardValidationError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/v2/dashboards\x12\xd2\x01\n" +
-	"\fGetDashboard\x12\x1b.svc.v2.GetDashboardRequest\x1a\x11.svc.v2.Dashboard\"\x91\x01\xf2\xf9\x18r\n" +
+	"dashboards\x18\x022\x18DashboardValidationError2\x19DashboardPersistenceErrorJ\x10create_dashboard\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/v2/dashboards\x12\xe0\x02\n" +
+	"\fGetDashboard\x12\x1b.svc.v2.GetDashboardRequest\x1a\x11.svc.v2.Dashboard\"\x9f\x02\xf2\xf9\x18\xff\x01\n" +
 	"\fgetDashboard\x12\n" +
-	"dashboards\x18\x012\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x15\x12\x13/v2/dashboards/{id}\x12\xa4\x02\n" +
-	"\x0fUpdateDashboard\x12\x1e.svc.v2.UpdateDashboardRequest\x1a!.svc.v2.DashboardMutationResponse\"\xcd\x01\xf2\xf9\x18\xaa\x01\n" +
+	"dashboards\x18\x012\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceErrorJ\rget_dashboardJ\x14add_dashboard_widgetJ\x17update_dashboard_widgetJ\x17remove_dashboard_widgetJ\x19reorder_dashboard_widgetsJ\x19replace_dashboard_widgets\x82\xd3\xe4\x93\x02\x15\x12\x13/v2/dashboards/{id}\x12\xb4\x03\n" +
+	"\x0fUpdateDashboard\x12\x1e.svc.v2.UpdateDashboardRequest\x1a!.svc.v2.DashboardMutationResponse\"\xdd\x02\xf2\xf9\x18\xba\x02\n" +
 	"\x0fupdateDashboard\x12\n" +
-	"dashboards\x18\x022\x18DashboardValidationError2\x16DashboardNotFoundError2\x19DashboardConcurrencyError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x18:\x01*2\x13/v2/dashboards/{id}\x12\xbe\x01\n" +
+	"dashboards\x18\x022\x18DashboardValidationError2\x16DashboardNotFoundError2\x19DashboardConcurrencyError2!DashboardStoredConfigInvalidError2\x19DashboardPersistenceErrorJ\x10update_dashboardJ\x14add_dashboard_widgetJ\x17update_dashboard_widgetJ\x17remove_dashboard_widgetJ\x19reorder_dashboard_widgetsJ\x19replace_dashboard_widgets\x82\xd3\xe4\x93\x02\x18:\x01*2\x13/v2/dashboards/{id}\x12\xbe\x01\n" +
 	"\x0fDeleteDashboard\x12\x1e.svc.v2.DeleteDashboardRequest\x1a\x18.svc.v2.DeletedDashboard\"q\xf2\xf9\x18R\n" +
 	"\x0fdeleteDashboard\x12\n" +
 	"dashboards\x18\x022\x16DashboardNotFoundError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x02\x15*\x13/v2/dashboards/{id}\x12\xa2\x02\n" +
@@ -57,10 +57,10 @@ const file_svc_v2_dashboards_proto_rawDesc = "" +
 	"dashboards\x18\x012\x15ParameterInvalidError\x82\xd3\xe4\x93\x02\x1a\x12\x18/v2/dashboards/templates\x12\x84\x02\n" +
 	"\x18PreviewDashboardTemplate\x12'.svc.v2.PreviewDashboardTemplateRequest\x1a .svc.v2.DashboardTemplatePreview\"\x9c\x01\xf2\xf9\x18_\n" +
 	"\x18previewDashboardTemplate\x12\n" +
-	"dashboards\x18\x012\x15ParameterInvalidError2\x1eDashboardTemplateNotFoundError\x82\xd3\xe4\x93\x023:\x01*\"./v2/dashboards/templates/{template_id}/preview\x12\xe2\x02\n" +
-	"\x1cInstantiateDashboardTemplate\x12+.svc.v2.InstantiateDashboardTemplateRequest\x1a!.svc.v2.DashboardMutationResponse\"\xf1\x01\xf2\xf9\x18\xaf\x01\n" +
+	"dashboards\x18\x012\x15ParameterInvalidError2\x1eDashboardTemplateNotFoundError\x82\xd3\xe4\x93\x023:\x01*\"./v2/dashboards/templates/{template_id}/preview\x12\xf4\x02\n" +
+	"\x1cInstantiateDashboardTemplate\x12+.svc.v2.InstantiateDashboardTemplateRequest\x1a!.svc.v2.DashboardMutationResponse\"\x83\x02\xf2\xf9\x18\xc1\x01\n" +
 	"\x1cinstantiateDashboardTemplate\x12\n" +
-	"dashboards\x18\x022\x15ParameterInvalidError2\x15ParameterMissingError2\x1eDashboardTemplateNotFoundError2\x18DashboardValidationError2\x19DashboardPersistenceError\x82\xd3\xe4\x93\x027:\x01*\"2/v2/dashboards/templates/{template_id}/instantiate\x12\xa0\x02\n" +
+	"dashboards\x18\x022\x15ParameterInvalidError2\x15ParameterMissingError2\x1eDashboardTemplateNotFoundError2\x18DashboardValidationError2\x19DashboardPersistenceErrorJ\x10create_dashboard\x82\xd3\xe4\x93\x027:\x01*\"2/v2/dashboards/templates/{template_id}/instantiate\x12\xa0\x02\n" +
 	"\x13ListDashboardShares\x12\".svc.v2.ListDashboardSharesRequest\x1a#.svc.v2.ListDashboardSharesResponse\"\xbf\x01\xf2\xf9\x18\x90\x01\n" +
 	"\x13listDashboardShares\x12\n" +
 	"dashboards\x18\x012\x15SharePersistenceError2\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02$b\x06shares\x12\x1a/v2/dashboards/{id}/shares\x12\x96\x02\n" +

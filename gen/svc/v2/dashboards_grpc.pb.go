@@ -70,7 +70,7 @@ type DashboardsServiceClient interface {
 	DeleteDashboard(ctx context.Context, in *DeleteDashboardRequest, opts ...grpc.CallOption) (*DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
-	// One version for each change, newest first, without the definitions.
+	// One version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
 	ListDashboardVersions(ctx context.Context, in *ListDashboardVersionsRequest, opts ...grpc.CallOption) (*ListDashboardVersionsResponse, error)
 	// Get a version of a dashboard.
 	//
@@ -381,7 +381,7 @@ type DashboardsServiceServer interface {
 	DeleteDashboard(context.Context, *DeleteDashboardRequest) (*DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
-	// One version for each change, newest first, without the definitions.
+	// One version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
 	ListDashboardVersions(context.Context, *ListDashboardVersionsRequest) (*ListDashboardVersionsResponse, error)
 	// Get a version of a dashboard.
 	//

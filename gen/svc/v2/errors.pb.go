@@ -371,6 +371,14 @@ const (
 	ErrorTag_ERROR_TAG_CLI_LOGIN_DENIED ErrorTag = 170
 	// Login expired. Additive.
 	ErrorTag_ERROR_TAG_CLI_LOGIN_EXPIRED ErrorTag = 171
+	// No error group with this fingerprint in the window.
+	ErrorTag_ERROR_TAG_ERROR_EVENT_NOT_FOUND ErrorTag = 172
+	// No metric of this name in the window. Additive.
+	ErrorTag_ERROR_TAG_METRIC_NOT_FOUND ErrorTag = 173
+	// No such widget in the dashboard. Additive.
+	ErrorTag_ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND ErrorTag = 174
+	// No such variable in the dashboard. Additive.
+	ErrorTag_ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND ErrorTag = 175
 )
 
 // Enum value maps for ErrorTag.
@@ -548,6 +556,10 @@ var (
 		169: "ERROR_TAG_CLI_LOGIN_SLOW_DOWN",
 		170: "ERROR_TAG_CLI_LOGIN_DENIED",
 		171: "ERROR_TAG_CLI_LOGIN_EXPIRED",
+		172: "ERROR_TAG_ERROR_EVENT_NOT_FOUND",
+		173: "ERROR_TAG_METRIC_NOT_FOUND",
+		174: "ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND",
+		175: "ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND",
 	}
 	ErrorTag_value = map[string]int32{
 		"ERROR_TAG_UNSPECIFIED":                                   0,
@@ -722,6 +734,10 @@ var (
 		"ERROR_TAG_CLI_LOGIN_SLOW_DOWN":                           169,
 		"ERROR_TAG_CLI_LOGIN_DENIED":                              170,
 		"ERROR_TAG_CLI_LOGIN_EXPIRED":                             171,
+		"ERROR_TAG_ERROR_EVENT_NOT_FOUND":                         172,
+		"ERROR_TAG_METRIC_NOT_FOUND":                              173,
+		"ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND":                    174,
+		"ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND":                  175,
 	}
 )
 
@@ -756,7 +772,7 @@ var File_svc_v2_errors_proto protoreflect.FileDescriptor
 
 const file_svc_v2_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xc7\xc7\x01\n" +
+	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\x9f\xcc\x01\n" +
 	"\bErrorTag\x12\x19\n" +
 	"\x15ERROR_TAG_UNSPECIFIED\x10\x00\x12~\n" +
 	"\x19ERROR_TAG_INVALID_REQUEST\x10\x01\x1a_\xea\xf9\x18[\n" +
@@ -1106,7 +1122,15 @@ const file_svc_v2_errors_proto_rawDesc = "" +
 	"\x1aERROR_TAG_CLI_LOGIN_DENIED\x10\xaa\x01\x1aQ\xea\xf9\x18M\n" +
 	"$@svc/http/errors/CliLoginDeniedError\x10\x90\x03\x1a\raccess_denied\"\rLogin refused*\x04none\x12{\n" +
 	"\x1bERROR_TAG_CLI_LOGIN_EXPIRED\x10\xab\x01\x1aY\xea\xf9\x18U\n" +
-	"%@svc/http/errors/CliLoginExpiredError\x10\x90\x03\x1a\rexpired_token\"\rLogin expired*\vfix_requestB\x8a\x01\n" +
+	"%@svc/http/errors/CliLoginExpiredError\x10\x90\x03\x1a\rexpired_token\"\rLogin expired*\vfix_request\x12\x92\x01\n" +
+	"\x1fERROR_TAG_ERROR_EVENT_NOT_FOUND\x10\xac\x01\x1al\xea\xf9\x18h\n" +
+	"$@svc/http/v2/ErrorEventNotFoundError\x10\x94\x03\x1a\x15error_event_not_found\"\x13No such error group*\x04noneB\vfingerprint\x12x\n" +
+	"\x1aERROR_TAG_METRIC_NOT_FOUND\x10\xad\x01\x1aW\xea\xf9\x18S\n" +
+	" @svc/http/v2/MetricNotFoundError\x10\x94\x03\x1a\x10metric_not_found\"\x0eNo such metric*\x04noneB\x04name\x12\x9e\x01\n" +
+	"$ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND\x10\xae\x01\x1as\xea\xf9\x18o\n" +
+	"-@svc/http/errors/DashboardWidgetNotFoundError\x10\x94\x03\x1a\x1adashboard_widget_not_found\"\x0eNo such widget*\x04noneB\twidget_id\x12\xa5\x01\n" +
+	"&ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND\x10\xaf\x01\x1ax\xea\xf9\x18t\n" +
+	"/@svc/http/errors/DashboardVariableNotFoundError\x10\x94\x03\x1a\x1cdashboard_variable_not_found\"\x10No such variable*\x04noneB\bvariableB\x8a\x01\n" +
 	"\n" +
 	"com.svc.v2B\vErrorsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -25,133 +25,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Conditions on log records; all given ones must hold.
-type LogFilters struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Exact service name.
-	ServiceName *string `protobuf:"bytes,1,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// Severity text in either case, for example `ERROR`.
-	Severity *string `protobuf:"bytes,2,opt,name=severity" json:"severity,omitempty"`
-	// Lowest OpenTelemetry severity number, inclusive (9 is INFO, 17 is ERROR).
-	MinimumSeverity *int32 `protobuf:"varint,3,opt,name=minimum_severity,json=minimumSeverity" json:"minimum_severity,omitempty"`
-	// Trace id, 32 hexadecimal digits.
-	TraceId *string `protobuf:"bytes,4,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
-	// Span id, 16 hexadecimal digits.
-	SpanId *string `protobuf:"bytes,5,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
-	// Text that the body contains, letter case ignored.
-	BodySearch *string `protobuf:"bytes,6,opt,name=body_search,json=bodySearch" json:"body_search,omitempty"`
-	// Exact deployment environment.
-	DeploymentEnvironment *string `protobuf:"bytes,7,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
-	// Exact service namespace.
-	ServiceNamespace *string `protobuf:"bytes,8,opt,name=service_namespace,json=serviceNamespace" json:"service_namespace,omitempty"`
-	// Conditions on log attributes, at most 20.
-	Attributes []*AttributeFilter `protobuf:"bytes,9,rep,name=attributes" json:"attributes,omitempty"`
-	// Conditions on resource attributes, at most 20.
-	ResourceAttributes []*AttributeFilter `protobuf:"bytes,10,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
-}
-
-func (x *LogFilters) Reset() {
-	*x = LogFilters{}
-	mi := &file_svc_v2_logs_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LogFilters) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LogFilters) ProtoMessage() {}
-
-func (x *LogFilters) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_logs_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LogFilters.ProtoReflect.Descriptor instead.
-func (*LogFilters) Descriptor() ([]byte, []int) {
-	return file_svc_v2_logs_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *LogFilters) GetServiceName() string {
-	if x != nil && x.ServiceName != nil {
-		return *x.ServiceName
-	}
-	return ""
-}
-
-func (x *LogFilters) GetSeverity() string {
-	if x != nil && x.Severity != nil {
-		return *x.Severity
-	}
-	return ""
-}
-
-func (x *LogFilters) GetMinimumSeverity() int32 {
-	if x != nil && x.MinimumSeverity != nil {
-		return *x.MinimumSeverity
-	}
-	return 0
-}
-
-func (x *LogFilters) GetTraceId() string {
-	if x != nil && x.TraceId != nil {
-		return *x.TraceId
-	}
-	return ""
-}
-
-func (x *LogFilters) GetSpanId() string {
-	if x != nil && x.SpanId != nil {
-		return *x.SpanId
-	}
-	return ""
-}
-
-func (x *LogFilters) GetBodySearch() string {
-	if x != nil && x.BodySearch != nil {
-		return *x.BodySearch
-	}
-	return ""
-}
-
-func (x *LogFilters) GetDeploymentEnvironment() string {
-	if x != nil && x.DeploymentEnvironment != nil {
-		return *x.DeploymentEnvironment
-	}
-	return ""
-}
-
-func (x *LogFilters) GetServiceNamespace() string {
-	if x != nil && x.ServiceNamespace != nil {
-		return *x.ServiceNamespace
-	}
-	return ""
-}
-
-func (x *LogFilters) GetAttributes() []*AttributeFilter {
-	if x != nil {
-		return x.Attributes
-	}
-	return nil
-}
-
-func (x *LogFilters) GetResourceAttributes() []*AttributeFilter {
-	if x != nil {
-		return x.ResourceAttributes
-	}
-	return nil
-}
-
 // Which log records to look for.
 type SearchLogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -171,7 +44,7 @@ type SearchLogsRequest struct {
 
 func (x *SearchLogsRequest) Reset() {
 	*x = SearchLogsRequest{}
-	mi := &file_svc_v2_logs_proto_msgTypes[1]
+	mi := &file_svc_v2_logs_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -183,7 +56,7 @@ func (x *SearchLogsRequest) String() string {
 func (*SearchLogsRequest) ProtoMessage() {}
 
 func (x *SearchLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_logs_proto_msgTypes[1]
+	mi := &file_svc_v2_logs_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -196,7 +69,7 @@ func (x *SearchLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchLogsRequest.ProtoReflect.Descriptor instead.
 func (*SearchLogsRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_logs_proto_rawDescGZIP(), []int{1}
+	return file_svc_v2_logs_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *SearchLogsRequest) GetStartTime() *timestamppb.Timestamp {
@@ -234,6 +107,161 @@ func (x *SearchLogsRequest) GetFilters() *LogFilters {
 	return nil
 }
 
+// Which log records to count.
+type SearchLogFacetsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Start of the window, inclusive. RFC 3339, UTC.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// End of the window, inclusive, after `start_time` and at most 7 days later.
+	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
+	// Conditions; none means every record.
+	Filters       *LogFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchLogFacetsRequest) Reset() {
+	*x = SearchLogFacetsRequest{}
+	mi := &file_svc_v2_logs_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchLogFacetsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchLogFacetsRequest) ProtoMessage() {}
+
+func (x *SearchLogFacetsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_logs_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchLogFacetsRequest.ProtoReflect.Descriptor instead.
+func (*SearchLogFacetsRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_logs_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *SearchLogFacetsRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *SearchLogFacetsRequest) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+func (x *SearchLogFacetsRequest) GetFilters() *LogFilters {
+	if x != nil {
+		return x.Filters
+	}
+	return nil
+}
+
+// Which log records to find patterns in.
+type SearchLogPatternsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Start of the window, inclusive. RFC 3339, UTC.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// End of the window, inclusive, after `start_time` and at most 24 hours later.
+	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
+	// Conditions; none means every record.
+	Filters *LogFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
+	// Most records to read of each window, 100 to 50000; 10000 when left out.
+	SampleSize *int32 `protobuf:"varint,4,opt,name=sample_size,json=sampleSize" json:"sample_size,omitempty"`
+	// Most patterns to give, 1 to 200; 50 when left out.
+	MaxPatterns *int32 `protobuf:"varint,5,opt,name=max_patterns,json=maxPatterns" json:"max_patterns,omitempty"`
+	// What to compare with: `previous`, the window of the same length before this one, or `none`. `previous` when left out.
+	Baseline      *string `protobuf:"bytes,6,opt,name=baseline" json:"baseline,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchLogPatternsRequest) Reset() {
+	*x = SearchLogPatternsRequest{}
+	mi := &file_svc_v2_logs_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchLogPatternsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchLogPatternsRequest) ProtoMessage() {}
+
+func (x *SearchLogPatternsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_logs_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchLogPatternsRequest.ProtoReflect.Descriptor instead.
+func (*SearchLogPatternsRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_logs_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SearchLogPatternsRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *SearchLogPatternsRequest) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+func (x *SearchLogPatternsRequest) GetFilters() *LogFilters {
+	if x != nil {
+		return x.Filters
+	}
+	return nil
+}
+
+func (x *SearchLogPatternsRequest) GetSampleSize() int32 {
+	if x != nil && x.SampleSize != nil {
+		return *x.SampleSize
+	}
+	return 0
+}
+
+func (x *SearchLogPatternsRequest) GetMaxPatterns() int32 {
+	if x != nil && x.MaxPatterns != nil {
+		return *x.MaxPatterns
+	}
+	return 0
+}
+
+func (x *SearchLogPatternsRequest) GetBaseline() string {
+	if x != nil && x.Baseline != nil {
+		return *x.Baseline
+	}
+	return ""
+}
+
 // A page of log records.
 type SearchLogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -251,7 +279,7 @@ type SearchLogsResponse struct {
 
 func (x *SearchLogsResponse) Reset() {
 	*x = SearchLogsResponse{}
-	mi := &file_svc_v2_logs_proto_msgTypes[2]
+	mi := &file_svc_v2_logs_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -263,7 +291,7 @@ func (x *SearchLogsResponse) String() string {
 func (*SearchLogsResponse) ProtoMessage() {}
 
 func (x *SearchLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_logs_proto_msgTypes[2]
+	mi := &file_svc_v2_logs_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -276,7 +304,7 @@ func (x *SearchLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchLogsResponse.ProtoReflect.Descriptor instead.
 func (*SearchLogsResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_logs_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_logs_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SearchLogsResponse) GetObject() string {
@@ -342,7 +370,7 @@ type Log struct {
 
 func (x *Log) Reset() {
 	*x = Log{}
-	mi := &file_svc_v2_logs_proto_msgTypes[3]
+	mi := &file_svc_v2_logs_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -354,7 +382,7 @@ func (x *Log) String() string {
 func (*Log) ProtoMessage() {}
 
 func (x *Log) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_logs_proto_msgTypes[3]
+	mi := &file_svc_v2_logs_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -367,7 +395,7 @@ func (x *Log) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Log.ProtoReflect.Descriptor instead.
 func (*Log) Descriptor() ([]byte, []int) {
-	return file_svc_v2_logs_proto_rawDescGZIP(), []int{3}
+	return file_svc_v2_logs_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Log) GetId() string {
@@ -465,30 +493,28 @@ var File_svc_v2_logs_proto protoreflect.FileDescriptor
 
 const file_svc_v2_logs_proto_rawDesc = "" +
 	"\n" +
-	"\x11svc/v2/logs.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x16svc/v2/telemetry.proto\"\xfe\x04\n" +
-	"\n" +
-	"LogFilters\x12(\n" +
-	"\fservice_name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12!\n" +
-	"\bseverity\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\bseverity\x12:\n" +
-	"\x10minimum_severity\x18\x03 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\xff\x01(\x00\xaa\x01\x02\b\x01R\x0fminimumSeverity\x12^\n" +
-	"\btrace_id\x18\x04 \x01(\tBC\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736\xaa\x01\x02\b\x01R\atraceId\x12L\n" +
-	"\aspan_id\x18\x05 \x01(\tB3\xbaH\x15r\x132\x11^[0-9a-fA-F]{16}$\xfa\xf9\x18\x12\"\x1000f067aa0ba902b7\xaa\x01\x02\b\x01R\x06spanId\x120\n" +
-	"\vbody_search\x18\x06 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\n" +
-	"bodySearch\x12<\n" +
-	"\x16deployment_environment\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\x122\n" +
-	"\x11service_namespace\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\x10serviceNamespace\x12A\n" +
-	"\n" +
-	"attributes\x18\t \x03(\v2\x17.svc.v2.AttributeFilterB\b\xbaH\x05\x92\x01\x02\x10\x14R\n" +
-	"attributes\x12R\n" +
-	"\x13resource_attributes\x18\n" +
-	" \x03(\v2\x17.svc.v2.AttributeFilterB\b\xbaH\x05\x92\x01\x02\x10\x14R\x12resourceAttributes\"\x88\x02\n" +
+	"\x11svc/v2/logs.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x16svc/v2/log_reads.proto\x1a\x18svc/v2/log_filters.proto\x1a\x17svc/v2/log_series.proto\"\x88\x02\n" +
 	"\x11SearchLogsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12$\n" +
 	"\x05limit\x18\x03 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x12,\n" +
-	"\afilters\x18\x05 \x01(\v2\x12.svc.v2.LogFiltersR\afilters\"\x9c\x01\n" +
+	"\afilters\x18\x05 \x01(\v2\x12.svc.v2.LogFiltersR\afilters\"\xc8\x01\n" +
+	"\x16SearchLogFacetsRequest\x12A\n" +
+	"\n" +
+	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
+	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12,\n" +
+	"\afilters\x18\x03 \x01(\v2\x12.svc.v2.LogFiltersR\afilters\"\xe9\x02\n" +
+	"\x18SearchLogPatternsRequest\x12A\n" +
+	"\n" +
+	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
+	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12,\n" +
+	"\afilters\x18\x03 \x01(\v2\x12.svc.v2.LogFiltersR\afilters\x121\n" +
+	"\vsample_size\x18\x04 \x01(\x05B\x10\xbaH\b\x1a\x06\x18І\x03(d\xaa\x01\x02\b\x01R\n" +
+	"sampleSize\x122\n" +
+	"\fmax_patterns\x18\x05 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\xc8\x01(\x01\xaa\x01\x02\b\x01R\vmaxPatterns\x126\n" +
+	"\bbaseline\x18\x06 \x01(\tB\x1a\xbaH\x12r\x10R\bpreviousR\x04none\xaa\x01\x02\b\x01R\bbaseline\"\x9c\x01\n" +
 	"\x12SearchLogsResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12\x1f\n" +
@@ -520,12 +546,22 @@ const file_svc_v2_logs_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aE\n" +
 	"\x17ResourceAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xc1\x02\n" +
-	"\vLogsService\x12\xb1\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xff\x0e\n" +
+	"\vLogsService\x12\xc3\x02\n" +
 	"\n" +
-	"SearchLogs\x12\x19.svc.v2.SearchLogsRequest\x1a\x1a.svc.v2.SearchLogsResponse\"\xeb\x01\xf2\xf9\x18\xcc\x01\n" +
+	"SearchLogs\x12\x19.svc.v2.SearchLogsRequest\x1a\x1a.svc.v2.SearchLogsResponse\"\xfd\x01\xf2\xf9\x18\xde\x01\n" +
 	"\n" +
-	"searchLogs\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\vsearch_logs\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v2/logs/searchB\x88\x01\n" +
+	"searchLogs\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\vsearch_logsJ\x10diagnose_service\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v2/logs/search\x12\xe1\x01\n" +
+	"\x06GetLog\x12\x15.svc.v2.GetLogRequest\x1a\v.svc.v2.Log\"\xb2\x01\xf2\xf9\x18\x98\x01\n" +
+	"\x06getLog\x12\x04logs\x18\x012\x11LogIdInvalidError2\x10LogNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x0f\x12\r/v2/logs/{id}\x12\xe0\x02\n" +
+	"\x11SearchLogPatterns\x12 .svc.v2.SearchLogPatternsRequest\x1a\x16.svc.v2.LogPatternList\"\x90\x02\xf2\xf9\x18\xe8\x01\n" +
+	"\x11searchLogPatterns\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x11mine_log_patternsJ\x10diagnose_serviceJ\x0fcompare_periods\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/logs/patterns/search\x12\x9d\x02\n" +
+	"\x0fSearchLogFacets\x12\x1e.svc.v2.SearchLogFacetsRequest\x1a\x11.svc.v2.FacetList\"\xd6\x01\xf2\xf9\x18\xb0\x01\n" +
+	"\x0fsearchLogFacets\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/logs/facets/search\x12\xe0\x02\n" +
+	"\x12QueryLogTimeseries\x12!.svc.v2.QueryLogTimeseriesRequest\x1a\x15.svc.v2.LogTimeseries\"\x8f\x02\xf2\xf9\x18\xec\x01\n" +
+	"\x12queryLogTimeseries\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x14LogQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v2/logs/timeseries\x12\xdf\x02\n" +
+	"\x11QueryLogBreakdown\x12 .svc.v2.QueryLogBreakdownRequest\x1a\x14.svc.v2.LogBreakdown\"\x91\x02\xf2\xf9\x18\xef\x01\n" +
+	"\x11queryLogBreakdown\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x14LogQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v2/logs/breakdownB\x88\x01\n" +
 	"\n" +
 	"com.svc.v2B\tLogsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -541,34 +577,56 @@ func file_svc_v2_logs_proto_rawDescGZIP() []byte {
 	return file_svc_v2_logs_proto_rawDescData
 }
 
-var file_svc_v2_logs_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_svc_v2_logs_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_svc_v2_logs_proto_goTypes = []any{
-	(*LogFilters)(nil),            // 0: svc.v2.LogFilters
-	(*SearchLogsRequest)(nil),     // 1: svc.v2.SearchLogsRequest
-	(*SearchLogsResponse)(nil),    // 2: svc.v2.SearchLogsResponse
-	(*Log)(nil),                   // 3: svc.v2.Log
-	nil,                           // 4: svc.v2.Log.LogAttributesEntry
-	nil,                           // 5: svc.v2.Log.ResourceAttributesEntry
-	(*AttributeFilter)(nil),       // 6: svc.v2.AttributeFilter
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(*SearchLogsRequest)(nil),         // 0: svc.v2.SearchLogsRequest
+	(*SearchLogFacetsRequest)(nil),    // 1: svc.v2.SearchLogFacetsRequest
+	(*SearchLogPatternsRequest)(nil),  // 2: svc.v2.SearchLogPatternsRequest
+	(*SearchLogsResponse)(nil),        // 3: svc.v2.SearchLogsResponse
+	(*Log)(nil),                       // 4: svc.v2.Log
+	nil,                               // 5: svc.v2.Log.LogAttributesEntry
+	nil,                               // 6: svc.v2.Log.ResourceAttributesEntry
+	(*timestamppb.Timestamp)(nil),     // 7: google.protobuf.Timestamp
+	(*LogFilters)(nil),                // 8: svc.v2.LogFilters
+	(*GetLogRequest)(nil),             // 9: svc.v2.GetLogRequest
+	(*QueryLogTimeseriesRequest)(nil), // 10: svc.v2.QueryLogTimeseriesRequest
+	(*QueryLogBreakdownRequest)(nil),  // 11: svc.v2.QueryLogBreakdownRequest
+	(*LogPatternList)(nil),            // 12: svc.v2.LogPatternList
+	(*FacetList)(nil),                 // 13: svc.v2.FacetList
+	(*LogTimeseries)(nil),             // 14: svc.v2.LogTimeseries
+	(*LogBreakdown)(nil),              // 15: svc.v2.LogBreakdown
 }
 var file_svc_v2_logs_proto_depIdxs = []int32{
-	6,  // 0: svc.v2.LogFilters.attributes:type_name -> svc.v2.AttributeFilter
-	6,  // 1: svc.v2.LogFilters.resource_attributes:type_name -> svc.v2.AttributeFilter
-	7,  // 2: svc.v2.SearchLogsRequest.start_time:type_name -> google.protobuf.Timestamp
-	7,  // 3: svc.v2.SearchLogsRequest.end_time:type_name -> google.protobuf.Timestamp
-	0,  // 4: svc.v2.SearchLogsRequest.filters:type_name -> svc.v2.LogFilters
-	3,  // 5: svc.v2.SearchLogsResponse.data:type_name -> svc.v2.Log
-	7,  // 6: svc.v2.Log.timestamp:type_name -> google.protobuf.Timestamp
-	4,  // 7: svc.v2.Log.log_attributes:type_name -> svc.v2.Log.LogAttributesEntry
-	5,  // 8: svc.v2.Log.resource_attributes:type_name -> svc.v2.Log.ResourceAttributesEntry
-	1,  // 9: svc.v2.LogsService.SearchLogs:input_type -> svc.v2.SearchLogsRequest
-	2,  // 10: svc.v2.LogsService.SearchLogs:output_type -> svc.v2.SearchLogsResponse
-	10, // [10:11] is the sub-list for method output_type
-	9,  // [9:10] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	7,  // 0: svc.v2.SearchLogsRequest.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 1: svc.v2.SearchLogsRequest.end_time:type_name -> google.protobuf.Timestamp
+	8,  // 2: svc.v2.SearchLogsRequest.filters:type_name -> svc.v2.LogFilters
+	7,  // 3: svc.v2.SearchLogFacetsRequest.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 4: svc.v2.SearchLogFacetsRequest.end_time:type_name -> google.protobuf.Timestamp
+	8,  // 5: svc.v2.SearchLogFacetsRequest.filters:type_name -> svc.v2.LogFilters
+	7,  // 6: svc.v2.SearchLogPatternsRequest.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 7: svc.v2.SearchLogPatternsRequest.end_time:type_name -> google.protobuf.Timestamp
+	8,  // 8: svc.v2.SearchLogPatternsRequest.filters:type_name -> svc.v2.LogFilters
+	4,  // 9: svc.v2.SearchLogsResponse.data:type_name -> svc.v2.Log
+	7,  // 10: svc.v2.Log.timestamp:type_name -> google.protobuf.Timestamp
+	5,  // 11: svc.v2.Log.log_attributes:type_name -> svc.v2.Log.LogAttributesEntry
+	6,  // 12: svc.v2.Log.resource_attributes:type_name -> svc.v2.Log.ResourceAttributesEntry
+	0,  // 13: svc.v2.LogsService.SearchLogs:input_type -> svc.v2.SearchLogsRequest
+	9,  // 14: svc.v2.LogsService.GetLog:input_type -> svc.v2.GetLogRequest
+	2,  // 15: svc.v2.LogsService.SearchLogPatterns:input_type -> svc.v2.SearchLogPatternsRequest
+	1,  // 16: svc.v2.LogsService.SearchLogFacets:input_type -> svc.v2.SearchLogFacetsRequest
+	10, // 17: svc.v2.LogsService.QueryLogTimeseries:input_type -> svc.v2.QueryLogTimeseriesRequest
+	11, // 18: svc.v2.LogsService.QueryLogBreakdown:input_type -> svc.v2.QueryLogBreakdownRequest
+	3,  // 19: svc.v2.LogsService.SearchLogs:output_type -> svc.v2.SearchLogsResponse
+	4,  // 20: svc.v2.LogsService.GetLog:output_type -> svc.v2.Log
+	12, // 21: svc.v2.LogsService.SearchLogPatterns:output_type -> svc.v2.LogPatternList
+	13, // 22: svc.v2.LogsService.SearchLogFacets:output_type -> svc.v2.FacetList
+	14, // 23: svc.v2.LogsService.QueryLogTimeseries:output_type -> svc.v2.LogTimeseries
+	15, // 24: svc.v2.LogsService.QueryLogBreakdown:output_type -> svc.v2.LogBreakdown
+	19, // [19:25] is the sub-list for method output_type
+	13, // [13:19] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_logs_proto_init() }
@@ -576,14 +634,17 @@ func file_svc_v2_logs_proto_init() {
 	if File_svc_v2_logs_proto != nil {
 		return
 	}
-	file_svc_v2_telemetry_proto_init()
+	file_svc_v2_facets_proto_init()
+	file_svc_v2_log_reads_proto_init()
+	file_svc_v2_log_filters_proto_init()
+	file_svc_v2_log_series_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_logs_proto_rawDesc), len(file_svc_v2_logs_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,7 +19,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	LogsService_SearchLogs_FullMethodName = "/svc.v2.LogsService/SearchLogs"
+	LogsService_SearchLogs_FullMethodName         = "/svc.v2.LogsService/SearchLogs"
+	LogsService_GetLog_FullMethodName             = "/svc.v2.LogsService/GetLog"
+	LogsService_SearchLogPatterns_FullMethodName  = "/svc.v2.LogsService/SearchLogPatterns"
+	LogsService_SearchLogFacets_FullMethodName    = "/svc.v2.LogsService/SearchLogFacets"
+	LogsService_QueryLogTimeseries_FullMethodName = "/svc.v2.LogsService/QueryLogTimeseries"
+	LogsService_QueryLogBreakdown_FullMethodName  = "/svc.v2.LogsService/QueryLogBreakdown"
 )
 
 // LogsServiceClient is the client API for LogsService service.
@@ -32,6 +37,28 @@ type LogsServiceClient interface {
 	//
 	// Log records of a window of at most 7 days that match every filter, latest first.
 	SearchLogs(ctx context.Context, in *SearchLogsRequest, opts ...grpc.CallOption) (*SearchLogsResponse, error)
+	// Get a log record.
+	//
+	// One log record by the id that a search gave it.
+	GetLog(ctx context.Context, in *GetLogRequest, opts ...grpc.CallOption) (*Log, error)
+	// Find log patterns.
+	//
+	// What the records of a window of at most 24 hours have in common, most frequent first. They are grouped by their fixed parts; ids,
+	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
+	// window before is read too, and patterns that it lacks are marked as new.
+	SearchLogPatterns(ctx context.Context, in *SearchLogPatternsRequest, opts ...grpc.CallOption) (*LogPatternList, error)
+	// Get log facets.
+	//
+	// The severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
+	SearchLogFacets(ctx context.Context, in *SearchLogFacetsRequest, opts ...grpc.CallOption) (*FacetList, error)
+	// Query logs over time.
+	//
+	// How many log records each bucket of a window of at most 31 days holds, of all that match or of each group of them.
+	QueryLogTimeseries(ctx context.Context, in *QueryLogTimeseriesRequest, opts ...grpc.CallOption) (*LogTimeseries, error)
+	// Break down logs.
+	//
+	// How many log records each group has in a window of at most 30 days, the largest first.
+	QueryLogBreakdown(ctx context.Context, in *QueryLogBreakdownRequest, opts ...grpc.CallOption) (*LogBreakdown, error)
 }
 
 type logsServiceClient struct {
@@ -52,6 +79,56 @@ func (c *logsServiceClient) SearchLogs(ctx context.Context, in *SearchLogsReques
 	return out, nil
 }
 
+func (c *logsServiceClient) GetLog(ctx context.Context, in *GetLogRequest, opts ...grpc.CallOption) (*Log, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Log)
+	err := c.cc.Invoke(ctx, LogsService_GetLog_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *logsServiceClient) SearchLogPatterns(ctx context.Context, in *SearchLogPatternsRequest, opts ...grpc.CallOption) (*LogPatternList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LogPatternList)
+	err := c.cc.Invoke(ctx, LogsService_SearchLogPatterns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *logsServiceClient) SearchLogFacets(ctx context.Context, in *SearchLogFacetsRequest, opts ...grpc.CallOption) (*FacetList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FacetList)
+	err := c.cc.Invoke(ctx, LogsService_SearchLogFacets_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *logsServiceClient) QueryLogTimeseries(ctx context.Context, in *QueryLogTimeseriesRequest, opts ...grpc.CallOption) (*LogTimeseries, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LogTimeseries)
+	err := c.cc.Invoke(ctx, LogsService_QueryLogTimeseries_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *logsServiceClient) QueryLogBreakdown(ctx context.Context, in *QueryLogBreakdownRequest, opts ...grpc.CallOption) (*LogBreakdown, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LogBreakdown)
+	err := c.cc.Invoke(ctx, LogsService_QueryLogBreakdown_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // LogsServiceServer is the server API for LogsService service.
 // All implementations must embed UnimplementedLogsServiceServer
 // for forward compatibility.
@@ -62,6 +139,28 @@ type LogsServiceServer interface {
 	//
 	// Log records of a window of at most 7 days that match every filter, latest first.
 	SearchLogs(context.Context, *SearchLogsRequest) (*SearchLogsResponse, error)
+	// Get a log record.
+	//
+	// One log record by the id that a search gave it.
+	GetLog(context.Context, *GetLogRequest) (*Log, error)
+	// Find log patterns.
+	//
+	// What the records of a window of at most 24 hours have in common, most frequent first. They are grouped by their fixed parts; ids,
+	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
+	// window before is read too, and patterns that it lacks are marked as new.
+	SearchLogPatterns(context.Context, *SearchLogPatternsRequest) (*LogPatternList, error)
+	// Get log facets.
+	//
+	// The severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
+	SearchLogFacets(context.Context, *SearchLogFacetsRequest) (*FacetList, error)
+	// Query logs over time.
+	//
+	// How many log records each bucket of a window of at most 31 days holds, of all that match or of each group of them.
+	QueryLogTimeseries(context.Context, *QueryLogTimeseriesRequest) (*LogTimeseries, error)
+	// Break down logs.
+	//
+	// How many log records each group has in a window of at most 30 days, the largest first.
+	QueryLogBreakdown(context.Context, *QueryLogBreakdownRequest) (*LogBreakdown, error)
 	mustEmbedUnimplementedLogsServiceServer()
 }
 
@@ -74,6 +173,21 @@ type UnimplementedLogsServiceServer struct{}
 
 func (UnimplementedLogsServiceServer) SearchLogs(context.Context, *SearchLogsRequest) (*SearchLogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchLogs not implemented")
+}
+func (UnimplementedLogsServiceServer) GetLog(context.Context, *GetLogRequest) (*Log, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetLog not implemented")
+}
+func (UnimplementedLogsServiceServer) SearchLogPatterns(context.Context, *SearchLogPatternsRequest) (*LogPatternList, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchLogPatterns not implemented")
+}
+func (UnimplementedLogsServiceServer) SearchLogFacets(context.Context, *SearchLogFacetsRequest) (*FacetList, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchLogFacets not implemented")
+}
+func (UnimplementedLogsServiceServer) QueryLogTimeseries(context.Context, *QueryLogTimeseriesRequest) (*LogTimeseries, error) {
+	return nil, status.Error(codes.Unimplemented, "method QueryLogTimeseries not implemented")
+}
+func (UnimplementedLogsServiceServer) QueryLogBreakdown(context.Context, *QueryLogBreakdownRequest) (*LogBreakdown, error) {
+	return nil, status.Error(codes.Unimplemented, "method QueryLogBreakdown not implemented")
 }
 func (UnimplementedLogsServiceServer) mustEmbedUnimplementedLogsServiceServer() {}
 func (UnimplementedLogsServiceServer) testEmbeddedByValue()                     {}
@@ -114,6 +228,96 @@ func _LogsService_SearchLogs_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LogsService_GetLog_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetLogRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LogsServiceServer).GetLog(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LogsService_GetLog_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LogsServiceServer).GetLog(ctx, req.(*GetLogRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LogsService_SearchLogPatterns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchLogPatternsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LogsServiceServer).SearchLogPatterns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LogsService_SearchLogPatterns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LogsServiceServer).SearchLogPatterns(ctx, req.(*SearchLogPatternsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LogsService_SearchLogFacets_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchLogFacetsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LogsServiceServer).SearchLogFacets(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LogsService_SearchLogFacets_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LogsServiceServer).SearchLogFacets(ctx, req.(*SearchLogFacetsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LogsService_QueryLogTimeseries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(QueryLogTimeseriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LogsServiceServer).QueryLogTimeseries(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LogsService_QueryLogTimeseries_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LogsServiceServer).QueryLogTimeseries(ctx, req.(*QueryLogTimeseriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LogsService_QueryLogBreakdown_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(QueryLogBreakdownRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LogsServiceServer).QueryLogBreakdown(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LogsService_QueryLogBreakdown_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LogsServiceServer).QueryLogBreakdown(ctx, req.(*QueryLogBreakdownRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // LogsService_ServiceDesc is the grpc.ServiceDesc for LogsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -124,6 +328,26 @@ var LogsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchLogs",
 			Handler:    _LogsService_SearchLogs_Handler,
+		},
+		{
+			MethodName: "GetLog",
+			Handler:    _LogsService_GetLog_Handler,
+		},
+		{
+			MethodName: "SearchLogPatterns",
+			Handler:    _LogsService_SearchLogPatterns_Handler,
+		},
+		{
+			MethodName: "SearchLogFacets",
+			Handler:    _LogsService_SearchLogFacets_Handler,
+		},
+		{
+			MethodName: "QueryLogTimeseries",
+			Handler:    _LogsService_QueryLogTimeseries_Handler,
+		},
+		{
+			MethodName: "QueryLogBreakdown",
+			Handler:    _LogsService_QueryLogBreakdown_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -329,7 +329,7 @@ var File_svc_v2_metrics_proto protoreflect.FileDescriptor
 
 const file_svc_v2_metrics_proto_rawDesc = "" +
 	"\n" +
-	"\x14svc/v2/metrics.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\x90\x03\n" +
+	"\x14svc/v2/metrics.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1asvc/v2/metric_detail.proto\x1a\x1asvc/v2/metric_series.proto\"\x90\x03\n" +
 	"\x12ListMetricsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -360,10 +360,16 @@ const file_svc_v2_metrics_proto_rawDesc = "" +
 	"\n" +
 	"first_seen\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tfirstSeen\x12?\n" +
 	"\tlast_seen\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen2\xdf\x02\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen2\xa1\v\n" +
 	"\x0eMetricsService\x12\xcc\x02\n" +
 	"\vListMetrics\x12\x1a.svc.v2.ListMetricsRequest\x1a\x1b.svc.v2.ListMetricsResponse\"\x83\x02\xf2\xf9\x18\xeb\x01\n" +
-	"\vlistMetrics\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\flist_metrics\x82\xd3\xe4\x93\x02\r\x12\v/v2/metricsB\x8b\x01\n" +
+	"\vlistMetrics\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\flist_metrics\x82\xd3\xe4\x93\x02\r\x12\v/v2/metrics\x12\xf8\x02\n" +
+	"\x16QueryMetricsTimeseries\x12%.svc.v2.QueryMetricsTimeseriesRequest\x1a\x18.svc.v2.MetricTimeseries\"\x9c\x02\xf2\xf9\x18\xf6\x01\n" +
+	"\x16queryMetricsTimeseries\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x17MetricQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/metrics/timeseries\x12\xf4\x02\n" +
+	"\x14QueryMetricBreakdown\x12#.svc.v2.QueryMetricBreakdownRequest\x1a\x17.svc.v2.MetricBreakdown\"\x9d\x02\xf2\xf9\x18\xf8\x01\n" +
+	"\x14queryMetricBreakdown\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x17MetricQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/metrics/breakdown\x12\xcd\x02\n" +
+	"\tGetMetric\x12\x18.svc.v2.GetMetricRequest\x1a\x14.svc.v2.MetricDetail\"\x8f\x02\xf2\xf9\x18\xf0\x01\n" +
+	"\tgetMetric\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x13MetricNotFoundError\x82\xd3\xe4\x93\x02\x14\x12\x12/v2/metrics/{name}B\x8b\x01\n" +
 	"\n" +
 	"com.svc.v2B\fMetricsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -381,10 +387,16 @@ func file_svc_v2_metrics_proto_rawDescGZIP() []byte {
 
 var file_svc_v2_metrics_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_svc_v2_metrics_proto_goTypes = []any{
-	(*ListMetricsRequest)(nil),    // 0: svc.v2.ListMetricsRequest
-	(*ListMetricsResponse)(nil),   // 1: svc.v2.ListMetricsResponse
-	(*Metric)(nil),                // 2: svc.v2.Metric
-	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
+	(*ListMetricsRequest)(nil),            // 0: svc.v2.ListMetricsRequest
+	(*ListMetricsResponse)(nil),           // 1: svc.v2.ListMetricsResponse
+	(*Metric)(nil),                        // 2: svc.v2.Metric
+	(*timestamppb.Timestamp)(nil),         // 3: google.protobuf.Timestamp
+	(*QueryMetricsTimeseriesRequest)(nil), // 4: svc.v2.QueryMetricsTimeseriesRequest
+	(*QueryMetricBreakdownRequest)(nil),   // 5: svc.v2.QueryMetricBreakdownRequest
+	(*GetMetricRequest)(nil),              // 6: svc.v2.GetMetricRequest
+	(*MetricTimeseries)(nil),              // 7: svc.v2.MetricTimeseries
+	(*MetricBreakdown)(nil),               // 8: svc.v2.MetricBreakdown
+	(*MetricDetail)(nil),                  // 9: svc.v2.MetricDetail
 }
 var file_svc_v2_metrics_proto_depIdxs = []int32{
 	3, // 0: svc.v2.ListMetricsRequest.start_time:type_name -> google.protobuf.Timestamp
@@ -393,9 +405,15 @@ var file_svc_v2_metrics_proto_depIdxs = []int32{
 	3, // 3: svc.v2.Metric.first_seen:type_name -> google.protobuf.Timestamp
 	3, // 4: svc.v2.Metric.last_seen:type_name -> google.protobuf.Timestamp
 	0, // 5: svc.v2.MetricsService.ListMetrics:input_type -> svc.v2.ListMetricsRequest
-	1, // 6: svc.v2.MetricsService.ListMetrics:output_type -> svc.v2.ListMetricsResponse
-	6, // [6:7] is the sub-list for method output_type
-	5, // [5:6] is the sub-list for method input_type
+	4, // 6: svc.v2.MetricsService.QueryMetricsTimeseries:input_type -> svc.v2.QueryMetricsTimeseriesRequest
+	5, // 7: svc.v2.MetricsService.QueryMetricBreakdown:input_type -> svc.v2.QueryMetricBreakdownRequest
+	6, // 8: svc.v2.MetricsService.GetMetric:input_type -> svc.v2.GetMetricRequest
+	1, // 9: svc.v2.MetricsService.ListMetrics:output_type -> svc.v2.ListMetricsResponse
+	7, // 10: svc.v2.MetricsService.QueryMetricsTimeseries:output_type -> svc.v2.MetricTimeseries
+	8, // 11: svc.v2.MetricsService.QueryMetricBreakdown:output_type -> svc.v2.MetricBreakdown
+	9, // 12: svc.v2.MetricsService.GetMetric:output_type -> svc.v2.MetricDetail
+	9, // [9:13] is the sub-list for method output_type
+	5, // [5:9] is the sub-list for method input_type
 	5, // [5:5] is the sub-list for extension type_name
 	5, // [5:5] is the sub-list for extension extendee
 	0, // [0:5] is the sub-list for field type_name
@@ -406,6 +424,8 @@ func file_svc_v2_metrics_proto_init() {
 	if File_svc_v2_metrics_proto != nil {
 		return
 	}
+	file_svc_v2_metric_detail_proto_init()
+	file_svc_v2_metric_series_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

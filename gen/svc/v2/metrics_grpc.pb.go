@@ -19,7 +19,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	MetricsService_ListMetrics_FullMethodName = "/svc.v2.MetricsService/ListMetrics"
+	MetricsService_ListMetrics_FullMethodName            = "/svc.v2.MetricsService/ListMetrics"
+	MetricsService_QueryMetricsTimeseries_FullMethodName = "/svc.v2.MetricsService/QueryMetricsTimeseries"
+	MetricsService_QueryMetricBreakdown_FullMethodName   = "/svc.v2.MetricsService/QueryMetricBreakdown"
+	MetricsService_GetMetric_FullMethodName              = "/svc.v2.MetricsService/GetMetric"
 )
 
 // MetricsServiceClient is the client API for MetricsService service.
@@ -32,6 +35,22 @@ type MetricsServiceClient interface {
 	//
 	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
 	ListMetrics(ctx context.Context, in *ListMetricsRequest, opts ...grpc.CallOption) (*ListMetricsResponse, error)
+	// Query a metric over time.
+	//
+	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
+	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
+	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
+	// with the ones before them, a restart counts from zero.
+	QueryMetricsTimeseries(ctx context.Context, in *QueryMetricsTimeseriesRequest, opts ...grpc.CallOption) (*MetricTimeseries, error)
+	// Break down a metric.
+	//
+	// The value of one metric for each group of its points in a window of at most 30 days, the largest first.
+	QueryMetricBreakdown(ctx context.Context, in *QueryMetricBreakdownRequest, opts ...grpc.CallOption) (*MetricBreakdown, error)
+	// Retrieve a metric.
+	//
+	// What is known of the metric of a name in a window of at most 31 days: its types, the services that send it, its attributes and the
+	// latest value of each type.
+	GetMetric(ctx context.Context, in *GetMetricRequest, opts ...grpc.CallOption) (*MetricDetail, error)
 }
 
 type metricsServiceClient struct {
@@ -52,6 +71,36 @@ func (c *metricsServiceClient) ListMetrics(ctx context.Context, in *ListMetricsR
 	return out, nil
 }
 
+func (c *metricsServiceClient) QueryMetricsTimeseries(ctx context.Context, in *QueryMetricsTimeseriesRequest, opts ...grpc.CallOption) (*MetricTimeseries, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MetricTimeseries)
+	err := c.cc.Invoke(ctx, MetricsService_QueryMetricsTimeseries_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *metricsServiceClient) QueryMetricBreakdown(ctx context.Context, in *QueryMetricBreakdownRequest, opts ...grpc.CallOption) (*MetricBreakdown, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MetricBreakdown)
+	err := c.cc.Invoke(ctx, MetricsService_QueryMetricBreakdown_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *metricsServiceClient) GetMetric(ctx context.Context, in *GetMetricRequest, opts ...grpc.CallOption) (*MetricDetail, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MetricDetail)
+	err := c.cc.Invoke(ctx, MetricsService_GetMetric_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // MetricsServiceServer is the server API for MetricsService service.
 // All implementations must embed UnimplementedMetricsServiceServer
 // for forward compatibility.
@@ -62,6 +111,22 @@ type MetricsServiceServer interface {
 	//
 	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
 	ListMetrics(context.Context, *ListMetricsRequest) (*ListMetricsResponse, error)
+	// Query a metric over time.
+	//
+	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
+	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
+	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
+	// with the ones before them, a restart counts from zero.
+	QueryMetricsTimeseries(context.Context, *QueryMetricsTimeseriesRequest) (*MetricTimeseries, error)
+	// Break down a metric.
+	//
+	// The value of one metric for each group of its points in a window of at most 30 days, the largest first.
+	QueryMetricBreakdown(context.Context, *QueryMetricBreakdownRequest) (*MetricBreakdown, error)
+	// Retrieve a metric.
+	//
+	// What is known of the metric of a name in a window of at most 31 days: its types, the services that send it, its attributes and the
+	// latest value of each type.
+	GetMetric(context.Context, *GetMetricRequest) (*MetricDetail, error)
 	mustEmbedUnimplementedMetricsServiceServer()
 }
 
@@ -74,6 +139,15 @@ type UnimplementedMetricsServiceServer struct{}
 
 func (UnimplementedMetricsServiceServer) ListMetrics(context.Context, *ListMetricsRequest) (*ListMetricsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMetrics not implemented")
+}
+func (UnimplementedMetricsServiceServer) QueryMetricsTimeseries(context.Context, *QueryMetricsTimeseriesRequest) (*MetricTimeseries, error) {
+	return nil, status.Error(codes.Unimplemented, "method QueryMetricsTimeseries not implemented")
+}
+func (UnimplementedMetricsServiceServer) QueryMetricBreakdown(context.Context, *QueryMetricBreakdownRequest) (*MetricBreakdown, error) {
+	return nil, status.Error(codes.Unimplemented, "method QueryMetricBreakdown not implemented")
+}
+func (UnimplementedMetricsServiceServer) GetMetric(context.Context, *GetMetricRequest) (*MetricDetail, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetMetric not implemented")
 }
 func (UnimplementedMetricsServiceServer) mustEmbedUnimplementedMetricsServiceServer() {}
 func (UnimplementedMetricsServiceServer) testEmbeddedByValue()                        {}
@@ -114,6 +188,60 @@ func _MetricsService_ListMetrics_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MetricsService_QueryMetricsTimeseries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(QueryMetricsTimeseriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MetricsServiceServer).QueryMetricsTimeseries(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MetricsService_QueryMetricsTimeseries_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MetricsServiceServer).QueryMetricsTimeseries(ctx, req.(*QueryMetricsTimeseriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MetricsService_QueryMetricBreakdown_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(QueryMetricBreakdownRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MetricsServiceServer).QueryMetricBreakdown(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MetricsService_QueryMetricBreakdown_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MetricsServiceServer).QueryMetricBreakdown(ctx, req.(*QueryMetricBreakdownRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MetricsService_GetMetric_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetMetricRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MetricsServiceServer).GetMetric(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MetricsService_GetMetric_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MetricsServiceServer).GetMetric(ctx, req.(*GetMetricRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // MetricsService_ServiceDesc is the grpc.ServiceDesc for MetricsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -124,6 +252,18 @@ var MetricsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMetrics",
 			Handler:    _MetricsService_ListMetrics_Handler,
+		},
+		{
+			MethodName: "QueryMetricsTimeseries",
+			Handler:    _MetricsService_QueryMetricsTimeseries_Handler,
+		},
+		{
+			MethodName: "QueryMetricBreakdown",
+			Handler:    _MetricsService_QueryMetricBreakdown_Handler,
+		},
+		{
+			MethodName: "GetMetric",
+			Handler:    _MetricsService_GetMetric_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -482,7 +482,8 @@ type InvitationWithLink struct {
 	CreatedBy string `protobuf:"bytes,7,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
 	// Until when the link works.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// Link to hand over. Shown once; its last part is the token for acceptInvitation. The page that it names is not served yet.
+	// Link to hand over. Shown once; whoever opens it is shown what it offers and can join. Its last part is the token for
+	// acceptInvitation.
 	Link          string `protobuf:"bytes,9,opt,name=link" json:"link,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1336,7 +1337,7 @@ var File_svc_v2_organization_proto protoreflect.FileDescriptor
 
 const file_svc_v2_organization_proto_rawDesc = "" +
 	"\n" +
-	"\x19svc/v2/organization.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x14svc/v2/session.proto\"\xda\x01\n" +
+	"\x19svc/v2/organization.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1fsvc/v2/invitation_preview.proto\x1a\x14svc/v2/session.proto\"\xda\x01\n" +
 	"\fOrganization\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03orgR\x02id\x12*\n" +
@@ -1473,7 +1474,7 @@ const file_svc_v2_organization_proto_rawDesc = "" +
 	"\x05email\x18\x02 \x01(\tB3\xbaH\x18r\x16\x18\xc0\x022\x11^[^@\\s]+@[^@\\s]+$\xfa\xf9\x18\x0f\"\rada@acme.test\xaa\x01\x02\b\x01R\x05email\x12/\n" +
 	"\bpassword\x18\x03 \x01(\tB\x13\xbaH\x05r\x03(\x80\b\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\bpassword\x12*\n" +
 	"\x04name\x18\x04 \x01(\tB\x16\xbaH\x05r\x03\x18\xc8\x01\xfa\xf9\x18\x05\"\x03Ada\xaa\x01\x02\b\x01R\x04name:\x1c\x82\xfa\x18\x18\n" +
-	"\x16InvitationAcceptParams2\xc7\x12\n" +
+	"\x16InvitationAcceptParams2\xac\x14\n" +
 	"\x13OrganizationService\x12\xbf\x01\n" +
 	"\x0fGetOrganization\x12\x1e.svc.v2.GetOrganizationRequest\x1a\x14.svc.v2.Organization\"v\xf2\xf9\x18Z\n" +
 	"\x0fgetOrganization\x12\forganization\x18\x012\x19OrganizationProviderError2\x1cOrganizationPersistenceError\x82\xd3\xe4\x93\x02\x12\x12\x10/v2/organization\x12\xce\x01\n" +
@@ -1492,7 +1493,9 @@ const file_svc_v2_organization_proto_rawDesc = "" +
 	"\x0fListInvitations\x12\x1e.svc.v2.ListInvitationsRequest\x1a\x1f.svc.v2.ListInvitationsResponse\"\x9c\x01\xf2\xf9\x18t\n" +
 	"\x0flistInvitations\x12\forganization\x18\x01 \x012\x15ParameterInvalidError2\x1aOrganizationForbiddenError2\x1cOrganizationPersistenceError\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/organization/invitations\x12\xee\x01\n" +
 	"\x10RevokeInvitation\x12\x1f.svc.v2.RevokeInvitationRequest\x1a\x12.svc.v2.Invitation\"\xa4\x01\xf2\xf9\x18w\n" +
-	"\x10revokeInvitation\x12\forganization\x18\x02 \x012\x1aOrganizationForbiddenError2\x17InvitationNotFoundError2\x1cOrganizationPersistenceError\x82\xd3\xe4\x93\x02#*!/v2/organization/invitations/{id}\x12\xa5\x02\n" +
+	"\x10revokeInvitation\x12\forganization\x18\x02 \x012\x1aOrganizationForbiddenError2\x17InvitationNotFoundError2\x1cOrganizationPersistenceError\x82\xd3\xe4\x93\x02#*!/v2/organization/invitations/{id}\x12\xe2\x01\n" +
+	"\x11PreviewInvitation\x12 .svc.v2.PreviewInvitationRequest\x1a\x19.svc.v2.InvitationPreview\"\x8f\x01\xf2\xf9\x18\\\n" +
+	"\x11previewInvitation\x12\forganization\x18\x01(\x012\x17InvitationNotFoundError2\x1cOrganizationPersistenceError\x82\xd3\xe4\x93\x02):\x01*\"$/v2/organization/invitations/preview\x12\xa5\x02\n" +
 	"\x10AcceptInvitation\x12\x1f.svc.v2.AcceptInvitationRequest\x1a\x1a.svc.v2.AcceptedInvitation\"\xd3\x01\xf2\xf9\x18\xa0\x01\n" +
 	"\x10acceptInvitation\x12\forganization\x18\x02(\x012\x17InvitationNotFoundError2\x11SignInFailedError2\x14SignInThrottledError2\x1aOrganizationForbiddenError2\x1cOrganizationPersistenceError\x82\xd3\xe4\x93\x02(:\x01*\"#/v2/organization/invitations/acceptB\x90\x01\n" +
 	"\n" +
@@ -1535,6 +1538,8 @@ var file_svc_v2_organization_proto_goTypes = []any{
 	(*User)(nil),                      // 20: svc.v2.User
 	(*SessionOrganization)(nil),       // 21: svc.v2.SessionOrganization
 	(*fieldmaskpb.FieldMask)(nil),     // 22: google.protobuf.FieldMask
+	(*PreviewInvitationRequest)(nil),  // 23: svc.v2.PreviewInvitationRequest
+	(*InvitationPreview)(nil),         // 24: svc.v2.InvitationPreview
 }
 var file_svc_v2_organization_proto_depIdxs = []int32{
 	19, // 0: svc.v2.Organization.created_at:type_name -> google.protobuf.Timestamp
@@ -1560,19 +1565,21 @@ var file_svc_v2_organization_proto_depIdxs = []int32{
 	14, // 20: svc.v2.OrganizationService.CreateInvitation:input_type -> svc.v2.CreateInvitationRequest
 	15, // 21: svc.v2.OrganizationService.ListInvitations:input_type -> svc.v2.ListInvitationsRequest
 	17, // 22: svc.v2.OrganizationService.RevokeInvitation:input_type -> svc.v2.RevokeInvitationRequest
-	18, // 23: svc.v2.OrganizationService.AcceptInvitation:input_type -> svc.v2.AcceptInvitationRequest
-	0,  // 24: svc.v2.OrganizationService.GetOrganization:output_type -> svc.v2.Organization
-	0,  // 25: svc.v2.OrganizationService.UpdateOrganization:output_type -> svc.v2.Organization
-	1,  // 26: svc.v2.OrganizationService.DeleteOrganization:output_type -> svc.v2.DeletedOrganization
-	11, // 27: svc.v2.OrganizationService.ListMembers:output_type -> svc.v2.ListMembersResponse
-	2,  // 28: svc.v2.OrganizationService.UpdateMember:output_type -> svc.v2.Member
-	3,  // 29: svc.v2.OrganizationService.RemoveMember:output_type -> svc.v2.RemovedMember
-	5,  // 30: svc.v2.OrganizationService.CreateInvitation:output_type -> svc.v2.InvitationWithLink
-	16, // 31: svc.v2.OrganizationService.ListInvitations:output_type -> svc.v2.ListInvitationsResponse
-	4,  // 32: svc.v2.OrganizationService.RevokeInvitation:output_type -> svc.v2.Invitation
-	6,  // 33: svc.v2.OrganizationService.AcceptInvitation:output_type -> svc.v2.AcceptedInvitation
-	24, // [24:34] is the sub-list for method output_type
-	14, // [14:24] is the sub-list for method input_type
+	23, // 23: svc.v2.OrganizationService.PreviewInvitation:input_type -> svc.v2.PreviewInvitationRequest
+	18, // 24: svc.v2.OrganizationService.AcceptInvitation:input_type -> svc.v2.AcceptInvitationRequest
+	0,  // 25: svc.v2.OrganizationService.GetOrganization:output_type -> svc.v2.Organization
+	0,  // 26: svc.v2.OrganizationService.UpdateOrganization:output_type -> svc.v2.Organization
+	1,  // 27: svc.v2.OrganizationService.DeleteOrganization:output_type -> svc.v2.DeletedOrganization
+	11, // 28: svc.v2.OrganizationService.ListMembers:output_type -> svc.v2.ListMembersResponse
+	2,  // 29: svc.v2.OrganizationService.UpdateMember:output_type -> svc.v2.Member
+	3,  // 30: svc.v2.OrganizationService.RemoveMember:output_type -> svc.v2.RemovedMember
+	5,  // 31: svc.v2.OrganizationService.CreateInvitation:output_type -> svc.v2.InvitationWithLink
+	16, // 32: svc.v2.OrganizationService.ListInvitations:output_type -> svc.v2.ListInvitationsResponse
+	4,  // 33: svc.v2.OrganizationService.RevokeInvitation:output_type -> svc.v2.Invitation
+	24, // 34: svc.v2.OrganizationService.PreviewInvitation:output_type -> svc.v2.InvitationPreview
+	6,  // 35: svc.v2.OrganizationService.AcceptInvitation:output_type -> svc.v2.AcceptedInvitation
+	25, // [25:36] is the sub-list for method output_type
+	14, // [14:25] is the sub-list for method input_type
 	14, // [14:14] is the sub-list for extension type_name
 	14, // [14:14] is the sub-list for extension extendee
 	0,  // [0:14] is the sub-list for field type_name
@@ -1583,6 +1590,7 @@ func file_svc_v2_organization_proto_init() {
 	if File_svc_v2_organization_proto != nil {
 		return
 	}
+	file_svc_v2_invitation_preview_proto_init()
 	file_svc_v2_session_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -28,6 +28,7 @@ const (
 	OrganizationService_CreateInvitation_FullMethodName   = "/svc.v2.OrganizationService/CreateInvitation"
 	OrganizationService_ListInvitations_FullMethodName    = "/svc.v2.OrganizationService/ListInvitations"
 	OrganizationService_RevokeInvitation_FullMethodName   = "/svc.v2.OrganizationService/RevokeInvitation"
+	OrganizationService_PreviewInvitation_FullMethodName  = "/svc.v2.OrganizationService/PreviewInvitation"
 	OrganizationService_AcceptInvitation_FullMethodName   = "/svc.v2.OrganizationService/AcceptInvitation"
 )
 
@@ -79,6 +80,10 @@ type OrganizationServiceClient interface {
 	// The link is refused from then on. An invitation that was accepted cannot be revoked: remove the member instead. Revoking it again
 	// changes nothing. Needs an organization administrator.
 	RevokeInvitation(ctx context.Context, in *RevokeInvitationRequest, opts ...grpc.CallOption) (*Invitation, error)
+	// Preview an invitation.
+	//
+	// What the invitation of a link offers, for whoever has the link, while it can be accepted.
+	PreviewInvitation(ctx context.Context, in *PreviewInvitationRequest, opts ...grpc.CallOption) (*InvitationPreview, error)
 	// Accept an invitation.
 	//
 	// Joins the organization of the invitation, once. Whoever is signed in (a session as the bearer token) joins as that user and sends the
@@ -185,6 +190,16 @@ func (c *organizationServiceClient) RevokeInvitation(ctx context.Context, in *Re
 	return out, nil
 }
 
+func (c *organizationServiceClient) PreviewInvitation(ctx context.Context, in *PreviewInvitationRequest, opts ...grpc.CallOption) (*InvitationPreview, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(InvitationPreview)
+	err := c.cc.Invoke(ctx, OrganizationService_PreviewInvitation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *organizationServiceClient) AcceptInvitation(ctx context.Context, in *AcceptInvitationRequest, opts ...grpc.CallOption) (*AcceptedInvitation, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AcceptedInvitation)
@@ -243,6 +258,10 @@ type OrganizationServiceServer interface {
 	// The link is refused from then on. An invitation that was accepted cannot be revoked: remove the member instead. Revoking it again
 	// changes nothing. Needs an organization administrator.
 	RevokeInvitation(context.Context, *RevokeInvitationRequest) (*Invitation, error)
+	// Preview an invitation.
+	//
+	// What the invitation of a link offers, for whoever has the link, while it can be accepted.
+	PreviewInvitation(context.Context, *PreviewInvitationRequest) (*InvitationPreview, error)
 	// Accept an invitation.
 	//
 	// Joins the organization of the invitation, once. Whoever is signed in (a session as the bearer token) joins as that user and sends the
@@ -285,6 +304,9 @@ func (UnimplementedOrganizationServiceServer) ListInvitations(context.Context, *
 }
 func (UnimplementedOrganizationServiceServer) RevokeInvitation(context.Context, *RevokeInvitationRequest) (*Invitation, error) {
 	return nil, status.Error(codes.Unimplemented, "method RevokeInvitation not implemented")
+}
+func (UnimplementedOrganizationServiceServer) PreviewInvitation(context.Context, *PreviewInvitationRequest) (*InvitationPreview, error) {
+	return nil, status.Error(codes.Unimplemented, "method PreviewInvitation not implemented")
 }
 func (UnimplementedOrganizationServiceServer) AcceptInvitation(context.Context, *AcceptInvitationRequest) (*AcceptedInvitation, error) {
 	return nil, status.Error(codes.Unimplemented, "method AcceptInvitation not implemented")
@@ -472,6 +494,24 @@ func _OrganizationService_RevokeInvitation_Handler(srv interface{}, ctx context.
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OrganizationService_PreviewInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PreviewInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrganizationServiceServer).PreviewInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrganizationService_PreviewInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrganizationServiceServer).PreviewInvitation(ctx, req.(*PreviewInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _OrganizationService_AcceptInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AcceptInvitationRequest)
 	if err := dec(in); err != nil {
@@ -532,6 +572,10 @@ var OrganizationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RevokeInvitation",
 			Handler:    _OrganizationService_RevokeInvitation_Handler,
+		},
+		{
+			MethodName: "PreviewInvitation",
+			Handler:    _OrganizationService_PreviewInvitation_Handler,
 		},
 		{
 			MethodName: "AcceptInvitation",

@@ -206,9 +206,9 @@ type Service struct {
 	TracedThroughput float64 `protobuf:"fixed64,6,opt,name=traced_throughput,json=tracedThroughput" json:"traced_throughput,omitempty"`
 	// Entry spans received; all spans for a service that has no entry spans. Minutes that the window cuts are counted whole.
 	SpanCount float64 `protobuf:"fixed64,7,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Those of them with status Error or an HTTP status of 500 and above.
+	// Those of the received ones with status Error or an HTTP status of 500 and above.
 	ErrorCount float64 `protobuf:"fixed64,8,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// `error_count` divided by `span_count`, 0 to 1.
+	// Part of the spans that failed, 0 to 1, corrected for sampling: each counts as many as it stands for.
 	ErrorRate float64 `protobuf:"fixed64,9,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Median duration in milliseconds.
 	P50LatencyMs float64 `protobuf:"fixed64,10,opt,name=p50_latency_ms,json=p50LatencyMs" json:"p50_latency_ms,omitempty"`
@@ -374,7 +374,7 @@ var File_svc_v2_services_proto protoreflect.FileDescriptor
 
 const file_svc_v2_services_proto_rawDesc = "" +
 	"\n" +
-	"\x15svc/v2/services.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xce\x02\n" +
+	"\x15svc/v2/services.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1asvc/v2/service_reads.proto\"\xce\x02\n" +
 	"\x13ListServicesRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -415,10 +415,22 @@ const file_svc_v2_services_proto_rawDesc = "" +
 	"\fhas_sampling\x18\r \x01(\bR\vhasSampling\x12'\n" +
 	"\x0fsampling_weight\x18\x0e \x01(\x01R\x0esamplingWeight\x12B\n" +
 	"\x17baseline_p95_latency_ms\x18\x0f \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x14baselineP95LatencyMs\x12;\n" +
-	"\x13baseline_span_count\x18\x10 \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x11baselineSpanCount2\xe7\x02\n" +
-	"\x0fServicesService\x12\xd3\x02\n" +
-	"\fListServices\x12\x1b.svc.v2.ListServicesRequest\x1a\x1c.svc.v2.ListServicesResponse\"\x87\x02\xf2\xf9\x18\xee\x01\n" +
-	"\flistServices\x12\bservices\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rlist_services\x82\xd3\xe4\x93\x02\x0e\x12\f/v2/servicesB\x8c\x01\n" +
+	"\x13baseline_span_count\x18\x10 \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x11baselineSpanCount2\xad\x13\n" +
+	"\x0fServicesService\x12\xf6\x02\n" +
+	"\fListServices\x12\x1b.svc.v2.ListServicesRequest\x1a\x1c.svc.v2.ListServicesResponse\"\xaa\x02\xf2\xf9\x18\x91\x02\n" +
+	"\flistServices\x12\bservices\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rlist_servicesJ\x10diagnose_serviceJ\x0fcompare_periods\x82\xd3\xe4\x93\x02\x0e\x12\f/v2/services\x12\xce\x02\n" +
+	"\n" +
+	"GetService\x12\x19.svc.v2.GetServiceRequest\x1a\x0f.svc.v2.Service\"\x93\x02\xf2\xf9\x18\xf3\x01\n" +
+	"\n" +
+	"getService\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x15\x12\x13/v2/services/{name}\x12\x9a\x03\n" +
+	"\x12GetServiceOverview\x12!.svc.v2.GetServiceOverviewRequest\x1a\x17.svc.v2.ServiceOverview\"\xc7\x02\xf2\xf9\x18\x9e\x02\n" +
+	"\x12getServiceOverview\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/services/{name}/overview\x12\xcf\x03\n" +
+	"\x15ListServiceOperations\x12$.svc.v2.ListServiceOperationsRequest\x1a%.svc.v2.ListServiceOperationsResponse\"\xe8\x02\xf2\xf9\x18\xbd\x02\n" +
+	"\x15listServiceOperations\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x1aget_service_top_operationsJ\x10diagnose_serviceJ\x0fcompare_periods\x82\xd3\xe4\x93\x02 \x12\x1e/v2/services/{name}/operations\x12\x9d\x03\n" +
+	"\x0fGetServiceApdex\x12\x1e.svc.v2.GetServiceApdexRequest\x1a\x14.svc.v2.ServiceApdex\"\xd3\x02\xf2\xf9\x18\xad\x02\n" +
+	"\x0fgetServiceApdex\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x10diagnose_service\x82\xd3\xe4\x93\x02\x1b\x12\x19/v2/services/{name}/apdex\x12\xc0\x03\n" +
+	"\x13ListServiceReleases\x12\".svc.v2.ListServiceReleasesRequest\x1a\x17.svc.v2.ServiceReleases\"\xeb\x02\xf2\xf9\x18\xc2\x02\n" +
+	"\x13listServiceReleases\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x10diagnose_serviceJ\x0fcompare_periods\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/services/{name}/releasesB\x8c\x01\n" +
 	"\n" +
 	"com.svc.v2B\rServicesProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -436,22 +448,41 @@ func file_svc_v2_services_proto_rawDescGZIP() []byte {
 
 var file_svc_v2_services_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_svc_v2_services_proto_goTypes = []any{
-	(*ListServicesRequest)(nil),   // 0: svc.v2.ListServicesRequest
-	(*ListServicesResponse)(nil),  // 1: svc.v2.ListServicesResponse
-	(*Service)(nil),               // 2: svc.v2.Service
-	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
+	(*ListServicesRequest)(nil),           // 0: svc.v2.ListServicesRequest
+	(*ListServicesResponse)(nil),          // 1: svc.v2.ListServicesResponse
+	(*Service)(nil),                       // 2: svc.v2.Service
+	(*timestamppb.Timestamp)(nil),         // 3: google.protobuf.Timestamp
+	(*GetServiceRequest)(nil),             // 4: svc.v2.GetServiceRequest
+	(*GetServiceOverviewRequest)(nil),     // 5: svc.v2.GetServiceOverviewRequest
+	(*ListServiceOperationsRequest)(nil),  // 6: svc.v2.ListServiceOperationsRequest
+	(*GetServiceApdexRequest)(nil),        // 7: svc.v2.GetServiceApdexRequest
+	(*ListServiceReleasesRequest)(nil),    // 8: svc.v2.ListServiceReleasesRequest
+	(*ServiceOverview)(nil),               // 9: svc.v2.ServiceOverview
+	(*ListServiceOperationsResponse)(nil), // 10: svc.v2.ListServiceOperationsResponse
+	(*ServiceApdex)(nil),                  // 11: svc.v2.ServiceApdex
+	(*ServiceReleases)(nil),               // 12: svc.v2.ServiceReleases
 }
 var file_svc_v2_services_proto_depIdxs = []int32{
-	3, // 0: svc.v2.ListServicesRequest.start_time:type_name -> google.protobuf.Timestamp
-	3, // 1: svc.v2.ListServicesRequest.end_time:type_name -> google.protobuf.Timestamp
-	2, // 2: svc.v2.ListServicesResponse.data:type_name -> svc.v2.Service
-	0, // 3: svc.v2.ServicesService.ListServices:input_type -> svc.v2.ListServicesRequest
-	1, // 4: svc.v2.ServicesService.ListServices:output_type -> svc.v2.ListServicesResponse
-	4, // [4:5] is the sub-list for method output_type
-	3, // [3:4] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	3,  // 0: svc.v2.ListServicesRequest.start_time:type_name -> google.protobuf.Timestamp
+	3,  // 1: svc.v2.ListServicesRequest.end_time:type_name -> google.protobuf.Timestamp
+	2,  // 2: svc.v2.ListServicesResponse.data:type_name -> svc.v2.Service
+	0,  // 3: svc.v2.ServicesService.ListServices:input_type -> svc.v2.ListServicesRequest
+	4,  // 4: svc.v2.ServicesService.GetService:input_type -> svc.v2.GetServiceRequest
+	5,  // 5: svc.v2.ServicesService.GetServiceOverview:input_type -> svc.v2.GetServiceOverviewRequest
+	6,  // 6: svc.v2.ServicesService.ListServiceOperations:input_type -> svc.v2.ListServiceOperationsRequest
+	7,  // 7: svc.v2.ServicesService.GetServiceApdex:input_type -> svc.v2.GetServiceApdexRequest
+	8,  // 8: svc.v2.ServicesService.ListServiceReleases:input_type -> svc.v2.ListServiceReleasesRequest
+	1,  // 9: svc.v2.ServicesService.ListServices:output_type -> svc.v2.ListServicesResponse
+	2,  // 10: svc.v2.ServicesService.GetService:output_type -> svc.v2.Service
+	9,  // 11: svc.v2.ServicesService.GetServiceOverview:output_type -> svc.v2.ServiceOverview
+	10, // 12: svc.v2.ServicesService.ListServiceOperations:output_type -> svc.v2.ListServiceOperationsResponse
+	11, // 13: svc.v2.ServicesService.GetServiceApdex:output_type -> svc.v2.ServiceApdex
+	12, // 14: svc.v2.ServicesService.ListServiceReleases:output_type -> svc.v2.ServiceReleases
+	9,  // [9:15] is the sub-list for method output_type
+	3,  // [3:9] is the sub-list for method input_type
+	3,  // [3:3] is the sub-list for extension type_name
+	3,  // [3:3] is the sub-list for extension extendee
+	0,  // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_services_proto_init() }
@@ -459,6 +490,7 @@ func file_svc_v2_services_proto_init() {
 	if File_svc_v2_services_proto != nil {
 		return
 	}
+	file_svc_v2_service_reads_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -19,7 +19,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ServicesService_ListServices_FullMethodName = "/svc.v2.ServicesService/ListServices"
+	ServicesService_ListServices_FullMethodName          = "/svc.v2.ServicesService/ListServices"
+	ServicesService_GetService_FullMethodName            = "/svc.v2.ServicesService/GetService"
+	ServicesService_GetServiceOverview_FullMethodName    = "/svc.v2.ServicesService/GetServiceOverview"
+	ServicesService_ListServiceOperations_FullMethodName = "/svc.v2.ServicesService/ListServiceOperations"
+	ServicesService_GetServiceApdex_FullMethodName       = "/svc.v2.ServicesService/GetServiceApdex"
+	ServicesService_ListServiceReleases_FullMethodName   = "/svc.v2.ServicesService/ListServiceReleases"
 )
 
 // ServicesServiceClient is the client API for ServicesService service.
@@ -33,6 +38,28 @@ type ServicesServiceClient interface {
 	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
 	// (kind Server or Consumer, or without a parent); a service that has none is measured by all its spans.
 	ListServices(ctx context.Context, in *ListServicesRequest, opts ...grpc.CallOption) (*ListServicesResponse, error)
+	// Get a service.
+	//
+	// One service in a window of at most 365 days, with the same figures as in the list.
+	GetService(ctx context.Context, in *GetServiceRequest, opts ...grpc.CallOption) (*Service, error)
+	// Get the overview of a service.
+	//
+	// Counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
+	GetServiceOverview(ctx context.Context, in *GetServiceOverviewRequest, opts ...grpc.CallOption) (*ServiceOverview, error)
+	// List the operations of a service.
+	//
+	// What a service does: its entry spans (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service
+	// that has none is measured by all its spans.
+	ListServiceOperations(ctx context.Context, in *ListServiceOperationsRequest, opts ...grpc.CallOption) (*ListServiceOperationsResponse, error)
+	// Get the Apdex of a service.
+	//
+	// How satisfied the callers of a service are over time: entry spans faster than a threshold satisfy, those faster than four times the
+	// threshold are tolerated, slower and failed ones frustrate.
+	GetServiceApdex(ctx context.Context, in *GetServiceApdexRequest, opts ...grpc.CallOption) (*ServiceApdex, error)
+	// List the releases of a service.
+	//
+	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, and when each did.
+	ListServiceReleases(ctx context.Context, in *ListServiceReleasesRequest, opts ...grpc.CallOption) (*ServiceReleases, error)
 }
 
 type servicesServiceClient struct {
@@ -53,6 +80,56 @@ func (c *servicesServiceClient) ListServices(ctx context.Context, in *ListServic
 	return out, nil
 }
 
+func (c *servicesServiceClient) GetService(ctx context.Context, in *GetServiceRequest, opts ...grpc.CallOption) (*Service, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Service)
+	err := c.cc.Invoke(ctx, ServicesService_GetService_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *servicesServiceClient) GetServiceOverview(ctx context.Context, in *GetServiceOverviewRequest, opts ...grpc.CallOption) (*ServiceOverview, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ServiceOverview)
+	err := c.cc.Invoke(ctx, ServicesService_GetServiceOverview_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *servicesServiceClient) ListServiceOperations(ctx context.Context, in *ListServiceOperationsRequest, opts ...grpc.CallOption) (*ListServiceOperationsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListServiceOperationsResponse)
+	err := c.cc.Invoke(ctx, ServicesService_ListServiceOperations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *servicesServiceClient) GetServiceApdex(ctx context.Context, in *GetServiceApdexRequest, opts ...grpc.CallOption) (*ServiceApdex, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ServiceApdex)
+	err := c.cc.Invoke(ctx, ServicesService_GetServiceApdex_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *servicesServiceClient) ListServiceReleases(ctx context.Context, in *ListServiceReleasesRequest, opts ...grpc.CallOption) (*ServiceReleases, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ServiceReleases)
+	err := c.cc.Invoke(ctx, ServicesService_ListServiceReleases_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ServicesServiceServer is the server API for ServicesService service.
 // All implementations must embed UnimplementedServicesServiceServer
 // for forward compatibility.
@@ -64,6 +141,28 @@ type ServicesServiceServer interface {
 	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
 	// (kind Server or Consumer, or without a parent); a service that has none is measured by all its spans.
 	ListServices(context.Context, *ListServicesRequest) (*ListServicesResponse, error)
+	// Get a service.
+	//
+	// One service in a window of at most 365 days, with the same figures as in the list.
+	GetService(context.Context, *GetServiceRequest) (*Service, error)
+	// Get the overview of a service.
+	//
+	// Counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
+	GetServiceOverview(context.Context, *GetServiceOverviewRequest) (*ServiceOverview, error)
+	// List the operations of a service.
+	//
+	// What a service does: its entry spans (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service
+	// that has none is measured by all its spans.
+	ListServiceOperations(context.Context, *ListServiceOperationsRequest) (*ListServiceOperationsResponse, error)
+	// Get the Apdex of a service.
+	//
+	// How satisfied the callers of a service are over time: entry spans faster than a threshold satisfy, those faster than four times the
+	// threshold are tolerated, slower and failed ones frustrate.
+	GetServiceApdex(context.Context, *GetServiceApdexRequest) (*ServiceApdex, error)
+	// List the releases of a service.
+	//
+	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, and when each did.
+	ListServiceReleases(context.Context, *ListServiceReleasesRequest) (*ServiceReleases, error)
 	mustEmbedUnimplementedServicesServiceServer()
 }
 
@@ -76,6 +175,21 @@ type UnimplementedServicesServiceServer struct{}
 
 func (UnimplementedServicesServiceServer) ListServices(context.Context, *ListServicesRequest) (*ListServicesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListServices not implemented")
+}
+func (UnimplementedServicesServiceServer) GetService(context.Context, *GetServiceRequest) (*Service, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetService not implemented")
+}
+func (UnimplementedServicesServiceServer) GetServiceOverview(context.Context, *GetServiceOverviewRequest) (*ServiceOverview, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetServiceOverview not implemented")
+}
+func (UnimplementedServicesServiceServer) ListServiceOperations(context.Context, *ListServiceOperationsRequest) (*ListServiceOperationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListServiceOperations not implemented")
+}
+func (UnimplementedServicesServiceServer) GetServiceApdex(context.Context, *GetServiceApdexRequest) (*ServiceApdex, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetServiceApdex not implemented")
+}
+func (UnimplementedServicesServiceServer) ListServiceReleases(context.Context, *ListServiceReleasesRequest) (*ServiceReleases, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListServiceReleases not implemented")
 }
 func (UnimplementedServicesServiceServer) mustEmbedUnimplementedServicesServiceServer() {}
 func (UnimplementedServicesServiceServer) testEmbeddedByValue()                         {}
@@ -116,6 +230,96 @@ func _ServicesService_ListServices_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ServicesService_GetService_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetServiceRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServicesServiceServer).GetService(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServicesService_GetService_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServicesServiceServer).GetService(ctx, req.(*GetServiceRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ServicesService_GetServiceOverview_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetServiceOverviewRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServicesServiceServer).GetServiceOverview(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServicesService_GetServiceOverview_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServicesServiceServer).GetServiceOverview(ctx, req.(*GetServiceOverviewRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ServicesService_ListServiceOperations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListServiceOperationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServicesServiceServer).ListServiceOperations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServicesService_ListServiceOperations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServicesServiceServer).ListServiceOperations(ctx, req.(*ListServiceOperationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ServicesService_GetServiceApdex_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetServiceApdexRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServicesServiceServer).GetServiceApdex(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServicesService_GetServiceApdex_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServicesServiceServer).GetServiceApdex(ctx, req.(*GetServiceApdexRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ServicesService_ListServiceReleases_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListServiceReleasesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServicesServiceServer).ListServiceReleases(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServicesService_ListServiceReleases_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServicesServiceServer).ListServiceReleases(ctx, req.(*ListServiceReleasesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ServicesService_ServiceDesc is the grpc.ServiceDesc for ServicesService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -126,6 +330,26 @@ var ServicesService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListServices",
 			Handler:    _ServicesService_ListServices_Handler,
+		},
+		{
+			MethodName: "GetService",
+			Handler:    _ServicesService_GetService_Handler,
+		},
+		{
+			MethodName: "GetServiceOverview",
+			Handler:    _ServicesService_GetServiceOverview_Handler,
+		},
+		{
+			MethodName: "ListServiceOperations",
+			Handler:    _ServicesService_ListServiceOperations_Handler,
+		},
+		{
+			MethodName: "GetServiceApdex",
+			Handler:    _ServicesService_GetServiceApdex_Handler,
+		},
+		{
+			MethodName: "ListServiceReleases",
+			Handler:    _ServicesService_ListServiceReleases_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -12,7 +12,6 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	structpb "google.golang.org/protobuf/types/known/structpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -78,8 +77,8 @@ type ResolvedShare struct {
 	Mode string `protobuf:"bytes,1,opt,name=mode" json:"mode,omitempty"`
 	// Whether the whole dashboard is shared, or one widget.
 	Scope string `protobuf:"bytes,2,opt,name=scope" json:"scope,omitempty"`
-	// The dashboard with camelCase names: `name`, `description`, `timeRange`, `refreshIntervalSeconds`, `widgets`, `sections` and `variables`. Queries, filters and the sources of variables are left out.
-	Dashboard *structpb.Struct `protobuf:"bytes,3,opt,name=dashboard" json:"dashboard,omitempty"`
+	// What is drawn. Queries, filters and the sources of variables are left out.
+	Dashboard *SharedDashboard `protobuf:"bytes,3,opt,name=dashboard" json:"dashboard,omitempty"`
 	// The windows that can be asked for.
 	Limits *ShareLimits `protobuf:"bytes,4,opt,name=limits" json:"limits,omitempty"`
 	// Whether it may be shown in a frame of another page.
@@ -132,7 +131,7 @@ func (x *ResolvedShare) GetScope() string {
 	return ""
 }
 
-func (x *ResolvedShare) GetDashboard() *structpb.Struct {
+func (x *ResolvedShare) GetDashboard() *SharedDashboard {
 	if x != nil {
 		return x.Dashboard
 	}
@@ -153,20 +152,120 @@ func (x *ResolvedShare) GetEmbeddable() bool {
 	return false
 }
 
+// What a share link shows of a dashboard, or of one widget of it.
+type SharedDashboard struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the dashboard, or of the widget.
+	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// Free note.
+	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
+	// The window that it shows.
+	TimeRange *TimeRange `protobuf:"bytes,3,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
+	// Its panels. Of a data source, only what decides how it is drawn.
+	Widgets []*Widget `protobuf:"bytes,4,rep,name=widgets" json:"widgets,omitempty"`
+	// Its sections; none when one widget is shared.
+	Sections []*DashboardSection `protobuf:"bytes,5,rep,name=sections" json:"sections,omitempty"`
+	// Its variables, without the source of their values.
+	Variables []*DashboardVariable `protobuf:"bytes,6,rep,name=variables" json:"variables,omitempty"`
+	// Seconds between refreshes; 0 and null mean none.
+	RefreshIntervalSeconds *int32 `protobuf:"varint,7,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *SharedDashboard) Reset() {
+	*x = SharedDashboard{}
+	mi := &file_svc_v2_share_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SharedDashboard) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SharedDashboard) ProtoMessage() {}
+
+func (x *SharedDashboard) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_share_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SharedDashboard.ProtoReflect.Descriptor instead.
+func (*SharedDashboard) Descriptor() ([]byte, []int) {
+	return file_svc_v2_share_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SharedDashboard) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SharedDashboard) GetDescription() string {
+	if x != nil && x.Description != nil {
+		return *x.Description
+	}
+	return ""
+}
+
+func (x *SharedDashboard) GetTimeRange() *TimeRange {
+	if x != nil {
+		return x.TimeRange
+	}
+	return nil
+}
+
+func (x *SharedDashboard) GetWidgets() []*Widget {
+	if x != nil {
+		return x.Widgets
+	}
+	return nil
+}
+
+func (x *SharedDashboard) GetSections() []*DashboardSection {
+	if x != nil {
+		return x.Sections
+	}
+	return nil
+}
+
+func (x *SharedDashboard) GetVariables() []*DashboardVariable {
+	if x != nil {
+		return x.Variables
+	}
+	return nil
+}
+
+func (x *SharedDashboard) GetRefreshIntervalSeconds() int32 {
+	if x != nil && x.RefreshIntervalSeconds != nil {
+		return *x.RefreshIntervalSeconds
+	}
+	return 0
+}
+
 // The windows that can be asked for.
 type ShareLimits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Longest window.
-	MaxRangeSeconds int32 `protobuf:"varint,1,opt,name=maxRangeSeconds" json:"maxRangeSeconds,omitempty"`
+	MaxRangeSeconds int32 `protobuf:"varint,1,opt,name=max_range_seconds,json=maxRangeSeconds" json:"max_range_seconds,omitempty"`
 	// Longest window of a list.
-	MaxListRangeSeconds int32 `protobuf:"varint,2,opt,name=maxListRangeSeconds" json:"maxListRangeSeconds,omitempty"`
+	MaxListRangeSeconds int32 `protobuf:"varint,2,opt,name=max_list_range_seconds,json=maxListRangeSeconds" json:"max_list_range_seconds,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
 
 func (x *ShareLimits) Reset() {
 	*x = ShareLimits{}
-	mi := &file_svc_v2_share_proto_msgTypes[2]
+	mi := &file_svc_v2_share_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -178,7 +277,7 @@ func (x *ShareLimits) String() string {
 func (*ShareLimits) ProtoMessage() {}
 
 func (x *ShareLimits) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_share_proto_msgTypes[2]
+	mi := &file_svc_v2_share_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -191,7 +290,7 @@ func (x *ShareLimits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareLimits.ProtoReflect.Descriptor instead.
 func (*ShareLimits) Descriptor() ([]byte, []int) {
-	return file_svc_v2_share_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_share_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ShareLimits) GetMaxRangeSeconds() int32 {
@@ -219,7 +318,7 @@ type ResolveShareOgMetaRequest struct {
 
 func (x *ResolveShareOgMetaRequest) Reset() {
 	*x = ResolveShareOgMetaRequest{}
-	mi := &file_svc_v2_share_proto_msgTypes[3]
+	mi := &file_svc_v2_share_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -231,7 +330,7 @@ func (x *ResolveShareOgMetaRequest) String() string {
 func (*ResolveShareOgMetaRequest) ProtoMessage() {}
 
 func (x *ResolveShareOgMetaRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_share_proto_msgTypes[3]
+	mi := &file_svc_v2_share_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -244,7 +343,7 @@ func (x *ResolveShareOgMetaRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveShareOgMetaRequest.ProtoReflect.Descriptor instead.
 func (*ResolveShareOgMetaRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_share_proto_rawDescGZIP(), []int{3}
+	return file_svc_v2_share_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ResolveShareOgMetaRequest) GetToken() string {
@@ -261,15 +360,15 @@ type ShareOgMeta struct {
 	Title string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
 	// Description.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Path of the picture; its last segment is the `ogId` of the card.
-	ImagePath     string `protobuf:"bytes,3,opt,name=imagePath" json:"imagePath,omitempty"`
+	// Path of the picture; its last segment is the `og_id` of the card.
+	ImagePath     string `protobuf:"bytes,3,opt,name=image_path,json=imagePath" json:"image_path,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ShareOgMeta) Reset() {
 	*x = ShareOgMeta{}
-	mi := &file_svc_v2_share_proto_msgTypes[4]
+	mi := &file_svc_v2_share_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -281,7 +380,7 @@ func (x *ShareOgMeta) String() string {
 func (*ShareOgMeta) ProtoMessage() {}
 
 func (x *ShareOgMeta) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_share_proto_msgTypes[4]
+	mi := &file_svc_v2_share_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -294,7 +393,7 @@ func (x *ShareOgMeta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareOgMeta.ProtoReflect.Descriptor instead.
 func (*ShareOgMeta) Descriptor() ([]byte, []int) {
-	return file_svc_v2_share_proto_rawDescGZIP(), []int{4}
+	return file_svc_v2_share_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ShareOgMeta) GetTitle() string {
@@ -321,15 +420,15 @@ func (x *ShareOgMeta) GetImagePath() string {
 // Which card to read.
 type ResolveShareOgCardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier of the card, from the end of `imagePath`.
-	OgId          string `protobuf:"bytes,1,opt,name=ogId" json:"ogId,omitempty"`
+	// Identifier of the card, from the end of `image_path`.
+	OgId          string `protobuf:"bytes,1,opt,name=og_id,json=ogId" json:"og_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ResolveShareOgCardRequest) Reset() {
 	*x = ResolveShareOgCardRequest{}
-	mi := &file_svc_v2_share_proto_msgTypes[5]
+	mi := &file_svc_v2_share_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -341,7 +440,7 @@ func (x *ResolveShareOgCardRequest) String() string {
 func (*ResolveShareOgCardRequest) ProtoMessage() {}
 
 func (x *ResolveShareOgCardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_share_proto_msgTypes[5]
+	mi := &file_svc_v2_share_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -354,7 +453,7 @@ func (x *ResolveShareOgCardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveShareOgCardRequest.ProtoReflect.Descriptor instead.
 func (*ResolveShareOgCardRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_share_proto_rawDescGZIP(), []int{5}
+	return file_svc_v2_share_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ResolveShareOgCardRequest) GetOgId() string {
@@ -374,7 +473,7 @@ type ShareOgCard struct {
 	// Whose it is.
 	Org *ShareOgOrganization `protobuf:"bytes,3,opt,name=org" json:"org,omitempty"`
 	// Number of widgets.
-	WidgetCount int32 `protobuf:"varint,4,opt,name=widgetCount" json:"widgetCount,omitempty"`
+	WidgetCount int32 `protobuf:"varint,4,opt,name=widget_count,json=widgetCount" json:"widget_count,omitempty"`
 	// Where the widgets stand.
 	Tiles         []*ShareOgTile `protobuf:"bytes,5,rep,name=tiles" json:"tiles,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -383,7 +482,7 @@ type ShareOgCard struct {
 
 func (x *ShareOgCard) Reset() {
 	*x = ShareOgCard{}
-	mi := &file_svc_v2_share_proto_msgTypes[6]
+	mi := &file_svc_v2_share_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +494,7 @@ func (x *ShareOgCard) String() string {
 func (*ShareOgCard) ProtoMessage() {}
 
 func (x *ShareOgCard) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_share_proto_msgTypes[6]
+	mi := &file_svc_v2_share_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +507,7 @@ func (x *ShareOgCard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareOgCard.ProtoReflect.Descriptor instead.
 func (*ShareOgCard) Descriptor() ([]byte, []int) {
-	return file_svc_v2_share_proto_rawDescGZIP(), []int{6}
+	return file_svc_v2_share_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ShareOgCard) GetTitle() string {
@@ -452,14 +551,14 @@ type ShareOgOrganization struct {
 	// Name.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// Picture.
-	ImageUrl      *string `protobuf:"bytes,2,opt,name=imageUrl" json:"imageUrl,omitempty"`
+	ImageUrl      *string `protobuf:"bytes,2,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ShareOgOrganization) Reset() {
 	*x = ShareOgOrganization{}
-	mi := &file_svc_v2_share_proto_msgTypes[7]
+	mi := &file_svc_v2_share_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +570,7 @@ func (x *ShareOgOrganization) String() string {
 func (*ShareOgOrganization) ProtoMessage() {}
 
 func (x *ShareOgOrganization) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_share_proto_msgTypes[7]
+	mi := &file_svc_v2_share_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +583,7 @@ func (x *ShareOgOrganization) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareOgOrganization.ProtoReflect.Descriptor instead.
 func (*ShareOgOrganization) Descriptor() ([]byte, []int) {
-	return file_svc_v2_share_proto_rawDescGZIP(), []int{7}
+	return file_svc_v2_share_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ShareOgOrganization) GetName() string {
@@ -524,7 +623,7 @@ type ShareOgTile struct {
 
 func (x *ShareOgTile) Reset() {
 	*x = ShareOgTile{}
-	mi := &file_svc_v2_share_proto_msgTypes[8]
+	mi := &file_svc_v2_share_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +635,7 @@ func (x *ShareOgTile) String() string {
 func (*ShareOgTile) ProtoMessage() {}
 
 func (x *ShareOgTile) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_share_proto_msgTypes[8]
+	mi := &file_svc_v2_share_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +648,7 @@ func (x *ShareOgTile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareOgTile.ProtoReflect.Descriptor instead.
 func (*ShareOgTile) Descriptor() ([]byte, []int) {
-	return file_svc_v2_share_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_share_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ShareOgTile) GetX() float64 {
@@ -605,45 +704,56 @@ var File_svc_v2_share_proto protoreflect.FileDescriptor
 
 const file_svc_v2_share_proto_rawDesc = "" +
 	"\n" +
-	"\x12svc/v2/share.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1bsvc/options/v1/method.proto\"w\n" +
+	"\x12svc/v2/share.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a svc/v2/dashboard_variables.proto\x1a\x1esvc/v2/dashboard_widgets.proto\x1a\x17svc/v2/share_data.proto\"w\n" +
 	"\x13ResolveShareRequest\x12F\n" +
 	"\x05token\x18\x01 \x01(\tB0\xbaH\x1d\xc8\x01\x01r\x182\x16^[A-Za-z0-9_-]{8,128}$\xfa\xf9\x18\f\x10\x01\"\bx4Tp2abcR\x05token:\x18\x82\xfa\x18\x14\n" +
 	"\x12ShareResolveParams\"\xf9\x01\n" +
 	"\rResolvedShare\x12%\n" +
 	"\x04mode\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\x06public\x1a\x03orgR\x04mode\x12-\n" +
 	"\x05scope\x18\x02 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\tdashboard\x1a\x06widgetR\x05scope\x12=\n" +
-	"\tdashboard\x18\x03 \x01(\v2\x17.google.protobuf.StructB\x06\xbaH\x03\xc8\x01\x01R\tdashboard\x123\n" +
+	"\tdashboard\x18\x03 \x01(\v2\x17.svc.v2.SharedDashboardB\x06\xbaH\x03\xc8\x01\x01R\tdashboard\x123\n" +
 	"\x06limits\x18\x04 \x01(\v2\x13.svc.v2.ShareLimitsB\x06\xbaH\x03\xc8\x01\x01R\x06limits\x12\x1e\n" +
 	"\n" +
 	"embeddable\x18\x05 \x01(\bR\n" +
-	"embeddable\"\x86\x01\n" +
-	"\vShareLimits\x127\n" +
-	"\x0fmaxRangeSeconds\x18\x01 \x01(\x05B\r\xfa\xf9\x18\t\"\a2678400R\x0fmaxRangeSeconds\x12>\n" +
-	"\x13maxListRangeSeconds\x18\x02 \x01(\x05B\f\xfa\xf9\x18\b\"\x06604800R\x13maxListRangeSeconds\"|\n" +
+	"embeddable\"\x94\x03\n" +
+	"\x0fSharedDashboard\x12\"\n" +
+	"\x04name\x18\x01 \x01(\tB\x0e\xfa\xf9\x18\n" +
+	"\"\bCheckoutR\x04name\x12A\n" +
+	"\vdescription\x18\x02 \x01(\tB\x1f\xfa\xf9\x18\x16\"\x14Orders and payments.\xaa\x01\x02\b\x01R\vdescription\x128\n" +
+	"\n" +
+	"time_range\x18\x03 \x01(\v2\x11.svc.v2.TimeRangeB\x06\xbaH\x03\xc8\x01\x01R\ttimeRange\x12(\n" +
+	"\awidgets\x18\x04 \x03(\v2\x0e.svc.v2.WidgetR\awidgets\x124\n" +
+	"\bsections\x18\x05 \x03(\v2\x18.svc.v2.DashboardSectionR\bsections\x127\n" +
+	"\tvariables\x18\x06 \x03(\v2\x19.svc.v2.DashboardVariableR\tvariables\x12G\n" +
+	"\x18refresh_interval_seconds\x18\a \x01(\x05B\r\xfa\xf9\x18\x04\"\x0260\xaa\x01\x02\b\x01R\x16refreshIntervalSeconds\"\x8b\x01\n" +
+	"\vShareLimits\x129\n" +
+	"\x11max_range_seconds\x18\x01 \x01(\x05B\r\xfa\xf9\x18\t\"\a2678400R\x0fmaxRangeSeconds\x12A\n" +
+	"\x16max_list_range_seconds\x18\x02 \x01(\x05B\f\xfa\xf9\x18\b\"\x06604800R\x13maxListRangeSeconds\"|\n" +
 	"\x19ResolveShareOgMetaRequest\x12F\n" +
 	"\x05token\x18\x01 \x01(\tB0\xbaH\x1d\xc8\x01\x01r\x182\x16^[A-Za-z0-9_-]{8,128}$\xfa\xf9\x18\f\x10\x01\"\bx4Tp2abcR\x05token:\x17\x82\xfa\x18\x13\n" +
-	"\x11ShareOgMetaParams\"\x8a\x01\n" +
+	"\x11ShareOgMetaParams\"\x8b\x01\n" +
 	"\vShareOgMeta\x12$\n" +
 	"\x05title\x18\x01 \x01(\tB\x0e\xfa\xf9\x18\n" +
 	"\"\bCheckoutR\x05title\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\x123\n" +
-	"\timagePath\x18\x03 \x01(\tB\x15\xfa\xf9\x18\x11\"\x0f/share/og/x4Tp2R\timagePath\"e\n" +
-	"\x19ResolveShareOgCardRequest\x12/\n" +
-	"\x04ogId\x18\x01 \x01(\tB\x1b\xbaH\n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x124\n" +
+	"\n" +
+	"image_path\x18\x03 \x01(\tB\x15\xfa\xf9\x18\x11\"\x0f/share/og/x4Tp2R\timagePath\"f\n" +
+	"\x19ResolveShareOgCardRequest\x120\n" +
+	"\x05og_id\x18\x01 \x01(\tB\x1b\xbaH\n" +
 	"\xc8\x01\x01r\x05\x10\x03\x18\x80\x02\xfa\xf9\x18\n" +
 	"\"\bx4Tp2abcR\x04ogId:\x17\x82\xfa\x18\x13\n" +
-	"\x11ShareOgCardParams\"\xef\x01\n" +
+	"\x11ShareOgCardParams\"\xf0\x01\n" +
 	"\vShareOgCard\x12$\n" +
 	"\x05title\x18\x01 \x01(\tB\x0e\xfa\xf9\x18\n" +
 	"\"\bCheckoutR\x05title\x12-\n" +
 	"\vdescription\x18\x02 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\vdescription\x125\n" +
-	"\x03org\x18\x03 \x01(\v2\x1b.svc.v2.ShareOgOrganizationB\x06\xfa\xf9\x18\x02(\x01R\x03org\x12)\n" +
-	"\vwidgetCount\x18\x04 \x01(\x05B\a\xfa\xf9\x18\x03\"\x017R\vwidgetCount\x12)\n" +
-	"\x05tiles\x18\x05 \x03(\v2\x13.svc.v2.ShareOgTileR\x05tiles\"^\n" +
+	"\x03org\x18\x03 \x01(\v2\x1b.svc.v2.ShareOgOrganizationB\x06\xfa\xf9\x18\x02(\x01R\x03org\x12*\n" +
+	"\fwidget_count\x18\x04 \x01(\x05B\a\xfa\xf9\x18\x03\"\x017R\vwidgetCount\x12)\n" +
+	"\x05tiles\x18\x05 \x03(\v2\x13.svc.v2.ShareOgTileR\x05tiles\"_\n" +
 	"\x13ShareOgOrganization\x12\x1e\n" +
 	"\x04name\x18\x01 \x01(\tB\n" +
-	"\xfa\xf9\x18\x06\"\x04AcmeR\x04name\x12'\n" +
-	"\bimageUrl\x18\x02 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\bimageUrl\"\xc2\x01\n" +
+	"\xfa\xf9\x18\x06\"\x04AcmeR\x04name\x12(\n" +
+	"\timage_url\x18\x02 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\bimageUrl\"\xc2\x01\n" +
 	"\vShareOgTile\x12\f\n" +
 	"\x01x\x18\x01 \x01(\x01R\x01x\x12\f\n" +
 	"\x01y\x18\x02 \x01(\x01R\x01y\x12\f\n" +
@@ -651,14 +761,16 @@ const file_svc_v2_share_proto_rawDesc = "" +
 	"\x01h\x18\x04 \x01(\x01R\x01h\x12!\n" +
 	"\x05title\x18\x05 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x05title\x12%\n" +
 	"\asection\x18\x06 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\asection\x121\n" +
-	"\rvisualization\x18\a \x01(\tB\v\xfa\xf9\x18\a\"\x05chartR\rvisualization2\xed\x06\n" +
+	"\rvisualization\x18\a \x01(\tB\v\xfa\xf9\x18\a\"\x05chartR\rvisualization2\xd9\t\n" +
 	"\fShareService\x12\x92\x02\n" +
 	"\fResolveShare\x12\x1b.svc.v2.ResolveShareRequest\x1a\x15.svc.v2.ResolvedShare\"\xcd\x01\xf2\xf9\x18\xac\x01\n" +
 	"\fresolveShare\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x18ShareSignInRequiredError2\x12ShareWrongOrgError2\x15ShareRateLimitedError2\x15SharePersistenceError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/share/resolve\x12\xa2\x02\n" +
 	"\x12ResolveShareOgMeta\x12!.svc.v2.ResolveShareOgMetaRequest\x1a\x13.svc.v2.ShareOgMeta\"\xd3\x01\xf2\xf9\x18\xb2\x01\n" +
 	"\x12resolveShareOgMeta\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x18ShareSignInRequiredError2\x12ShareWrongOrgError2\x15ShareRateLimitedError2\x15SharePersistenceError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/share/og-meta\x12\xa2\x02\n" +
 	"\x12ResolveShareOgCard\x12!.svc.v2.ResolveShareOgCardRequest\x1a\x13.svc.v2.ShareOgCard\"\xd3\x01\xf2\xf9\x18\xb2\x01\n" +
-	"\x12resolveShareOgCard\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x18ShareSignInRequiredError2\x12ShareWrongOrgError2\x15ShareRateLimitedError2\x15SharePersistenceError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/share/og-cardB\x89\x01\n" +
+	"\x12resolveShareOgCard\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x18ShareSignInRequiredError2\x12ShareWrongOrgError2\x15ShareRateLimitedError2\x15SharePersistenceError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/share/og-card\x12\xe9\x02\n" +
+	"\x16ResolveShareWidgetData\x12%.svc.v2.ResolveShareWidgetDataRequest\x1a\x17.svc.v2.ShareWidgetData\"\x8e\x02\xf2\xf9\x18\xe9\x01\n" +
+	"\x16resolveShareWidgetData\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x18ShareSignInRequiredError2\x12ShareWrongOrgError2\x16ShareRangeInvalidError2\x19ShareVariableInvalidError2\x15ShareRateLimitedError2\x15SharePersistenceError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/share/widget-dataB\x89\x01\n" +
 	"\n" +
 	"com.svc.v2B\n" +
 	"ShareProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
@@ -675,35 +787,47 @@ func file_svc_v2_share_proto_rawDescGZIP() []byte {
 	return file_svc_v2_share_proto_rawDescData
 }
 
-var file_svc_v2_share_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_svc_v2_share_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_svc_v2_share_proto_goTypes = []any{
-	(*ResolveShareRequest)(nil),       // 0: svc.v2.ResolveShareRequest
-	(*ResolvedShare)(nil),             // 1: svc.v2.ResolvedShare
-	(*ShareLimits)(nil),               // 2: svc.v2.ShareLimits
-	(*ResolveShareOgMetaRequest)(nil), // 3: svc.v2.ResolveShareOgMetaRequest
-	(*ShareOgMeta)(nil),               // 4: svc.v2.ShareOgMeta
-	(*ResolveShareOgCardRequest)(nil), // 5: svc.v2.ResolveShareOgCardRequest
-	(*ShareOgCard)(nil),               // 6: svc.v2.ShareOgCard
-	(*ShareOgOrganization)(nil),       // 7: svc.v2.ShareOgOrganization
-	(*ShareOgTile)(nil),               // 8: svc.v2.ShareOgTile
-	(*structpb.Struct)(nil),           // 9: google.protobuf.Struct
+	(*ResolveShareRequest)(nil),           // 0: svc.v2.ResolveShareRequest
+	(*ResolvedShare)(nil),                 // 1: svc.v2.ResolvedShare
+	(*SharedDashboard)(nil),               // 2: svc.v2.SharedDashboard
+	(*ShareLimits)(nil),                   // 3: svc.v2.ShareLimits
+	(*ResolveShareOgMetaRequest)(nil),     // 4: svc.v2.ResolveShareOgMetaRequest
+	(*ShareOgMeta)(nil),                   // 5: svc.v2.ShareOgMeta
+	(*ResolveShareOgCardRequest)(nil),     // 6: svc.v2.ResolveShareOgCardRequest
+	(*ShareOgCard)(nil),                   // 7: svc.v2.ShareOgCard
+	(*ShareOgOrganization)(nil),           // 8: svc.v2.ShareOgOrganization
+	(*ShareOgTile)(nil),                   // 9: svc.v2.ShareOgTile
+	(*TimeRange)(nil),                     // 10: svc.v2.TimeRange
+	(*Widget)(nil),                        // 11: svc.v2.Widget
+	(*DashboardSection)(nil),              // 12: svc.v2.DashboardSection
+	(*DashboardVariable)(nil),             // 13: svc.v2.DashboardVariable
+	(*ResolveShareWidgetDataRequest)(nil), // 14: svc.v2.ResolveShareWidgetDataRequest
+	(*ShareWidgetData)(nil),               // 15: svc.v2.ShareWidgetData
 }
 var file_svc_v2_share_proto_depIdxs = []int32{
-	9, // 0: svc.v2.ResolvedShare.dashboard:type_name -> google.protobuf.Struct
-	2, // 1: svc.v2.ResolvedShare.limits:type_name -> svc.v2.ShareLimits
-	7, // 2: svc.v2.ShareOgCard.org:type_name -> svc.v2.ShareOgOrganization
-	8, // 3: svc.v2.ShareOgCard.tiles:type_name -> svc.v2.ShareOgTile
-	0, // 4: svc.v2.ShareService.ResolveShare:input_type -> svc.v2.ResolveShareRequest
-	3, // 5: svc.v2.ShareService.ResolveShareOgMeta:input_type -> svc.v2.ResolveShareOgMetaRequest
-	5, // 6: svc.v2.ShareService.ResolveShareOgCard:input_type -> svc.v2.ResolveShareOgCardRequest
-	1, // 7: svc.v2.ShareService.ResolveShare:output_type -> svc.v2.ResolvedShare
-	4, // 8: svc.v2.ShareService.ResolveShareOgMeta:output_type -> svc.v2.ShareOgMeta
-	6, // 9: svc.v2.ShareService.ResolveShareOgCard:output_type -> svc.v2.ShareOgCard
-	7, // [7:10] is the sub-list for method output_type
-	4, // [4:7] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	2,  // 0: svc.v2.ResolvedShare.dashboard:type_name -> svc.v2.SharedDashboard
+	3,  // 1: svc.v2.ResolvedShare.limits:type_name -> svc.v2.ShareLimits
+	10, // 2: svc.v2.SharedDashboard.time_range:type_name -> svc.v2.TimeRange
+	11, // 3: svc.v2.SharedDashboard.widgets:type_name -> svc.v2.Widget
+	12, // 4: svc.v2.SharedDashboard.sections:type_name -> svc.v2.DashboardSection
+	13, // 5: svc.v2.SharedDashboard.variables:type_name -> svc.v2.DashboardVariable
+	8,  // 6: svc.v2.ShareOgCard.org:type_name -> svc.v2.ShareOgOrganization
+	9,  // 7: svc.v2.ShareOgCard.tiles:type_name -> svc.v2.ShareOgTile
+	0,  // 8: svc.v2.ShareService.ResolveShare:input_type -> svc.v2.ResolveShareRequest
+	4,  // 9: svc.v2.ShareService.ResolveShareOgMeta:input_type -> svc.v2.ResolveShareOgMetaRequest
+	6,  // 10: svc.v2.ShareService.ResolveShareOgCard:input_type -> svc.v2.ResolveShareOgCardRequest
+	14, // 11: svc.v2.ShareService.ResolveShareWidgetData:input_type -> svc.v2.ResolveShareWidgetDataRequest
+	1,  // 12: svc.v2.ShareService.ResolveShare:output_type -> svc.v2.ResolvedShare
+	5,  // 13: svc.v2.ShareService.ResolveShareOgMeta:output_type -> svc.v2.ShareOgMeta
+	7,  // 14: svc.v2.ShareService.ResolveShareOgCard:output_type -> svc.v2.ShareOgCard
+	15, // 15: svc.v2.ShareService.ResolveShareWidgetData:output_type -> svc.v2.ShareWidgetData
+	12, // [12:16] is the sub-list for method output_type
+	8,  // [8:12] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_share_proto_init() }
@@ -711,13 +835,16 @@ func file_svc_v2_share_proto_init() {
 	if File_svc_v2_share_proto != nil {
 		return
 	}
+	file_svc_v2_dashboard_variables_proto_init()
+	file_svc_v2_dashboard_widgets_proto_init()
+	file_svc_v2_share_data_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_share_proto_rawDesc), len(file_svc_v2_share_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

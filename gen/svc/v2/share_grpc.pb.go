@@ -19,16 +19,17 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ShareService_ResolveShare_FullMethodName       = "/svc.v2.ShareService/ResolveShare"
-	ShareService_ResolveShareOgMeta_FullMethodName = "/svc.v2.ShareService/ResolveShareOgMeta"
-	ShareService_ResolveShareOgCard_FullMethodName = "/svc.v2.ShareService/ResolveShareOgCard"
+	ShareService_ResolveShare_FullMethodName           = "/svc.v2.ShareService/ResolveShare"
+	ShareService_ResolveShareOgMeta_FullMethodName     = "/svc.v2.ShareService/ResolveShareOgMeta"
+	ShareService_ResolveShareOgCard_FullMethodName     = "/svc.v2.ShareService/ResolveShareOgCard"
+	ShareService_ResolveShareWidgetData_FullMethodName = "/svc.v2.ShareService/ResolveShareWidgetData"
 )
 
 // ShareServiceClient is the client API for ShareService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Share links as those read them who were given one: no credential is needed, and names are camelCase. (rest-wire.md section 6.13.)
+// Share links as those read them who were given one: no credential is needed. (rest-wire.md section 6.13.)
 type ShareServiceClient interface {
 	// Read what a share link shows.
 	//
@@ -43,6 +44,11 @@ type ShareServiceClient interface {
 	//
 	// What a picture of the link is drawn from. Its id is not the token, and opens nothing else; it ends with the token.
 	ResolveShareOgCard(ctx context.Context, in *ResolveShareOgCardRequest, opts ...grpc.CallOption) (*ShareOgCard, error)
+	// Read the data of shared widgets.
+	//
+	// The data of 1 to 4 widgets that the link shows, and nothing else: no query, filter or statement. Each one that fails says so beside those that
+	// do not. The window is at most 31 days; lists read the last 7 of it.
+	ResolveShareWidgetData(ctx context.Context, in *ResolveShareWidgetDataRequest, opts ...grpc.CallOption) (*ShareWidgetData, error)
 }
 
 type shareServiceClient struct {
@@ -83,11 +89,21 @@ func (c *shareServiceClient) ResolveShareOgCard(ctx context.Context, in *Resolve
 	return out, nil
 }
 
+func (c *shareServiceClient) ResolveShareWidgetData(ctx context.Context, in *ResolveShareWidgetDataRequest, opts ...grpc.CallOption) (*ShareWidgetData, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ShareWidgetData)
+	err := c.cc.Invoke(ctx, ShareService_ResolveShareWidgetData_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ShareServiceServer is the server API for ShareService service.
 // All implementations must embed UnimplementedShareServiceServer
 // for forward compatibility.
 //
-// Share links as those read them who were given one: no credential is needed, and names are camelCase. (rest-wire.md section 6.13.)
+// Share links as those read them who were given one: no credential is needed. (rest-wire.md section 6.13.)
 type ShareServiceServer interface {
 	// Read what a share link shows.
 	//
@@ -102,6 +118,11 @@ type ShareServiceServer interface {
 	//
 	// What a picture of the link is drawn from. Its id is not the token, and opens nothing else; it ends with the token.
 	ResolveShareOgCard(context.Context, *ResolveShareOgCardRequest) (*ShareOgCard, error)
+	// Read the data of shared widgets.
+	//
+	// The data of 1 to 4 widgets that the link shows, and nothing else: no query, filter or statement. Each one that fails says so beside those that
+	// do not. The window is at most 31 days; lists read the last 7 of it.
+	ResolveShareWidgetData(context.Context, *ResolveShareWidgetDataRequest) (*ShareWidgetData, error)
 	mustEmbedUnimplementedShareServiceServer()
 }
 
@@ -120,6 +141,9 @@ func (UnimplementedShareServiceServer) ResolveShareOgMeta(context.Context, *Reso
 }
 func (UnimplementedShareServiceServer) ResolveShareOgCard(context.Context, *ResolveShareOgCardRequest) (*ShareOgCard, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveShareOgCard not implemented")
+}
+func (UnimplementedShareServiceServer) ResolveShareWidgetData(context.Context, *ResolveShareWidgetDataRequest) (*ShareWidgetData, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveShareWidgetData not implemented")
 }
 func (UnimplementedShareServiceServer) mustEmbedUnimplementedShareServiceServer() {}
 func (UnimplementedShareServiceServer) testEmbeddedByValue()                      {}
@@ -196,6 +220,24 @@ func _ShareService_ResolveShareOgCard_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ShareService_ResolveShareWidgetData_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveShareWidgetDataRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShareServiceServer).ResolveShareWidgetData(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ShareService_ResolveShareWidgetData_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShareServiceServer).ResolveShareWidgetData(ctx, req.(*ResolveShareWidgetDataRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ShareService_ServiceDesc is the grpc.ServiceDesc for ShareService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -214,6 +256,10 @@ var ShareService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ResolveShareOgCard",
 			Handler:    _ShareService_ResolveShareOgCard_Handler,
+		},
+		{
+			MethodName: "ResolveShareWidgetData",
+			Handler:    _ShareService_ResolveShareWidgetData_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

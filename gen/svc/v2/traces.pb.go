@@ -25,169 +25,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Conditions on the spans of a trace; all given ones must hold on the same span.
-type TraceFilters struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Exact service name.
-	ServiceName *string `protobuf:"bytes,1,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// Exact span name.
-	SpanName *string `protobuf:"bytes,2,opt,name=span_name,json=spanName" json:"span_name,omitempty"`
-	// Span status.
-	StatusCode *string `protobuf:"bytes,3,opt,name=status_code,json=statusCode" json:"status_code,omitempty"`
-	// True for spans with status Error or an HTTP status of 500 and above, false for the others.
-	HasError *bool `protobuf:"varint,4,opt,name=has_error,json=hasError" json:"has_error,omitempty"`
-	// Shortest duration in milliseconds, inclusive.
-	MinDurationMs *float64 `protobuf:"fixed64,5,opt,name=min_duration_ms,json=minDurationMs" json:"min_duration_ms,omitempty"`
-	// Longest duration in milliseconds, inclusive.
-	MaxDurationMs *float64 `protobuf:"fixed64,6,opt,name=max_duration_ms,json=maxDurationMs" json:"max_duration_ms,omitempty"`
-	// HTTP request method, for example `GET`: from the attributes, else from a span name such as `GET /users`.
-	HttpMethod *string `protobuf:"bytes,7,opt,name=http_method,json=httpMethod" json:"http_method,omitempty"`
-	// HTTP route, for example `/users/{id}`.
-	HttpRoute *string `protobuf:"bytes,8,opt,name=http_route,json=httpRoute" json:"http_route,omitempty"`
-	// HTTP response status code as text, for example `404`.
-	HttpStatusCode *string `protobuf:"bytes,9,opt,name=http_status_code,json=httpStatusCode" json:"http_status_code,omitempty"`
-	// Exact deployment environment.
-	DeploymentEnvironment *string `protobuf:"bytes,10,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
-	// Exact service namespace.
-	ServiceNamespace *string `protobuf:"bytes,11,opt,name=service_namespace,json=serviceNamespace" json:"service_namespace,omitempty"`
-	// `root` restricts matching to root spans.
-	SpanScope *string `protobuf:"bytes,12,opt,name=span_scope,json=spanScope" json:"span_scope,omitempty"`
-	// Conditions on span attributes, at most 20.
-	Attributes []*AttributeFilter `protobuf:"bytes,13,rep,name=attributes" json:"attributes,omitempty"`
-	// Conditions on resource attributes, at most 20.
-	ResourceAttributes []*AttributeFilter `protobuf:"bytes,14,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
-}
-
-func (x *TraceFilters) Reset() {
-	*x = TraceFilters{}
-	mi := &file_svc_v2_traces_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TraceFilters) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TraceFilters) ProtoMessage() {}
-
-func (x *TraceFilters) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_traces_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TraceFilters.ProtoReflect.Descriptor instead.
-func (*TraceFilters) Descriptor() ([]byte, []int) {
-	return file_svc_v2_traces_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *TraceFilters) GetServiceName() string {
-	if x != nil && x.ServiceName != nil {
-		return *x.ServiceName
-	}
-	return ""
-}
-
-func (x *TraceFilters) GetSpanName() string {
-	if x != nil && x.SpanName != nil {
-		return *x.SpanName
-	}
-	return ""
-}
-
-func (x *TraceFilters) GetStatusCode() string {
-	if x != nil && x.StatusCode != nil {
-		return *x.StatusCode
-	}
-	return ""
-}
-
-func (x *TraceFilters) GetHasError() bool {
-	if x != nil && x.HasError != nil {
-		return *x.HasError
-	}
-	return false
-}
-
-func (x *TraceFilters) GetMinDurationMs() float64 {
-	if x != nil && x.MinDurationMs != nil {
-		return *x.MinDurationMs
-	}
-	return 0
-}
-
-func (x *TraceFilters) GetMaxDurationMs() float64 {
-	if x != nil && x.MaxDurationMs != nil {
-		return *x.MaxDurationMs
-	}
-	return 0
-}
-
-func (x *TraceFilters) GetHttpMethod() string {
-	if x != nil && x.HttpMethod != nil {
-		return *x.HttpMethod
-	}
-	return ""
-}
-
-func (x *TraceFilters) GetHttpRoute() string {
-	if x != nil && x.HttpRoute != nil {
-		return *x.HttpRoute
-	}
-	return ""
-}
-
-func (x *TraceFilters) GetHttpStatusCode() string {
-	if x != nil && x.HttpStatusCode != nil {
-		return *x.HttpStatusCode
-	}
-	return ""
-}
-
-func (x *TraceFilters) GetDeploymentEnvironment() string {
-	if x != nil && x.DeploymentEnvironment != nil {
-		return *x.DeploymentEnvironment
-	}
-	return ""
-}
-
-func (x *TraceFilters) GetServiceNamespace() string {
-	if x != nil && x.ServiceNamespace != nil {
-		return *x.ServiceNamespace
-	}
-	return ""
-}
-
-func (x *TraceFilters) GetSpanScope() string {
-	if x != nil && x.SpanScope != nil {
-		return *x.SpanScope
-	}
-	return ""
-}
-
-func (x *TraceFilters) GetAttributes() []*AttributeFilter {
-	if x != nil {
-		return x.Attributes
-	}
-	return nil
-}
-
-func (x *TraceFilters) GetResourceAttributes() []*AttributeFilter {
-	if x != nil {
-		return x.ResourceAttributes
-	}
-	return nil
-}
-
 // Which traces to look for.
 type SearchTracesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -207,7 +44,7 @@ type SearchTracesRequest struct {
 
 func (x *SearchTracesRequest) Reset() {
 	*x = SearchTracesRequest{}
-	mi := &file_svc_v2_traces_proto_msgTypes[1]
+	mi := &file_svc_v2_traces_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -219,7 +56,7 @@ func (x *SearchTracesRequest) String() string {
 func (*SearchTracesRequest) ProtoMessage() {}
 
 func (x *SearchTracesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_traces_proto_msgTypes[1]
+	mi := &file_svc_v2_traces_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -232,7 +69,7 @@ func (x *SearchTracesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchTracesRequest.ProtoReflect.Descriptor instead.
 func (*SearchTracesRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_traces_proto_rawDescGZIP(), []int{1}
+	return file_svc_v2_traces_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *SearchTracesRequest) GetStartTime() *timestamppb.Timestamp {
@@ -287,7 +124,7 @@ type SearchTracesResponse struct {
 
 func (x *SearchTracesResponse) Reset() {
 	*x = SearchTracesResponse{}
-	mi := &file_svc_v2_traces_proto_msgTypes[2]
+	mi := &file_svc_v2_traces_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -299,7 +136,7 @@ func (x *SearchTracesResponse) String() string {
 func (*SearchTracesResponse) ProtoMessage() {}
 
 func (x *SearchTracesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_traces_proto_msgTypes[2]
+	mi := &file_svc_v2_traces_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -312,7 +149,7 @@ func (x *SearchTracesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchTracesResponse.ProtoReflect.Descriptor instead.
 func (*SearchTracesResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_traces_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_traces_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *SearchTracesResponse) GetObject() string {
@@ -341,6 +178,70 @@ func (x *SearchTracesResponse) GetNextCursor() string {
 		return *x.NextCursor
 	}
 	return ""
+}
+
+// Which spans to count.
+type SearchTraceFacetsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Start of the window, inclusive. RFC 3339, UTC.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// End of the window, inclusive, after `start_time` and at most 7 days later.
+	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
+	// Conditions; none means every span.
+	Filters       *TraceFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchTraceFacetsRequest) Reset() {
+	*x = SearchTraceFacetsRequest{}
+	mi := &file_svc_v2_traces_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchTraceFacetsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchTraceFacetsRequest) ProtoMessage() {}
+
+func (x *SearchTraceFacetsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_traces_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchTraceFacetsRequest.ProtoReflect.Descriptor instead.
+func (*SearchTraceFacetsRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_traces_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SearchTraceFacetsRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *SearchTraceFacetsRequest) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+func (x *SearchTraceFacetsRequest) GetFilters() *TraceFilters {
+	if x != nil {
+		return x.Filters
+	}
+	return nil
 }
 
 // One trace, seen from its root span.
@@ -1010,29 +911,7 @@ var File_svc_v2_traces_proto protoreflect.FileDescriptor
 
 const file_svc_v2_traces_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x16svc/v2/telemetry.proto\"\xf6\x05\n" +
-	"\fTraceFilters\x12(\n" +
-	"\fservice_name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12\"\n" +
-	"\tspan_name\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\bspanName\x12=\n" +
-	"\vstatus_code\x18\x03 \x01(\tB\x1c\xbaH\x14r\x12R\x02OkR\x05ErrorR\x05Unset\xaa\x01\x02\b\x01R\n" +
-	"statusCode\x12\"\n" +
-	"\thas_error\x18\x04 \x01(\bB\x05\xaa\x01\x02\b\x01R\bhasError\x12=\n" +
-	"\x0fmin_duration_ms\x18\x05 \x01(\x01B\x15\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00\xaa\x01\x02\b\x01R\rminDurationMs\x12=\n" +
-	"\x0fmax_duration_ms\x18\x06 \x01(\x01B\x15\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00\xaa\x01\x02\b\x01R\rmaxDurationMs\x12&\n" +
-	"\vhttp_method\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"httpMethod\x12$\n" +
-	"\n" +
-	"http_route\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\thttpRoute\x12/\n" +
-	"\x10http_status_code\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\x0ehttpStatusCode\x12<\n" +
-	"\x16deployment_environment\x18\n" +
-	" \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\x122\n" +
-	"\x11service_namespace\x18\v \x01(\tB\x05\xaa\x01\x02\b\x01R\x10serviceNamespace\x12/\n" +
-	"\n" +
-	"span_scope\x18\f \x01(\tB\x10\xbaH\br\x06R\x04root\xaa\x01\x02\b\x01R\tspanScope\x12A\n" +
-	"\n" +
-	"attributes\x18\r \x03(\v2\x17.svc.v2.AttributeFilterB\b\xbaH\x05\x92\x01\x02\x10\x14R\n" +
-	"attributes\x12R\n" +
-	"\x13resource_attributes\x18\x0e \x03(\v2\x17.svc.v2.AttributeFilterB\b\xbaH\x05\x92\x01\x02\x10\x14R\x12resourceAttributes\"\x8c\x02\n" +
+	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x18svc/v2/trace_reads.proto\x1a\x1asvc/v2/trace_filters.proto\x1a\x19svc/v2/trace_series.proto\"\x8c\x02\n" +
 	"\x13SearchTracesRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -1046,7 +925,12 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x14.svc.v2.TraceSummaryR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\x97\x06\n" +
+	"nextCursor\"\xcc\x01\n" +
+	"\x18SearchTraceFacetsRequest\x12A\n" +
+	"\n" +
+	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
+	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12.\n" +
+	"\afilters\x18\x03 \x01(\v2\x14.svc.v2.TraceFiltersR\afilters\"\x97\x06\n" +
 	"\fTraceSummary\x12F\n" +
 	"\x02id\x18\x01 \x01(\tB6\xfa\xf9\x182\" 4bf92f3577b34da6a3ce929d0e0e4736B\x0e^[0-9a-f]{32}$R\x02id\x12#\n" +
 	"\x06object\x18\x02 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05traceR\x06object\x12A\n" +
@@ -1137,12 +1021,22 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"attributes\x1a=\n" +
 	"\x0fAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xc5\x04\n" +
-	"\rTracesService\x12\xbf\x02\n" +
-	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\xf3\x01\xf2\xf9\x18\xd2\x01\n" +
-	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rsearch_traces\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xf1\x01\n" +
-	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"\xbc\x01\xf2\xf9\x18\x9a\x01\n" +
-	"\bgetTrace\x12\x06traces\x18\x012\x12TraceNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rinspect_trace\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}B\x8a\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xe7\x11\n" +
+	"\rTracesService\x12\xf6\x02\n" +
+	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\xaa\x02\xf2\xf9\x18\x89\x02\n" +
+	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceJ\x11get_agent_session\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\x83\x02\n" +
+	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"\xce\x01\xf2\xf9\x18\xac\x01\n" +
+	"\bgetTrace\x12\x06traces\x18\x012\x12TraceNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rinspect_traceJ\x10find_slow_traces\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}\x12\xfb\x01\n" +
+	"\aGetSpan\x12\x16.svc.v2.GetSpanRequest\x1a\f.svc.v2.Span\"\xc9\x01\xf2\xf9\x18\x97\x01\n" +
+	"\agetSpan\x12\x06traces\x18\x012\x11SpanNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\finspect_span\x82\xd3\xe4\x93\x02'\x12%/v2/traces/{trace_id}/spans/{span_id}\x12\xcd\x02\n" +
+	"\x10GetTraceSkeleton\x12\x1f.svc.v2.GetTraceSkeletonRequest\x1a\x15.svc.v2.TraceSkeleton\"\x80\x02\xf2\xf9\x18\xd5\x01\n" +
+	"\x10getTraceSkeleton\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02 \x12\x1e/v2/traces/{trace_id}/skeleton\x12\xa7\x02\n" +
+	"\x11SearchTraceFacets\x12 .svc.v2.SearchTraceFacetsRequest\x1a\x11.svc.v2.FacetList\"\xdc\x01\xf2\xf9\x18\xb4\x01\n" +
+	"\x11searchTraceFacets\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/traces/facets/search\x12\xee\x02\n" +
+	"\x14QueryTraceTimeseries\x12#.svc.v2.QueryTraceTimeseriesRequest\x1a\x17.svc.v2.TraceTimeseries\"\x97\x02\xf2\xf9\x18\xf2\x01\n" +
+	"\x14queryTraceTimeseries\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x16TraceQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/traces/timeseries\x12\xed\x02\n" +
+	"\x13QueryTraceBreakdown\x12\".svc.v2.QueryTraceBreakdownRequest\x1a\x16.svc.v2.TraceBreakdown\"\x99\x02\xf2\xf9\x18\xf5\x01\n" +
+	"\x13queryTraceBreakdown\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x16TraceQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/traces/breakdownB\x8a\x01\n" +
 	"\n" +
 	"com.svc.v2B\vTracesProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -1160,50 +1054,69 @@ func file_svc_v2_traces_proto_rawDescGZIP() []byte {
 
 var file_svc_v2_traces_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_svc_v2_traces_proto_goTypes = []any{
-	(*TraceFilters)(nil),          // 0: svc.v2.TraceFilters
-	(*SearchTracesRequest)(nil),   // 1: svc.v2.SearchTracesRequest
-	(*SearchTracesResponse)(nil),  // 2: svc.v2.SearchTracesResponse
-	(*TraceSummary)(nil),          // 3: svc.v2.TraceSummary
-	(*GetTraceRequest)(nil),       // 4: svc.v2.GetTraceRequest
-	(*Trace)(nil),                 // 5: svc.v2.Trace
-	(*Span)(nil),                  // 6: svc.v2.Span
-	(*SpanEvent)(nil),             // 7: svc.v2.SpanEvent
-	(*SpanLink)(nil),              // 8: svc.v2.SpanLink
-	nil,                           // 9: svc.v2.Span.AttributesEntry
-	nil,                           // 10: svc.v2.Span.ResourceAttributesEntry
-	nil,                           // 11: svc.v2.SpanEvent.AttributesEntry
-	nil,                           // 12: svc.v2.SpanLink.AttributesEntry
-	(*AttributeFilter)(nil),       // 13: svc.v2.AttributeFilter
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*SearchTracesRequest)(nil),         // 0: svc.v2.SearchTracesRequest
+	(*SearchTracesResponse)(nil),        // 1: svc.v2.SearchTracesResponse
+	(*SearchTraceFacetsRequest)(nil),    // 2: svc.v2.SearchTraceFacetsRequest
+	(*TraceSummary)(nil),                // 3: svc.v2.TraceSummary
+	(*GetTraceRequest)(nil),             // 4: svc.v2.GetTraceRequest
+	(*Trace)(nil),                       // 5: svc.v2.Trace
+	(*Span)(nil),                        // 6: svc.v2.Span
+	(*SpanEvent)(nil),                   // 7: svc.v2.SpanEvent
+	(*SpanLink)(nil),                    // 8: svc.v2.SpanLink
+	nil,                                 // 9: svc.v2.Span.AttributesEntry
+	nil,                                 // 10: svc.v2.Span.ResourceAttributesEntry
+	nil,                                 // 11: svc.v2.SpanEvent.AttributesEntry
+	nil,                                 // 12: svc.v2.SpanLink.AttributesEntry
+	(*timestamppb.Timestamp)(nil),       // 13: google.protobuf.Timestamp
+	(*TraceFilters)(nil),                // 14: svc.v2.TraceFilters
+	(*GetSpanRequest)(nil),              // 15: svc.v2.GetSpanRequest
+	(*GetTraceSkeletonRequest)(nil),     // 16: svc.v2.GetTraceSkeletonRequest
+	(*QueryTraceTimeseriesRequest)(nil), // 17: svc.v2.QueryTraceTimeseriesRequest
+	(*QueryTraceBreakdownRequest)(nil),  // 18: svc.v2.QueryTraceBreakdownRequest
+	(*TraceSkeleton)(nil),               // 19: svc.v2.TraceSkeleton
+	(*FacetList)(nil),                   // 20: svc.v2.FacetList
+	(*TraceTimeseries)(nil),             // 21: svc.v2.TraceTimeseries
+	(*TraceBreakdown)(nil),              // 22: svc.v2.TraceBreakdown
 }
 var file_svc_v2_traces_proto_depIdxs = []int32{
-	13, // 0: svc.v2.TraceFilters.attributes:type_name -> svc.v2.AttributeFilter
-	13, // 1: svc.v2.TraceFilters.resource_attributes:type_name -> svc.v2.AttributeFilter
-	14, // 2: svc.v2.SearchTracesRequest.start_time:type_name -> google.protobuf.Timestamp
-	14, // 3: svc.v2.SearchTracesRequest.end_time:type_name -> google.protobuf.Timestamp
-	0,  // 4: svc.v2.SearchTracesRequest.filters:type_name -> svc.v2.TraceFilters
-	3,  // 5: svc.v2.SearchTracesResponse.data:type_name -> svc.v2.TraceSummary
-	14, // 6: svc.v2.TraceSummary.start_time:type_name -> google.protobuf.Timestamp
-	14, // 7: svc.v2.Trace.start_time:type_name -> google.protobuf.Timestamp
-	14, // 8: svc.v2.Trace.end_time:type_name -> google.protobuf.Timestamp
-	6,  // 9: svc.v2.Trace.spans:type_name -> svc.v2.Span
-	14, // 10: svc.v2.Span.start_time:type_name -> google.protobuf.Timestamp
-	9,  // 11: svc.v2.Span.attributes:type_name -> svc.v2.Span.AttributesEntry
-	10, // 12: svc.v2.Span.resource_attributes:type_name -> svc.v2.Span.ResourceAttributesEntry
-	7,  // 13: svc.v2.Span.events:type_name -> svc.v2.SpanEvent
-	8,  // 14: svc.v2.Span.links:type_name -> svc.v2.SpanLink
-	14, // 15: svc.v2.SpanEvent.timestamp:type_name -> google.protobuf.Timestamp
-	11, // 16: svc.v2.SpanEvent.attributes:type_name -> svc.v2.SpanEvent.AttributesEntry
-	12, // 17: svc.v2.SpanLink.attributes:type_name -> svc.v2.SpanLink.AttributesEntry
-	1,  // 18: svc.v2.TracesService.SearchTraces:input_type -> svc.v2.SearchTracesRequest
-	4,  // 19: svc.v2.TracesService.GetTrace:input_type -> svc.v2.GetTraceRequest
-	2,  // 20: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
-	5,  // 21: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
-	20, // [20:22] is the sub-list for method output_type
-	18, // [18:20] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	13, // 0: svc.v2.SearchTracesRequest.start_time:type_name -> google.protobuf.Timestamp
+	13, // 1: svc.v2.SearchTracesRequest.end_time:type_name -> google.protobuf.Timestamp
+	14, // 2: svc.v2.SearchTracesRequest.filters:type_name -> svc.v2.TraceFilters
+	3,  // 3: svc.v2.SearchTracesResponse.data:type_name -> svc.v2.TraceSummary
+	13, // 4: svc.v2.SearchTraceFacetsRequest.start_time:type_name -> google.protobuf.Timestamp
+	13, // 5: svc.v2.SearchTraceFacetsRequest.end_time:type_name -> google.protobuf.Timestamp
+	14, // 6: svc.v2.SearchTraceFacetsRequest.filters:type_name -> svc.v2.TraceFilters
+	13, // 7: svc.v2.TraceSummary.start_time:type_name -> google.protobuf.Timestamp
+	13, // 8: svc.v2.Trace.start_time:type_name -> google.protobuf.Timestamp
+	13, // 9: svc.v2.Trace.end_time:type_name -> google.protobuf.Timestamp
+	6,  // 10: svc.v2.Trace.spans:type_name -> svc.v2.Span
+	13, // 11: svc.v2.Span.start_time:type_name -> google.protobuf.Timestamp
+	9,  // 12: svc.v2.Span.attributes:type_name -> svc.v2.Span.AttributesEntry
+	10, // 13: svc.v2.Span.resource_attributes:type_name -> svc.v2.Span.ResourceAttributesEntry
+	7,  // 14: svc.v2.Span.events:type_name -> svc.v2.SpanEvent
+	8,  // 15: svc.v2.Span.links:type_name -> svc.v2.SpanLink
+	13, // 16: svc.v2.SpanEvent.timestamp:type_name -> google.protobuf.Timestamp
+	11, // 17: svc.v2.SpanEvent.attributes:type_name -> svc.v2.SpanEvent.AttributesEntry
+	12, // 18: svc.v2.SpanLink.attributes:type_name -> svc.v2.SpanLink.AttributesEntry
+	0,  // 19: svc.v2.TracesService.SearchTraces:input_type -> svc.v2.SearchTracesRequest
+	4,  // 20: svc.v2.TracesService.GetTrace:input_type -> svc.v2.GetTraceRequest
+	15, // 21: svc.v2.TracesService.GetSpan:input_type -> svc.v2.GetSpanRequest
+	16, // 22: svc.v2.TracesService.GetTraceSkeleton:input_type -> svc.v2.GetTraceSkeletonRequest
+	2,  // 23: svc.v2.TracesService.SearchTraceFacets:input_type -> svc.v2.SearchTraceFacetsRequest
+	17, // 24: svc.v2.TracesService.QueryTraceTimeseries:input_type -> svc.v2.QueryTraceTimeseriesRequest
+	18, // 25: svc.v2.TracesService.QueryTraceBreakdown:input_type -> svc.v2.QueryTraceBreakdownRequest
+	1,  // 26: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
+	5,  // 27: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
+	6,  // 28: svc.v2.TracesService.GetSpan:output_type -> svc.v2.Span
+	19, // 29: svc.v2.TracesService.GetTraceSkeleton:output_type -> svc.v2.TraceSkeleton
+	20, // 30: svc.v2.TracesService.SearchTraceFacets:output_type -> svc.v2.FacetList
+	21, // 31: svc.v2.TracesService.QueryTraceTimeseries:output_type -> svc.v2.TraceTimeseries
+	22, // 32: svc.v2.TracesService.QueryTraceBreakdown:output_type -> svc.v2.TraceBreakdown
+	26, // [26:33] is the sub-list for method output_type
+	19, // [19:26] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_traces_proto_init() }
@@ -1211,7 +1124,10 @@ func file_svc_v2_traces_proto_init() {
 	if File_svc_v2_traces_proto != nil {
 		return
 	}
-	file_svc_v2_telemetry_proto_init()
+	file_svc_v2_facets_proto_init()
+	file_svc_v2_trace_reads_proto_init()
+	file_svc_v2_trace_filters_proto_init()
+	file_svc_v2_trace_series_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

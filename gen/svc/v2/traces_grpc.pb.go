@@ -19,8 +19,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TracesService_SearchTraces_FullMethodName = "/svc.v2.TracesService/SearchTraces"
-	TracesService_GetTrace_FullMethodName     = "/svc.v2.TracesService/GetTrace"
+	TracesService_SearchTraces_FullMethodName         = "/svc.v2.TracesService/SearchTraces"
+	TracesService_GetTrace_FullMethodName             = "/svc.v2.TracesService/GetTrace"
+	TracesService_GetSpan_FullMethodName              = "/svc.v2.TracesService/GetSpan"
+	TracesService_GetTraceSkeleton_FullMethodName     = "/svc.v2.TracesService/GetTraceSkeleton"
+	TracesService_SearchTraceFacets_FullMethodName    = "/svc.v2.TracesService/SearchTraceFacets"
+	TracesService_QueryTraceTimeseries_FullMethodName = "/svc.v2.TracesService/QueryTraceTimeseries"
+	TracesService_QueryTraceBreakdown_FullMethodName  = "/svc.v2.TracesService/QueryTraceBreakdown"
 )
 
 // TracesServiceClient is the client API for TracesService service.
@@ -39,6 +44,29 @@ type TracesServiceClient interface {
 	//
 	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
 	GetTrace(ctx context.Context, in *GetTraceRequest, opts ...grpc.CallOption) (*Trace, error)
+	// Get a span.
+	//
+	// One span with all its attributes, events and links.
+	GetSpan(ctx context.Context, in *GetSpanRequest, opts ...grpc.CallOption) (*Span, error)
+	// Get the skeleton of a trace.
+	//
+	// Where the spans of a trace are, without their attributes, part by part in order of start time: what draws a trace of any size. Ask
+	// for a window, for the children of one span, or for failed spans alone; `getSpan` gives the rest of a span.
+	GetTraceSkeleton(ctx context.Context, in *GetTraceSkeletonRequest, opts ...grpc.CallOption) (*TraceSkeleton, error)
+	// Get trace facets.
+	//
+	// The services, operations, HTTP methods and statuses, environments and namespaces of the spans in a window of at most 7 days that
+	// match every filter, and how many of those spans failed (`error_count`).
+	SearchTraceFacets(ctx context.Context, in *SearchTraceFacetsRequest, opts ...grpc.CallOption) (*FacetList, error)
+	// Query spans over time.
+	//
+	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single spans.
+	// Rows that were sampled count as often as their sampling says, in every aggregation.
+	QueryTraceTimeseries(ctx context.Context, in *QueryTraceTimeseriesRequest, opts ...grpc.CallOption) (*TraceTimeseries, error)
+	// Break down spans.
+	//
+	// One value for each group of the spans of a window of at most 30 days, the largest first.
+	QueryTraceBreakdown(ctx context.Context, in *QueryTraceBreakdownRequest, opts ...grpc.CallOption) (*TraceBreakdown, error)
 }
 
 type tracesServiceClient struct {
@@ -69,6 +97,56 @@ func (c *tracesServiceClient) GetTrace(ctx context.Context, in *GetTraceRequest,
 	return out, nil
 }
 
+func (c *tracesServiceClient) GetSpan(ctx context.Context, in *GetSpanRequest, opts ...grpc.CallOption) (*Span, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Span)
+	err := c.cc.Invoke(ctx, TracesService_GetSpan_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tracesServiceClient) GetTraceSkeleton(ctx context.Context, in *GetTraceSkeletonRequest, opts ...grpc.CallOption) (*TraceSkeleton, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TraceSkeleton)
+	err := c.cc.Invoke(ctx, TracesService_GetTraceSkeleton_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tracesServiceClient) SearchTraceFacets(ctx context.Context, in *SearchTraceFacetsRequest, opts ...grpc.CallOption) (*FacetList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FacetList)
+	err := c.cc.Invoke(ctx, TracesService_SearchTraceFacets_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tracesServiceClient) QueryTraceTimeseries(ctx context.Context, in *QueryTraceTimeseriesRequest, opts ...grpc.CallOption) (*TraceTimeseries, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TraceTimeseries)
+	err := c.cc.Invoke(ctx, TracesService_QueryTraceTimeseries_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tracesServiceClient) QueryTraceBreakdown(ctx context.Context, in *QueryTraceBreakdownRequest, opts ...grpc.CallOption) (*TraceBreakdown, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TraceBreakdown)
+	err := c.cc.Invoke(ctx, TracesService_QueryTraceBreakdown_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // TracesServiceServer is the server API for TracesService service.
 // All implementations must embed UnimplementedTracesServiceServer
 // for forward compatibility.
@@ -85,6 +163,29 @@ type TracesServiceServer interface {
 	//
 	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
 	GetTrace(context.Context, *GetTraceRequest) (*Trace, error)
+	// Get a span.
+	//
+	// One span with all its attributes, events and links.
+	GetSpan(context.Context, *GetSpanRequest) (*Span, error)
+	// Get the skeleton of a trace.
+	//
+	// Where the spans of a trace are, without their attributes, part by part in order of start time: what draws a trace of any size. Ask
+	// for a window, for the children of one span, or for failed spans alone; `getSpan` gives the rest of a span.
+	GetTraceSkeleton(context.Context, *GetTraceSkeletonRequest) (*TraceSkeleton, error)
+	// Get trace facets.
+	//
+	// The services, operations, HTTP methods and statuses, environments and namespaces of the spans in a window of at most 7 days that
+	// match every filter, and how many of those spans failed (`error_count`).
+	SearchTraceFacets(context.Context, *SearchTraceFacetsRequest) (*FacetList, error)
+	// Query spans over time.
+	//
+	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single spans.
+	// Rows that were sampled count as often as their sampling says, in every aggregation.
+	QueryTraceTimeseries(context.Context, *QueryTraceTimeseriesRequest) (*TraceTimeseries, error)
+	// Break down spans.
+	//
+	// One value for each group of the spans of a window of at most 30 days, the largest first.
+	QueryTraceBreakdown(context.Context, *QueryTraceBreakdownRequest) (*TraceBreakdown, error)
 	mustEmbedUnimplementedTracesServiceServer()
 }
 
@@ -100,6 +201,21 @@ func (UnimplementedTracesServiceServer) SearchTraces(context.Context, *SearchTra
 }
 func (UnimplementedTracesServiceServer) GetTrace(context.Context, *GetTraceRequest) (*Trace, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetTrace not implemented")
+}
+func (UnimplementedTracesServiceServer) GetSpan(context.Context, *GetSpanRequest) (*Span, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetSpan not implemented")
+}
+func (UnimplementedTracesServiceServer) GetTraceSkeleton(context.Context, *GetTraceSkeletonRequest) (*TraceSkeleton, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetTraceSkeleton not implemented")
+}
+func (UnimplementedTracesServiceServer) SearchTraceFacets(context.Context, *SearchTraceFacetsRequest) (*FacetList, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchTraceFacets not implemented")
+}
+func (UnimplementedTracesServiceServer) QueryTraceTimeseries(context.Context, *QueryTraceTimeseriesRequest) (*TraceTimeseries, error) {
+	return nil, status.Error(codes.Unimplemented, "method QueryTraceTimeseries not implemented")
+}
+func (UnimplementedTracesServiceServer) QueryTraceBreakdown(context.Context, *QueryTraceBreakdownRequest) (*TraceBreakdown, error) {
+	return nil, status.Error(codes.Unimplemented, "method QueryTraceBreakdown not implemented")
 }
 func (UnimplementedTracesServiceServer) mustEmbedUnimplementedTracesServiceServer() {}
 func (UnimplementedTracesServiceServer) testEmbeddedByValue()                       {}
@@ -158,6 +274,96 @@ func _TracesService_GetTrace_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TracesService_GetSpan_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetSpanRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TracesServiceServer).GetSpan(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TracesService_GetSpan_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TracesServiceServer).GetSpan(ctx, req.(*GetSpanRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TracesService_GetTraceSkeleton_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetTraceSkeletonRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TracesServiceServer).GetTraceSkeleton(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TracesService_GetTraceSkeleton_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TracesServiceServer).GetTraceSkeleton(ctx, req.(*GetTraceSkeletonRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TracesService_SearchTraceFacets_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchTraceFacetsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TracesServiceServer).SearchTraceFacets(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TracesService_SearchTraceFacets_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TracesServiceServer).SearchTraceFacets(ctx, req.(*SearchTraceFacetsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TracesService_QueryTraceTimeseries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(QueryTraceTimeseriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TracesServiceServer).QueryTraceTimeseries(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TracesService_QueryTraceTimeseries_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TracesServiceServer).QueryTraceTimeseries(ctx, req.(*QueryTraceTimeseriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TracesService_QueryTraceBreakdown_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(QueryTraceBreakdownRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TracesServiceServer).QueryTraceBreakdown(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TracesService_QueryTraceBreakdown_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TracesServiceServer).QueryTraceBreakdown(ctx, req.(*QueryTraceBreakdownRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // TracesService_ServiceDesc is the grpc.ServiceDesc for TracesService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -172,6 +378,26 @@ var TracesService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetTrace",
 			Handler:    _TracesService_GetTrace_Handler,
+		},
+		{
+			MethodName: "GetSpan",
+			Handler:    _TracesService_GetSpan_Handler,
+		},
+		{
+			MethodName: "GetTraceSkeleton",
+			Handler:    _TracesService_GetTraceSkeleton_Handler,
+		},
+		{
+			MethodName: "SearchTraceFacets",
+			Handler:    _TracesService_SearchTraceFacets_Handler,
+		},
+		{
+			MethodName: "QueryTraceTimeseries",
+			Handler:    _TracesService_QueryTraceTimeseries_Handler,
+		},
+		{
+			MethodName: "QueryTraceBreakdown",
+			Handler:    _TracesService_QueryTraceBreakdown_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,11 +1,19 @@
-// Plays a recording back from the bytes that the server stored, by rrweb's own player.
+// Plays a recording as the API gives it, by rrweb's own player: the manifest, then page after page of chunks.
 import { Replayer } from 'rrweb';
 
-const list = await (await fetch('/recording/' + location.search)).json();
+const id = new URLSearchParams(location.search).get('session');
+async function get(path) {
+  const answer = await fetch(`/v2/session_replays/${id}${path}`);
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+const manifest = await get('/manifest');
 const events = [];
-for (const path of list) {
-  const stored = await fetch(path);
-  events.push(...(await new Response(stored.body.pipeThrough(new DecompressionStream('gzip'))).json()));
+let pages = 0;
+for (let cursor = ''; cursor !== null; pages++) {
+  const page = await get('/events?limit=2' + (cursor && `&cursor=${cursor}`));
+  for (const chunk of page.data) events.push(...JSON.parse(chunk.events));
+  cursor = page.next_cursor;
 }
 const replayer = new Replayer(events, { root: document.querySelector('#player'), speed: 8, mouseTail: false, showWarning: true });
 const finished = new Promise((resolve) => replayer.on('finish', resolve));
@@ -16,6 +24,8 @@ window.player = {
     const page = replayer.iframe.contentDocument;
     return {
       events: events.length,
+      chunks: manifest.chunk_count,
+      pages,
       title: page.querySelector('h1').textContent,
       cart: [...page.querySelectorAll('#cart li')].map((li) => li.textContent),
       voucher: page.querySelector('#voucher').value,

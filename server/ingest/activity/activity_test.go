@@ -327,6 +327,9 @@ func TestCuts(t *testing.T) {
 			t.Errorf("%.40s: warnings %v, %v; want %q", c.fields, result.Warnings, err, c.warning)
 			continue
 		}
+		if len(got) != 1 {
+			t.Errorf("%.40s: %d rows; a name that is too long makes no product event", c.fields, len(got))
+		}
 		switch v := got[0][c.column].(type) {
 		case string:
 			if len(v) != c.bytes || strings.Contains(v, "\uFFFD") || strings.ToValidUTF8(v, "") != v {

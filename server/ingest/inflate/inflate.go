@@ -7,6 +7,7 @@ package inflate
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"runtime"
 )
 
 const (
@@ -35,7 +36,12 @@ func (d *Decoder) Gunzip(dst, src []byte) bool {
 		return false
 	}
 	s := stream{dst: dst, src: src, in: headerSize}
+	yielded := 0
 	for last := false; !last; {
+		if s.out-yielded >= yieldEvery {
+			yielded = s.out
+			runtime.Gosched()
+		}
 		s.fill()
 		last = s.bits&1 == 1
 		kind := s.bits >> 1 & 3
@@ -57,6 +63,10 @@ func (d *Decoder) Gunzip(dst, src []byte) bool {
 	return s.count >= 0 && s.in-s.count/8 == len(src)-trailerSize && s.out == len(dst) &&
 		crc32.ChecksumIEEE(dst) == binary.LittleEndian.Uint32(trailer)
 }
+
+// yieldEvery is how much is decompressed, for about 0.1 ms, before other requests get the processor. The scheduler itself would let a large
+// body have it for 10 ms at a time.
+const yieldEvery = 128 << 10
 
 // stream is the state of one decompression. The next bits to read are the low ones of bits; count of them are there for sure, and what
 // is above those is either zero or what comes next.

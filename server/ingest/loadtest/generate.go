@@ -108,6 +108,13 @@ type worker struct {
 
 func (g *generator) worker() *worker { return &worker{g: g, raw: bytes.Clone(g.template)} }
 
+// abandon leaves the last body to whom it was given: of a request that failed, or that was answered early, the connection may still be sending it.
+func (w *worker) abandon() {
+	if w.g.ready == nil {
+		*w = worker{g: w.g, raw: bytes.Clone(w.g.template)}
+	}
+}
+
 func (w *worker) body(n int) []byte {
 	if w.g.ready != nil {
 		return w.g.ready[n%len(w.g.ready)]

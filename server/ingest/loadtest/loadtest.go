@@ -211,6 +211,7 @@ func (l *Load) Run(ctx context.Context) (*Report, error) {
 				}
 				mu.Unlock()
 				if err != nil || refused != "" {
+					w.abandon()
 					wait(until, pause)
 				}
 			}

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"bytes"
+	"runtime"
 	"slices"
 
 	"github.com/svc-observability/svc/server/warehouse/blocks"
@@ -289,11 +290,19 @@ func (w *walker) items(body []byte, item func(m []byte) bool) bool {
 			}
 			return each(m, 2, func(m []byte, index int) bool {
 				w.itemAt = index
+				if w.unyielded += len(m); w.unyielded >= yieldEvery {
+					w.unyielded = 0
+					runtime.Gosched()
+				}
 				return item(m)
 			})
 		})
 	})
 }
+
+// yieldEvery is how much of a body is walked, for about 0.1 ms, before other requests get the processor. The scheduler itself would let a large
+// body have it for 10 ms at a time.
+const yieldEvery = 128 << 10
 
 // schemaURL checks the field that is not stored.
 func schemaURL(b []byte) bool {

@@ -37,6 +37,8 @@ type walker struct {
 
 	// accepted and sampled count items, events product events of spans.
 	accepted, sampled, events int
+	// unyielded is how much was walked since others had the processor.
+	unyielded int
 
 	issues [issues]issue
 	// noted lists the issues of the present span.
@@ -77,7 +79,7 @@ func (w *walker) begin(signal Signal, body []byte, stamp *Stamp, set *blocks.Set
 	for i := range w.counters {
 		w.counters[i].reset()
 	}
-	w.hour, w.accepted, w.sampled, w.events, w.issues = 0, 0, 0, 0, [issues]issue{}
+	w.hour, w.accepted, w.sampled, w.events, w.unyielded, w.issues = 0, 0, 0, 0, 0, [issues]issue{}
 	w.weight, w.sampler.enabled = 1, false
 	if signal == Traces {
 		w.hotKeys.reset(stamp.Mappings)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -100,32 +101,57 @@ func TestSessions(t *testing.T) {
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
 	stamps := map[string]string{"svc_org_id": string(org), "svc_ingest_key_type": "public", "svc_ingest_source": "svc-ingest-gateway"}
 	first := query.SessionRow{
-		SessionID: "s_1", Version: 2, StartTime: now, EndTime: now.Add(time.Minute), LastActivityAt: time.Unix(0, 0).UTC(), Status: "ended", UserID: "ada",
-		BrowserName: "Firefox", ErrorCount: 1, TraceIDs: []string{"5b8efff798038103d269b633813fc60c"}, ResourceAttributes: stamps,
+		SessionID: "s_1", StartTime: now, EndTime: now.Add(time.Minute), LastActivityAt: time.Unix(0, 0).UTC(), Duration: 60_000, Status: "ended", UserID: "ada",
+		BrowserName: "Firefox", ErrorCount: 1, TraceCount: 1, Tags: []string{"engaged", "signed_in"}, FirstMatch: time.Unix(0, 0).UTC(),
 	}
 	second := query.SessionRow{
-		SessionID: "s_2", Version: 1, StartTime: now.Add(5 * time.Second), EndTime: time.Unix(0, 0).UTC(), LastActivityAt: time.Unix(0, 0).UTC(), Status: "active",
-		BrowserName: "Safari", TraceIDs: []string{}, ResourceAttributes: stamps,
+		SessionID: "s_2", StartTime: now.Add(5 * time.Second), EndTime: time.Unix(0, 0).UTC(), LastActivityAt: time.Unix(0, 0).UTC(), Duration: -1, Status: "active",
+		BrowserName: "Safari", Tags: []string{"engaged"}, FirstMatch: time.Unix(0, 0).UTC(),
 	}
-	firefox, yes, no := "Firefox", true, false
+	first.Tags[0] = "idle" // a minute of one page at most, and no click
+	matched := first
+	matched.MatchCount, matched.FirstMatch, matched.FirstMatchURL = 2, now.Add(2*time.Second), ""
+	firefox, yes, no, sixty := "Firefox", true, false, 60_000.
+	type filters = query.SessionFilters
 	for name, c := range map[string]struct {
-		list query.SessionList
-		want []query.SessionRow
+		filters filters
+		want    []query.SessionRow
 	}{
-		"all":               {query.SessionList{}, []query.SessionRow{second, first}},
-		"second page":       {query.SessionList{Offset: 1}, []query.SessionRow{first}},
-		"browser":           {query.SessionList{BrowserName: &firefox}, []query.SessionRow{first}},
-		"with errors":       {query.SessionList{HasErrors: &yes}, []query.SessionRow{first}},
-		"not by version 1":  {query.SessionList{HasErrors: &no, BrowserName: &firefox}, nil},
-		"user of version 2": {query.SessionList{UserID: &first.UserID}, []query.SessionRow{first}},
+		"all":                 {filters{}, []query.SessionRow{second, first}},
+		"browser":             {filters{BrowserName: &firefox}, []query.SessionRow{first}},
+		"with errors":         {filters{HasErrors: &yes}, []query.SessionRow{first}},
+		"not by version 1":    {filters{HasErrors: &no, BrowserName: &firefox}, nil},
+		"user of version 2":   {filters{UserID: &first.UserID}, []query.SessionRow{first}},
+		"part of the user":    {filters{UserSearch: ptr("DA")}, []query.SessionRow{first}},
+		"tags":                {filters{Tags: []string{"signed_in", "idle"}}, []query.SessionRow{first}},
+		"not all tags":        {filters{Tags: []string{"signed_in", "bounce"}}, nil},
+		"page":                {filters{PagePath: ptr("/cart")}, []query.SessionRow{first}},
+		"another page":        {filters{PagePath: ptr("/pay")}, nil},
+		"longest":             {filters{MinDuration: &sixty}, []query.SessionRow{first}},
+		"too long":            {filters{MaxDuration: ptr(59_999.)}, nil},
+		"active for 3 s":      {filters{MinActive: ptr(3000.), MaxActive: ptr(3000.)}, []query.SessionRow{first}},
+		"active for longer":   {filters{MinActive: ptr(3001.)}, nil},
+		"events of a type":    {filters{Events: &query.SessionEventFilters{Type: ptr("custom")}}, []query.SessionRow{matched}},
+		"events of a message": {filters{Events: &query.SessionEventFilters{MessageSearch: ptr("nothing")}}, nil},
 	} {
-		c.list.Window, c.list.Limit = window, 10
-		if diff := cmp.Diff(c.want, all[query.SessionRow](t, w, org, query.ListSessions(c.list))); diff != "" {
+		got := all[query.SessionRow](t, w, org, query.SearchSessions(query.SessionSearch{Window: window, Filters: c.filters, Limit: 10}))
+		if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if diff := cmp.Diff([]query.SessionRow{first}, all[query.SessionRow](t, w, org, query.Session("s_1"))); diff != "" {
+	after := query.SearchSessions(query.SessionSearch{Window: window, Before: &paging.SessionKey{Start: second.StartTime, SessionID: "s_2"}, Limit: 10})
+	if diff := cmp.Diff([]query.SessionRow{first}, all[query.SessionRow](t, w, org, after)); diff != "" {
+		t.Errorf("second page (-want +got):\n%s", diff)
+	}
+	detail := all[query.SessionDetailRow](t, w, org, query.Session("s_1", query.Bounds{From: now, To: now}))
+	want := []query.SessionDetailRow{{
+		SessionRow: first, TraceIDs: []string{"5b8efff798038103d269b633813fc60c"}, ResourceAttributes: stamps, HasEvents: true, ActiveMs: 3000, IdleMs: 57_000,
+	}}
+	if diff := cmp.Diff(want, detail, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("session (-want +got):\n%s", diff)
+	}
+	if got := all[query.SessionDetailRow](t, w, org, query.Session("s_1", query.Bounds{From: now.Add(1)})); len(got) != 0 {
+		t.Errorf("a session that began before: %v", got)
 	}
 	chunk := func(seq uint32, nano int) query.ChunkRow {
 		return query.ChunkRow{
@@ -133,10 +159,10 @@ func TestSessions(t *testing.T) {
 			Payload: "\x1f\x8b\x00\xff" + string(rune('0'+seq)),
 		}
 	}
-	if diff := cmp.Diff([]query.ChunkRow{chunk(0, 1), chunk(1, 3), chunk(2, 0)}, all[query.ChunkRow](t, w, org, query.SessionChunks("s_1", 0, 9, 10))); diff != "" {
+	if diff := cmp.Diff([]query.ChunkRow{chunk(0, 1), chunk(1, 3), chunk(2, 0)}, all[query.ChunkRow](t, w, org, query.SessionChunks(query.ChunkRange{SessionID: "s_1", To: 9, Limit: 10}))); diff != "" {
 		t.Errorf("chunks (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]query.ChunkRow{chunk(1, 3)}, all[query.ChunkRow](t, w, org, query.SessionChunks("s_1", 1, 1, 10))); diff != "" {
+	if diff := cmp.Diff([]query.ChunkRow{chunk(1, 3)}, all[query.ChunkRow](t, w, org, query.SessionChunks(query.ChunkRange{SessionID: "s_1", From: 1, To: 1, Limit: 10}))); diff != "" {
 		t.Errorf("one chunk (-want +got):\n%s", diff)
 	}
 	for _, c := range []struct {
@@ -144,14 +170,14 @@ func TestSessions(t *testing.T) {
 		want  []string
 	}{{nil, []string{"navigation", "click", "custom", "custom"}}, {[]string{"click", "it's"}, []string{"click"}}} {
 		var got []string
-		for _, e := range all[query.SessionEventRow](t, w, org, query.SessionTimeline("s_1", c.types, 0, 10)) {
+		for _, e := range all[query.SessionEventRow](t, w, org, query.SessionTimeline(query.Timeline{SessionID: "s_1", Types: c.types, Limit: 10})) {
 			got = append(got, e.Type)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("timeline of %v (-want +got):\n%s", c.types, diff)
 		}
 	}
-	if got := all[query.SessionRow](t, w, other, query.ListSessions(query.SessionList{Window: window, Limit: 10})); len(got) != 0 {
+	if got := all[query.SessionRow](t, w, other, query.SearchSessions(query.SessionSearch{Window: window, Limit: 10})); len(got) != 0 {
 		t.Errorf("another organization sees %v", got)
 	}
 }
@@ -172,8 +198,8 @@ func TestProductEvents(t *testing.T) {
 			URL: "https://Shop.example:8443/cart?x=1", Host: "shop.example", PagePath: "/cart",
 		},
 	}
-	got := all[query.ProductEventRow](t, w, org, query.ListProductEvents(query.ProductEventList{Window: window, Limit: 10}))
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(query.ProductEventRow{}, "ResourceAttributes")); diff != "" {
+	got := all[query.ProductEventRow](t, w, org, query.SearchProductEvents(query.ProductEventSearch{Window: window, Limit: 10}))
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(query.ProductEventRow{}, "ResourceAttributes", "Record", "Copy")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	for _, e := range got {
@@ -181,15 +207,47 @@ func TestProductEvents(t *testing.T) {
 			t.Errorf("%s is stamped %v", e.Name, e.ResourceAttributes)
 		}
 	}
-	name, user := "$pageview", "ada"
 	for i, c := range []struct {
-		list query.ProductEventList
-		want int
-	}{{query.ProductEventList{Name: &name}, 1}, {query.ProductEventList{UserID: &user}, 2}, {query.ProductEventList{UserID: &user, Name: &name, Offset: 1}, 0}} {
-		c.list.Window, c.list.Limit = window, 10
-		if got := all[query.ProductEventRow](t, w, org, query.ListProductEvents(c.list)); len(got) != c.want {
+		filters query.ProductEventFilters
+		want    int
+	}{
+		{query.ProductEventFilters{Names: []string{"$pageview"}}, 1},
+		{query.ProductEventFilters{UserID: ptr("ada")}, 2},
+		{query.ProductEventFilters{UserID: ptr("ada"), Names: []string{"nothing"}}, 0},
+		{query.ProductEventFilters{Attributes: []query.AttributeFilter{{Key: "total", Operator: query.Greater, Number: 12}}}, 1},
+	} {
+		got := all[query.ProductEventRow](t, w, org, query.SearchProductEvents(query.ProductEventSearch{Window: window, Filters: c.filters, Limit: 10}))
+		if len(got) != c.want {
 			t.Errorf("%d: %d events, want %d", i, len(got), c.want)
 		}
+	}
+	names := all[query.ProductEventNameRow](t, w, org, query.ListProductEventNames(query.ProductEventNameList{Window: window, Limit: 10}))
+	seen := func(name, kind string, seconds int, sessions uint64) query.ProductEventNameRow {
+		at := now.Add(time.Duration(seconds) * time.Second)
+		return query.ProductEventNameRow{Name: name, Kind: kind, Count: 1, Sessions: sessions, Persons: 1, Users: 1, FirstSeen: at, LastSeen: at}
+	}
+	// The order was placed in a session whose user is known.
+	if diff := cmp.Diff([]query.ProductEventNameRow{seen("$pageview", "navigation", 1, 1), seen("order placed", "custom", 2, 1), seen("refund", "custom", 4, 0)}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// statements are reads of everything in seed.
+func statements(window query.Window) map[string]query.Statement {
+	chunks := query.ChunkRange{SessionID: "s_1", To: 9, Limit: 100}
+	funnel := query.Funnel{Window: window, Steps: []query.Step{{PagePath: "/cart"}, {EventName: "order placed"}, {EventName: "nothing"}}, KeyBy: query.ByPerson, Within: time.Hour}
+	paths := query.Paths{Window: window, Anchor: funnel.Steps[0], Depth: 3, Branches: 1, KeyBy: query.BySession, Within: time.Hour, Include: query.IncludeAll}
+	return map[string]query.Statement{
+		"sessions": query.SearchSessions(query.SessionSearch{Window: window, Limit: 100}), "session": query.Session("s_1", query.Bounds{}),
+		"extent": query.SessionExtent("s_1"), "recorded": query.RecordedSessions([]string{"s_1", "s_2"}), "facets": query.SessionFacets(window, query.SessionFilters{}),
+		"of trace": query.SessionsOfTrace("5b8efff798038103d269b633813fc60c", window, 0, 100), "chunks": query.SessionChunks(chunks), "manifest": query.SessionManifest(chunks),
+		"timeline": query.SessionTimeline(query.Timeline{SessionID: "s_1", Limit: 100}),
+		"events":   query.SearchProductEvents(query.ProductEventSearch{Window: window, Limit: 100}),
+		"names":    query.ListProductEventNames(query.ProductEventNameList{Window: window, Limit: 100}),
+		"funnel":   query.FunnelCounts(funnel), "leavers": query.FunnelLeavers(funnel),
+		"path nodes": query.PathNodes(paths), "path links": query.PathLinks(paths, []query.PathNodeRow{{Hop: 1, Node: "order placed"}}),
 	}
 }
 
@@ -201,11 +259,7 @@ func TestSessionsAreIsolated(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Hour)
 	insert(t, w, seed(t, theirs, now), string(theirs))
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
-	statements := map[string]query.Statement{
-		"sessions": query.ListSessions(query.SessionList{Window: window, Limit: 100}), "session": query.Session("s_1"),
-		"chunks": query.SessionChunks("s_1", 0, 9, 100), "timeline": query.SessionTimeline("s_1", nil, 0, 100),
-		"events": query.ListProductEvents(query.ProductEventList{Window: window, Limit: 100}),
-	}
+	statements := statements(window)
 	count := func(org principal.OrgID) map[string]int {
 		counts := map[string]int{}
 		for name, s := range statements {
@@ -222,7 +276,10 @@ func TestSessionsAreIsolated(t *testing.T) {
 		}
 		return counts
 	}
-	full := map[string]int{"sessions": 2, "session": 1, "chunks": 3, "timeline": 4, "events": 3}
+	full := map[string]int{
+		"sessions": 2, "session": 1, "extent": 1, "recorded": 1, "facets": 7, "of trace": 1, "chunks": 3, "manifest": 3, "timeline": 4, "events": 3, "names": 3,
+		"funnel": 1, "leavers": 1, "path nodes": 1, "path links": 2,
+	}
 	if diff := cmp.Diff(map[string]int{}, count(mine)); diff != "" {
 		t.Errorf("rows of another organization (-want +got):\n%s", diff)
 	}
@@ -254,8 +311,15 @@ func TestSessionsAreFoundByKey(t *testing.T) {
 	name := "event 7"
 	now := time.Now()
 	for what, s := range map[string]query.Statement{
-		"session": query.Session("s_77"), "chunks": query.SessionChunks("s_77", 0, 9, 10), "timeline": query.SessionTimeline("s_77", nil, 0, 10),
-		"events": query.ListProductEvents(query.ProductEventList{Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Name: &name, Limit: 10}),
+		"extent": query.SessionExtent("s_77"), "session": query.Session("s_77", query.Bounds{}), "chunks": query.SessionChunks(query.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}),
+		"manifest": query.SessionManifest(query.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}), "timeline": query.SessionTimeline(query.Timeline{SessionID: "s_77", Limit: 10}),
+		"recorded": query.RecordedSessions([]string{"s_77", "s_78"}),
+		"events": query.SearchProductEvents(query.ProductEventSearch{
+			Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Filters: query.ProductEventFilters{Names: []string{name}}, Limit: 10,
+		}),
+		"funnel": query.FunnelCounts(query.Funnel{
+			Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Steps: []query.Step{{EventName: name}, {EventName: "event 8"}}, KeyBy: query.BySession, Within: time.Hour,
+		}),
 	} {
 		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)
 		if err != nil {

@@ -9,6 +9,7 @@ SELECT
     if(EntrySpans > 0, EntrySpans, sumIf(SpanCount, Inside)) AS Spans,
     if(EntrySpans > 0, sumIf(EstimatedSpanCount, Inside AND IsEntry), sumIf(EstimatedSpanCount, Inside)) AS EstimatedSpans,
     if(EntrySpans > 0, sumIf(ErrorCount, Inside AND IsEntry), sumIf(ErrorCount, Inside)) AS Errors,
+    if(EntrySpans > 0, sumIf(EstimatedErrorCount, Inside AND IsEntry), sumIf(EstimatedErrorCount, Inside)) AS EstimatedErrors,
     if(EntrySpans > 0, quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, Inside AND IsEntry), quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, Inside)) AS Latencies,
     if(BaselineEntrySpans > 0, BaselineEntrySpans, sumIf(SpanCount, NOT Inside)) AS BaselineSpans,
     if(BaselineEntrySpans > 0, quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, NOT Inside AND IsEntry), quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, NOT Inside)) AS BaselineLatencies

@@ -1,6 +1,5 @@
 SELECT
-    Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
-    ResourceAttributes, Record, Copy
+    Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes, ResourceAttributes, Record, Copy
 FROM
 (
     SELECT
@@ -9,8 +8,7 @@ FROM
     FROM
     (
         SELECT
-            Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
-            ResourceAttributes,
+            Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes, ResourceAttributes,
             lower(hex(sipHash128(Timestamp, ObservedTimestamp, TraceId, SpanId, Flags, SeverityText, SeverityNumber, ServiceName,
             ServiceNamespace, ServiceVersion, Environment, EventName, Body, ScopeName, ScopeVersion,
             mapKeys(ScopeAttributes), mapValues(ScopeAttributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes),
@@ -43,9 +41,9 @@ FROM
             AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_23:String}]) <= {attribute_value_24:Float64}, 0)
             AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_25:String}]) <= {attribute_value_26:Float64}, 0))
             AND mapContains(ResourceAttributes, {attribute_key_27:String}) AND positionCaseInsensitiveUTF8(ResourceAttributes[{attribute_key_27:String}], {attribute_value_28:String}) > 0
-            AND Timestamp >= (
-                SELECT min(Timestamp) FROM (
-                    SELECT Timestamp FROM logs
+            AND (Timestamp, ServiceName, TraceId, SpanId) >= (
+                SELECT min(Key) FROM (
+                    SELECT (Timestamp, ServiceName, TraceId, SpanId) AS Key FROM logs
                     WHERE OrgId = {org:String}
                       AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
                       AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
@@ -73,7 +71,7 @@ FROM
                       AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_23:String}]) <= {attribute_value_24:Float64}, 0)
                       AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_25:String}]) <= {attribute_value_26:Float64}, 0))
                       AND mapContains(ResourceAttributes, {attribute_key_27:String}) AND positionCaseInsensitiveUTF8(ResourceAttributes[{attribute_key_27:String}], {attribute_value_28:String}) > 0
-                    ORDER BY Timestamp DESC
+                    ORDER BY Key DESC
                     LIMIT {limit:UInt32}))
     )
 )

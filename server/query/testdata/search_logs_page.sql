@@ -1,6 +1,5 @@
 SELECT
-    Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
-    ResourceAttributes, Record, Copy
+    Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes, ResourceAttributes, Record, Copy
 FROM
 (
     SELECT
@@ -9,8 +8,7 @@ FROM
     FROM
     (
         SELECT
-            Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes,
-            ResourceAttributes,
+            Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes, ResourceAttributes,
             lower(hex(sipHash128(Timestamp, ObservedTimestamp, TraceId, SpanId, Flags, SeverityText, SeverityNumber, ServiceName,
             ServiceNamespace, ServiceVersion, Environment, EventName, Body, ScopeName, ScopeVersion,
             mapKeys(ScopeAttributes), mapValues(ScopeAttributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes),
@@ -20,14 +18,16 @@ FROM
             AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
             AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
             AND Timestamp <= fromUnixTimestamp64Nano({before_time:Int64}, 'UTC')
-            AND Timestamp >= (
-                SELECT min(Timestamp) FROM (
-                    SELECT Timestamp FROM logs
+            AND (Timestamp, ServiceName, TraceId, SpanId) <= (fromUnixTimestamp64Nano({before_time:Int64}, 'UTC'), {before_service:String}, {before_trace:String}, {before_span:String})
+            AND (Timestamp, ServiceName, TraceId, SpanId) >= (
+                SELECT min(Key) FROM (
+                    SELECT (Timestamp, ServiceName, TraceId, SpanId) AS Key FROM logs
                     WHERE OrgId = {org:String}
                       AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
                       AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                      AND Timestamp < fromUnixTimestamp64Nano({before_time:Int64}, 'UTC')
-                    ORDER BY Timestamp DESC
+                      AND Timestamp <= fromUnixTimestamp64Nano({before_time:Int64}, 'UTC')
+                      AND (Timestamp, ServiceName, TraceId, SpanId) < (fromUnixTimestamp64Nano({before_time:Int64}, 'UTC'), {before_service:String}, {before_trace:String}, {before_span:String})
+                    ORDER BY Key DESC
                     LIMIT {limit:UInt32}))
     )
 )

@@ -4,5 +4,5 @@ SELECT
 FROM session_events
 WHERE OrgId = {org:String}
     AND SessionId = {session_id:String}
-ORDER BY Timestamp, Seq
+ORDER BY Timestamp, Seq, Type, Message, TargetSelector, NetUrl, NetDurationMs
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}

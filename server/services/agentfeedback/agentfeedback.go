@@ -3,7 +3,6 @@ package agentfeedback
 
 import (
 	"context"
-	"errors"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -23,28 +23,20 @@ func New(st *store.Store) *Service { return &Service{store: st} }
 
 // ListAgentFeedback lists what agents said, newest first.
 func (s *Service) ListAgentFeedback(ctx context.Context, req *svcv2.ListAgentFeedbackRequest) (*svcv2.ListAgentFeedbackResponse, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("agentfeedback: the call has no principal")
-	}
-	limit, err := paging.Limit(req.Limit)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.store.ListAgentFeedback(ctx, caller.Org, offset, limit+1)
+	rows, err := s.store.ListAgentFeedback(ctx, caller.Org, page.Offset, page.Want())
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
-	res := &svcv2.ListAgentFeedbackResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	rows, next := paging.Cut(page, rows)
+	res := &svcv2.ListAgentFeedbackResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row))
 	}
@@ -53,9 +45,9 @@ func (s *Service) ListAgentFeedback(ctx context.Context, req *svcv2.ListAgentFee
 
 // CreateAgentFeedback stores what an agent says.
 func (s *Service) CreateAgentFeedback(ctx context.Context, req *svcv2.CreateAgentFeedbackRequest) (*svcv2.AgentFeedback, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("agentfeedback: the call has no principal")
+	caller, err := principal.Caller(ctx)
+	if err != nil {
+		return nil, err
 	}
 	source := store.SourceAPI
 	if principal.DoorFrom(ctx) == principal.DoorMCP {
@@ -68,16 +60,16 @@ func (s *Service) CreateAgentFeedback(ctx context.Context, req *svcv2.CreateAgen
 		Source: source, CreatedBy: caller.User,
 	})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return toProto(row), nil
 }
 
-func failure(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return apierr.From(ctx.Err())
+// resource gives failures their errors.
+func resource() refusal.Resource {
+	return refusal.Resource{
+		Unavailable: refusal.Answer{Tag: apierr.AgentFeedbackPersistence, Message: "Feedback cannot be read or stored at the moment. Try again."},
 	}
-	return apierr.New(apierr.AgentFeedbackPersistence, "Feedback cannot be read or stored at the moment. Try again.", apierr.Cause(err))
 }
 
 func toProto(f store.AgentFeedback) *svcv2.AgentFeedback {

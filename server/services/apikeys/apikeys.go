@@ -9,13 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -36,28 +35,20 @@ func New(st *store.Store, newSecret NewSecret, now func() time.Time) *Service {
 
 // ListApiKeys lists the organization's keys, newest first, revoked ones included.
 func (s *Service) ListApiKeys(ctx context.Context, req *svcv2.ListApiKeysRequest) (*svcv2.ListApiKeysResponse, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	keys, err := s.store.ListApiKeys(ctx, caller.Org, page.Offset, page.Want())
 	if err != nil {
-		return nil, err
+		return nil, resource().Failure(ctx, err)
 	}
-	keys, err := s.store.ListApiKeys(ctx, caller.Org, offset, limit+1)
-	if err != nil {
-		return nil, failure(ctx, err)
-	}
-	res := &svcv2.ListApiKeysResponse{Object: "list", HasMore: len(keys) > limit}
-	if res.HasMore {
-		keys = keys[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	keys, next := paging.Cut(page, keys)
+	res := &svcv2.ListApiKeysResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, k := range keys {
 		res.Data = append(res.Data, toProto(k))
 	}
@@ -66,7 +57,7 @@ func (s *Service) ListApiKeys(ctx context.Context, req *svcv2.ListApiKeysRequest
 
 // CreateApiKey creates a key and returns its secret, which is not stored.
 func (s *Service) CreateApiKey(ctx context.Context, req *svcv2.CreateApiKeyRequest) (*svcv2.ApiKeyWithSecret, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -106,46 +97,46 @@ func (s *Service) CreateApiKey(ctx context.Context, req *svcv2.CreateApiKeyReque
 	in.Secret = stored
 	key, txid, err := s.store.CreateApiKey(ctx, caller.Org, in)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return withSecret(key, text, txid), nil
 }
 
 // GetApiKey returns one key.
 func (s *Service) GetApiKey(ctx context.Context, req *svcv2.GetApiKeyRequest) (*svcv2.ApiKey, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	key, err := s.store.GetApiKey(ctx, caller.Org, id)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return toProto(key), nil
 }
 
 // RevokeApiKey revokes a key for good. Repeating it changes nothing.
 func (s *Service) RevokeApiKey(ctx context.Context, req *svcv2.RevokeApiKeyRequest) (*svcv2.ApiKeyMutationResponse, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	key, txid, err := s.store.RevokeApiKey(ctx, caller.Org, id)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return mutation(key, txid), nil
 }
 
 // RollApiKey revokes a key and creates its successor, which never expires.
 func (s *Service) RollApiKey(ctx context.Context, req *svcv2.RollApiKeyRequest) (*svcv2.ApiKeyWithSecret, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	old, err := s.store.GetApiKey(ctx, caller.Org, id)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	// Rolling hands out a secret for the old key's scopes. They never change, so this look is enough.
 	if err := mayGrant(caller, old.Scopes); err != nil {
@@ -158,45 +149,19 @@ func (s *Service) RollApiKey(ctx context.Context, req *svcv2.RollApiKeyRequest) 
 	key, txid, err := s.store.RollApiKey(ctx, caller.Org, id, store.RollParams{Secret: stored, By: caller.User, ByEmail: caller.Email})
 	if err != nil {
 		if errors.Is(err, store.ErrNotFound) {
-			return nil, notFound("This organization has no such API key, or it was revoked and cannot be rolled.", err)
+			return nil, apierr.New(apierr.ApiKeyNotFound, "This organization has no such API key, or it was revoked and cannot be rolled.",
+				apierr.Param("id"), apierr.Cause(err))
 		}
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return withSecret(key, text, txid), nil
 }
 
-func callerOf(ctx context.Context) (*principal.Principal, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("apikeys: the call has no principal")
+// resource gives failures their errors.
+func resource() refusal.Resource {
+	return refusal.Resource{
+		Prefix: publicid.APIKey, ID: "an API key",
+		NotFound:    refusal.Answer{Tag: apierr.ApiKeyNotFound, Message: "This organization has no such API key."},
+		Unavailable: refusal.Answer{Tag: apierr.ApiKeyPersistence, Message: "API keys cannot be read or changed at the moment. Try again."},
 	}
-	return caller, nil
-}
-
-func target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, uuid.Nil, err
-	}
-	key, err := publicid.Decode(publicid.APIKey, id)
-	if err != nil {
-		return nil, uuid.Nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("id is not an API key id: %v.", err), apierr.Param("id"))
-	}
-	return caller, key, nil
-}
-
-// failure keeps another organization's key and an unknown one indistinguishable.
-func failure(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return notFound("This organization has no such API key.", err)
-	case ctx.Err() != nil:
-		return apierr.From(ctx.Err())
-	default:
-		return apierr.New(apierr.ApiKeyPersistence, "API keys cannot be read or changed at the moment. Try again.", apierr.Cause(err))
-	}
-}
-
-func notFound(message string, cause error) error {
-	return apierr.New(apierr.ApiKeyNotFound, message, apierr.Param("id"), apierr.Cause(cause))
 }

@@ -13,7 +13,7 @@ import (
 // is not read from the contract.
 func families() []string {
 	return []string{
-		"agent_feedback", "alerts", "anomalies", "api_keys", "attribute_mappings", "audit_log", "dashboards", "environments", "error_issues",
+		"agent_feedback", "alerts", "anomalies", "api_keys", "attribute_mappings", "audit_log", "dashboards", "environments", "error_events", "error_issues",
 		"events", "ingest_keys", "instrumentation", "integrations", "investigations", "logs", "metrics", "organization", "scrape_targets",
 		"service_map", "services", "session_replays", "traces",
 	}

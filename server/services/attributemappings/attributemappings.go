@@ -3,10 +3,8 @@ package attributemappings
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -14,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -25,30 +24,21 @@ func New(st *store.Store) *Service { return &Service{store: st} }
 
 // ListAttributeMappings lists the mappings in the order in which they run.
 func (s *Service) ListAttributeMappings(ctx context.Context, req *svcv2.ListAttributeMappingsRequest) (*svcv2.ListAttributeMappingsResponse, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	// All of them are read, because the order counts and ingest reads all of them anyway.
 	rows, err := s.store.ListAttributeMappings(ctx, caller.Org)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
-	rows = rows[min(offset, len(rows)):]
-	res := &svcv2.ListAttributeMappingsResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	rows, next := paging.Part(page, rows)
+	res := &svcv2.ListAttributeMappingsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row))
 	}
@@ -57,7 +47,7 @@ func (s *Service) ListAttributeMappings(ctx context.Context, req *svcv2.ListAttr
 
 // CreateAttributeMapping creates a mapping, which runs after those that exist.
 func (s *Service) CreateAttributeMapping(ctx context.Context, req *svcv2.CreateAttributeMappingRequest) (*svcv2.AttributeMapping, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -66,27 +56,27 @@ func (s *Service) CreateAttributeMapping(ctx context.Context, req *svcv2.CreateA
 		Operation: store.MappingOperation(req.GetOperation()), Disabled: req.Enabled != nil && !req.GetEnabled(),
 	})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return toProto(m), nil
 }
 
 // GetAttributeMapping returns one mapping.
 func (s *Service) GetAttributeMapping(ctx context.Context, req *svcv2.GetAttributeMappingRequest) (*svcv2.AttributeMapping, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	m, err := s.store.GetAttributeMapping(ctx, caller.Org, id)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return toProto(m), nil
 }
 
 // UpdateAttributeMapping changes the fields that the mask names.
 func (s *Service) UpdateAttributeMapping(ctx context.Context, req *svcv2.UpdateAttributeMappingRequest) (*svcv2.AttributeMapping, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -111,60 +101,29 @@ func (s *Service) UpdateAttributeMapping(ctx context.Context, req *svcv2.UpdateA
 	}
 	m, err := s.store.EditAttributeMapping(ctx, caller.Org, id, edit)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return toProto(m), nil
 }
 
 // DeleteAttributeMapping deletes a mapping.
 func (s *Service) DeleteAttributeMapping(ctx context.Context, req *svcv2.DeleteAttributeMappingRequest) (*svcv2.DeletedAttributeMapping, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	if err := s.store.DeleteAttributeMapping(ctx, caller.Org, id); err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return &svcv2.DeletedAttributeMapping{Id: req.GetId(), Object: "attribute_mapping", Deleted: true}, nil
 }
 
-func callerOf(ctx context.Context) (*principal.Principal, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("attributemappings: the call has no principal")
-	}
-	return caller, nil
-}
-
-func target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, uuid.Nil, err
-	}
-	key, err := publicid.Decode(publicid.AttributeMapping, id)
-	if err != nil {
-		return nil, uuid.Nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("id is not the id of an attribute mapping: %v.", err), apierr.Param("id"))
-	}
-	return caller, key, nil
-}
-
-// failure keeps another organization's mapping and an unknown one indistinguishable.
-func failure(ctx context.Context, err error) error {
-	var invalid *store.InvalidError
-	switch {
-	case errors.As(err, &invalid):
-		first := invalid.Violations[0]
-		var all []apierr.Violation
-		for _, v := range invalid.Violations {
-			all = append(all, apierr.Violation{Field: v.Field, Message: v.Reason})
-		}
-		return apierr.New(apierr.IngestAttributeMappingValidation, fmt.Sprintf("`%s` %s.", first.Field, first.Reason), apierr.Param(first.Field), apierr.Violations(all...))
-	case errors.Is(err, store.ErrNotFound):
-		return apierr.New(apierr.IngestAttributeMappingNotFound, "This organization has no such attribute mapping.", apierr.Param("id"), apierr.Cause(err))
-	case ctx.Err() != nil:
-		return apierr.From(ctx.Err())
-	default:
-		return apierr.New(apierr.IngestAttributeMappingPersistence, "Attribute mappings cannot be read or changed at the moment. Try again.", apierr.Cause(err))
+// resource gives failures their errors.
+func resource() refusal.Resource {
+	return refusal.Resource{
+		Prefix: publicid.AttributeMapping, ID: "an attribute mapping", Invalid: apierr.IngestAttributeMappingValidation,
+		NotFound:    refusal.Answer{Tag: apierr.IngestAttributeMappingNotFound, Message: "This organization has no such attribute mapping."},
+		Unavailable: refusal.Answer{Tag: apierr.IngestAttributeMappingPersistence, Message: "Attribute mappings cannot be read or changed at the moment. Try again."},
 	}
 }
 

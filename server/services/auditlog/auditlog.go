@@ -4,7 +4,6 @@ package auditlog
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -15,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -26,31 +26,23 @@ func New(st *store.Store) *Service { return &Service{store: st} }
 
 // ListAuditLogEntries lists entries, newest first. since and until are both inclusive.
 func (s *Service) ListAuditLogEntries(ctx context.Context, req *svcv2.ListAuditLogEntriesRequest) (*svcv2.ListAuditLogEntriesResponse, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("auditlog: the call has no principal")
-	}
-	limit, err := paging.Limit(req.Limit)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.store.ListAuditLogEntries(ctx, caller.Org, filter(req), offset, limit+1)
+	if since, until := req.GetSince(), req.GetUntil(); since != nil && until != nil && until.AsTime().Before(since.AsTime()) {
+		return nil, apierr.New(apierr.ParameterInvalid, "`until` must not be before `since`.", apierr.Param("until"))
+	}
+	rows, err := s.store.ListAuditLogEntries(ctx, caller.Org, filter(req), page.Offset, page.Want())
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, apierr.From(ctx.Err())
-		}
-		return nil, apierr.New(apierr.AuditLogPersistence, "The audit log cannot be read at the moment. Try again.", apierr.Cause(err))
+		return nil, resource().Failure(ctx, err)
 	}
-	res := &svcv2.ListAuditLogEntriesResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	rows, next := paging.Cut(page, rows)
+	res := &svcv2.ListAuditLogEntriesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		entry, err := toProto(row)
 		if err != nil {
@@ -59,6 +51,11 @@ func (s *Service) ListAuditLogEntries(ctx context.Context, req *svcv2.ListAuditL
 		res.Data = append(res.Data, entry)
 	}
 	return res, nil
+}
+
+// resource gives failures their errors.
+func resource() refusal.Resource {
+	return refusal.Resource{Unavailable: refusal.Answer{Tag: apierr.AuditLogPersistence, Message: "The audit log cannot be read at the moment. Try again."}}
 }
 
 func filter(req *svcv2.ListAuditLogEntriesRequest) store.AuditFilter {

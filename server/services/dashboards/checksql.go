@@ -24,7 +24,7 @@ func sqlStatements() []string {
 var heredoc = regexp.MustCompile(`\$[A-Za-z0-9_]*\$`)
 
 func sqlMacros() []string {
-	return []string{"$__orgFilter", "$__timeFilter", "$__startTime", "$__endTime", "$__interval_s"}
+	return []string{"$__orgFilter", "$__timeFilter", "$__timeGroup", "$__startTime", "$__endTime", "$__interval_s"}
 }
 
 // sql checks what can be told of a statement without the engine: that it is one SELECT, which names the organization and sets

@@ -31,16 +31,12 @@ func normalize(def *svcv2.CreateDashboardRequest) {
 	}
 }
 
-func toProto(row store.Dashboard) (*svcv2.Dashboard, error) {
-	def, err := readDefinition(row.Definition)
-	if err != nil {
-		return nil, err
-	}
+func toProto(row store.Dashboard, def *svcv2.CreateDashboardRequest) *svcv2.Dashboard {
 	return &svcv2.Dashboard{
 		Id: publicid.Encode(publicid.Dashboard, row.ID), Object: "dashboard", Name: def.GetName(), Description: def.Description, Tags: def.GetTags(),
 		TimeRange: def.GetTimeRange(), Widgets: def.GetWidgets(), Sections: def.GetSections(), Variables: def.GetVariables(),
 		RefreshIntervalSeconds: def.RefreshIntervalSeconds, CreatedAt: timestamppb.New(row.CreatedAt), UpdatedAt: timestamppb.New(row.UpdatedAt),
-	}, nil
+	}
 }
 
 // mutation is the answer to a change that made def of the dashboard. Without a transaction number nothing was changed.

@@ -1,10 +1,9 @@
 // Package dashboards answers the methods of svc.v2.DashboardsService (rest-wire.md section 6): definitions, which are checked as a
-// whole, their versions, templates and share links. It does not resolve data.
+// whole, their versions, templates and share links. The data of widgets is resolved by query/widget.
 package dashboards
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -24,6 +24,8 @@ type Service struct {
 	store  *store.Store
 	sealer Sealer
 	hash   func(token string) string
+
+	definitions definitions
 }
 
 // New returns the service. The tokens of share links are sealed by sealer, and found again by their keyed hash.
@@ -33,41 +35,33 @@ func New(st *store.Store, sealer Sealer, hash func(token string) string) *Servic
 
 // ListDashboards lists dashboards, most recently updated first.
 func (s *Service) ListDashboards(ctx context.Context, req *svcv2.ListDashboardsRequest) (*svcv2.ListDashboardsResponse, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	rows, err := s.store.ListDashboards(ctx, caller.Org, page.Offset, page.Want())
 	if err != nil {
-		return nil, err
+		return nil, resource().Failure(ctx, err)
 	}
-	rows, err := s.store.ListDashboards(ctx, caller.Org, offset, limit+1)
-	if err != nil {
-		return nil, failure(ctx, err)
-	}
-	res := &svcv2.ListDashboardsResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	rows, next := paging.Cut(page, rows)
+	res := &svcv2.ListDashboardsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
-		d, err := toProto(row)
+		def, err := s.definitions.of(row)
 		if err != nil {
 			return nil, err
 		}
-		res.Data = append(res.Data, d)
+		res.Data = append(res.Data, toProto(row, def))
 	}
 	return res, nil
 }
 
 // CreateDashboard checks and stores a dashboard.
 func (s *Service) CreateDashboard(ctx context.Context, req *svcv2.CreateDashboardRequest) (*svcv2.DashboardMutationResponse, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -84,27 +78,31 @@ func (s *Service) create(ctx context.Context, caller *principal.Principal, def *
 		Name: def.GetName(), Definition: text, Kind: kindCreated, Summary: new("Created"), Action: "created", After: auditAfter(nil, def),
 	})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return mutation(d, def, txid), nil
 }
 
 // GetDashboard returns one dashboard.
 func (s *Service) GetDashboard(ctx context.Context, req *svcv2.GetDashboardRequest) (*svcv2.Dashboard, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	row, err := s.store.GetDashboard(ctx, caller.Org, id)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
-	return toProto(row)
+	def, err := s.definitions.of(row)
+	if err != nil {
+		return nil, err
+	}
+	return toProto(row, def), nil
 }
 
 // UpdateDashboard changes the fields that the mask names, in the newest state of the dashboard.
 func (s *Service) UpdateDashboard(ctx context.Context, req *svcv2.UpdateDashboardRequest) (*svcv2.DashboardMutationResponse, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +149,7 @@ func (s *Service) edit(ctx context.Context, caller *principal.Principal, id uuid
 ) (*svcv2.DashboardMutationResponse, error) {
 	var def *svcv2.CreateDashboardRequest
 	d, txid, err := s.store.EditDashboard(ctx, caller.Org, id, caller.User, func(newest store.Dashboard) (*store.DashboardChange, error) {
-		old, err := readDefinition(newest.Definition)
+		old, err := s.definitions.of(newest)
 		if err != nil {
 			return nil, err
 		}
@@ -177,56 +175,30 @@ func (s *Service) edit(ctx context.Context, caller *principal.Principal, id uuid
 		return change, nil
 	})
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return mutation(d, def, txid), nil
 }
 
 // DeleteDashboard deletes a dashboard with its versions and shares.
 func (s *Service) DeleteDashboard(ctx context.Context, req *svcv2.DeleteDashboardRequest) (*svcv2.DeletedDashboard, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	txid, err := s.store.DeleteDashboard(ctx, caller.Org, id)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return &svcv2.DeletedDashboard{Id: req.GetId(), Object: "dashboard", Deleted: true, Txid: &txid}, nil
 }
 
-func callerOf(ctx context.Context) (*principal.Principal, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("dashboards: the call has no principal")
-	}
-	return caller, nil
-}
-
-func target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, uuid.Nil, err
-	}
-	key, err := publicid.Decode(publicid.Dashboard, id)
-	if err != nil {
-		return nil, uuid.Nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("id is not the id of a dashboard: %v.", err), apierr.Param("id"))
-	}
-	return caller, key, nil
-}
-
-// failure keeps another organization's dashboard and an unknown one indistinguishable.
-func failure(ctx context.Context, err error) error {
-	var known *apierr.Error
-	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.Is(err, store.ErrNotFound):
-		return apierr.New(apierr.DashboardNotFound, "This organization has no such dashboard.", apierr.Cause(err))
-	case ctx.Err() != nil:
-		return apierr.From(ctx.Err())
-	default:
-		return apierr.New(apierr.DashboardPersistence, "Dashboards cannot be read or changed at the moment. Try again.", apierr.Cause(err))
+// resource gives failures their errors.
+func resource() refusal.Resource {
+	return refusal.Resource{
+		Prefix: publicid.Dashboard, ID: "a dashboard",
+		NotFound:    refusal.Answer{Tag: apierr.DashboardNotFound, Message: "This organization has no such dashboard."},
+		Unavailable: refusal.Answer{Tag: apierr.DashboardPersistence, Message: "Dashboards cannot be read or changed at the moment. Try again."},
 	}
 }
 

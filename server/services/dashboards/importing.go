@@ -7,16 +7,17 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/services/dashboards/perses"
 )
 
 // ImportExternalDashboard creates a dashboard from one of Perses.
 func (s *Service) ImportExternalDashboard(ctx context.Context, req *svcv2.ImportExternalDashboardRequest) (*svcv2.DashboardPersesImport, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	def, warnings, err := perses.Convert(req.GetDashboard(), refusal)
+	def, warnings, err := perses.Convert(req.GetDashboard(), objection)
 	var bad *perses.Error
 	if errors.As(err, &bad) {
 		return nil, invalid([]apierr.Violation{{Field: "dashboard." + bad.Path, Message: bad.Reason}})
@@ -31,8 +32,8 @@ func (s *Service) ImportExternalDashboard(ctx context.Context, req *svcv2.Import
 	return &svcv2.DashboardPersesImport{Object: "dashboard_import", Dashboard: d, Warnings: warnings}, nil
 }
 
-// refusal says why a widget cannot have a statement; empty when it can.
-func refusal(sql string) string {
+// objection says why a widget cannot have a statement; empty when it can.
+func objection(sql string) string {
 	if len(sql) > maxLongBytes {
 		return fmt.Sprintf("has %d bytes; at most %d are allowed", len(sql), maxLongBytes)
 	}

@@ -9,6 +9,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/widget"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -30,13 +31,18 @@ type PublicConfig struct {
 	Hash func(token string) string
 	// ByToken and ByAddress limit requests.
 	ByToken, ByAddress Limiter
+	// Widgets reads the data of widgets.
+	Widgets *widget.Resolver
 }
 
 // Public implements svcv2connect.ShareServiceHandler: what a share link shows to whoever has it. It is safe for concurrent use.
-type Public struct{ cfg PublicConfig }
+type Public struct {
+	cfg   PublicConfig
+	reads *publicReads
+}
 
 // NewPublic returns the service.
-func NewPublic(cfg PublicConfig) *Public { return &Public{cfg} }
+func NewPublic(cfg PublicConfig) *Public { return &Public{cfg: cfg, reads: newPublicReads()} }
 
 // link is an open share link: what it shows, and how.
 type link struct {
@@ -60,22 +66,37 @@ func (p *Public) open(ctx context.Context, hash string) (*link, error) {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, apierr.New(apierr.ShareNotFound, "There is no such share link.", apierr.Cause(err))
 	case err != nil:
-		return nil, shareFailure(ctx, err)
+		return nil, shares().Failure(ctx, err)
 	}
 	// Counted only for links that exist, so that guesses take no memory.
 	if ok, after := p.cfg.ByToken.Allow(l.share.Hash, now); !ok {
 		return nil, tooMany(after)
 	}
 	if l.mode == store.ShareOrg {
-		caller, ok := principal.From(ctx)
-		switch {
-		case !ok || caller.Kind != principal.KindSession:
-			return nil, apierr.New(apierr.ShareSignInRequired, "Sign in to the organization to see this.")
-		case caller.Org != l.share.Org:
-			return nil, apierr.New(apierr.ShareWrongOrg, "This belongs to another organization.")
+		if err := p.belongs(ctx, l.share.Org); err != nil {
+			return nil, err
 		}
 	}
 	return l, nil
+}
+
+// belongs checks that the caller is signed in and a member of the organization, whichever one the session acts in.
+func (p *Public) belongs(ctx context.Context, org principal.OrgID) error {
+	caller, ok := principal.From(ctx)
+	switch {
+	case !ok || caller.Kind != principal.KindSession:
+		return apierr.New(apierr.ShareSignInRequired, "Sign in to the organization to see this.")
+	case caller.Org == org:
+		return nil
+	}
+	_, err := p.cfg.Store.RoleOf(ctx, org, caller.User)
+	if errors.Is(err, store.ErrNotFound) {
+		return apierr.New(apierr.ShareWrongOrg, "This belongs to another organization.")
+	}
+	if err != nil {
+		return shares().Failure(ctx, err)
+	}
+	return nil
 }
 
 func tooMany(after time.Duration) error {
@@ -162,7 +183,7 @@ func (p *Public) ResolveShareOgCard(ctx context.Context, req *svcv2.ResolveShare
 	}
 	org, err := p.cfg.Store.GetOrganization(ctx, l.share.Org)
 	if err != nil {
-		return nil, shareFailure(ctx, err)
+		return nil, shares().Failure(ctx, err)
 	}
 	card.Org = &svcv2.ShareOgOrganization{Name: org.Name}
 	widgets := l.def.GetWidgets()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -14,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -59,24 +59,22 @@ func (s *Service) shareToProto(share store.DashboardShare) (*svcv2.DashboardShar
 	return out, nil
 }
 
-// shareFailure is failure for what is about shares.
-func shareFailure(ctx context.Context, err error) error {
-	var known *apierr.Error
-	if errors.As(err, &known) || errors.Is(err, store.ErrNotFound) || ctx.Err() != nil {
-		return failure(ctx, err)
-	}
-	return apierr.New(apierr.SharePersistence, "Share links cannot be read or changed at the moment. Try again.", apierr.Cause(err))
+// shares gives failures their errors where they are about share links.
+func shares() refusal.Resource {
+	r := resource()
+	r.Unavailable = refusal.Answer{Tag: apierr.SharePersistence, Message: "Share links cannot be read or changed at the moment. Try again."}
+	return r
 }
 
 // ListDashboardShares lists the links of a dashboard.
 func (s *Service) ListDashboardShares(ctx context.Context, req *svcv2.ListDashboardSharesRequest) (*svcv2.ListDashboardSharesResponse, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := shares().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	rows, err := s.store.ListDashboardShares(ctx, caller.Org, id)
 	if err != nil {
-		return nil, shareFailure(ctx, err)
+		return nil, shares().Failure(ctx, err)
 	}
 	res := &svcv2.ListDashboardSharesResponse{}
 	for _, row := range rows {
@@ -103,13 +101,13 @@ func (s *Service) GetDashboardWidgetShare(ctx context.Context, req *svcv2.GetDas
 
 // share is nil when there is none.
 func (s *Service) share(ctx context.Context, id, widget string) (*svcv2.DashboardShare, error) {
-	caller, key, err := target(ctx, id)
+	caller, key, err := shares().Target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	row, err := s.store.GetDashboardShare(ctx, caller.Org, key, widget)
 	if err != nil {
-		return nil, shareFailure(ctx, err)
+		return nil, shares().Failure(ctx, err)
 	}
 	if row == nil {
 		return nil, nil
@@ -124,13 +122,13 @@ func (s *Service) UpsertDashboardShare(ctx context.Context, req *svcv2.UpsertDas
 
 // UpsertDashboardWidgetShare shares a widget.
 func (s *Service) UpsertDashboardWidgetShare(ctx context.Context, req *svcv2.UpsertDashboardWidgetShareRequest) (*svcv2.DashboardShare, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := shares().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	row, err := s.store.GetDashboard(ctx, caller.Org, id)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	def, err := readDefinition(row.Definition)
 	if err != nil {
@@ -143,13 +141,13 @@ func (s *Service) UpsertDashboardWidgetShare(ctx context.Context, req *svcv2.Ups
 }
 
 func (s *Service) upsert(ctx context.Context, id, widget, mode string) (*svcv2.DashboardShare, error) {
-	caller, key, err := target(ctx, id)
+	caller, key, err := shares().Target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	row, err := s.store.UpsertDashboardShare(ctx, caller.Org, key, widget, mode, caller.User, s.newToken(caller.Org))
 	if err != nil {
-		return nil, shareFailure(ctx, err)
+		return nil, shares().Failure(ctx, err)
 	}
 	return s.shareToProto(row)
 }
@@ -165,13 +163,13 @@ func (s *Service) RotateDashboardWidgetShare(ctx context.Context, req *svcv2.Rot
 }
 
 func (s *Service) rotate(ctx context.Context, id, widget string) (*svcv2.DashboardShare, error) {
-	caller, key, err := target(ctx, id)
+	caller, key, err := shares().Target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	row, err := s.store.RotateDashboardShare(ctx, caller.Org, key, widget, s.newToken(caller.Org))
 	if err != nil {
-		return nil, shareFailure(ctx, err)
+		return nil, shares().Failure(ctx, err)
 	}
 	if row == nil {
 		return nil, apierr.New(apierr.ShareNotFound, "There is no such share link.")
@@ -190,12 +188,12 @@ func (s *Service) RevokeDashboardWidgetShare(ctx context.Context, req *svcv2.Rev
 }
 
 func (s *Service) revoke(ctx context.Context, id, widget string) (*svcv2.DeletedDashboardShare, error) {
-	caller, key, err := target(ctx, id)
+	caller, key, err := shares().Target(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.store.DeleteDashboardShare(ctx, caller.Org, key, widget); err != nil {
-		return nil, shareFailure(ctx, err)
+		return nil, shares().Failure(ctx, err)
 	}
 	return &svcv2.DeletedDashboardShare{DashboardId: id, Object: "dashboard_share", Deleted: true}, nil
 }

@@ -2,20 +2,16 @@ package dashboards
 
 import (
 	"regexp"
-	"time"
 
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/known/structpb"
-	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // shown is what a link shows of a dashboard: of its widgets, or of the one, what is drawn, not what is asked. It copies what is known to
 // be harmless: a field that is added later stays hidden until it is added here.
-func shown(def *svcv2.CreateDashboardRequest, only *svcv2.Widget) *structpb.Struct {
-	out := &svcv2.CreateDashboardRequest{TimeRange: def.GetTimeRange(), RefreshIntervalSeconds: def.RefreshIntervalSeconds}
+func shown(def *svcv2.CreateDashboardRequest, only *svcv2.Widget) *svcv2.SharedDashboard {
+	out := &svcv2.SharedDashboard{TimeRange: def.GetTimeRange(), RefreshIntervalSeconds: def.RefreshIntervalSeconds}
 	widgets := def.GetWidgets()
 	if only != nil {
 		out.Name = widgetTitle(only)
@@ -40,13 +36,7 @@ func shown(def *svcv2.CreateDashboardRequest, only *svcv2.Widget) *structpb.Stru
 		}
 		out.Widgets = append(out.Widgets, public)
 	}
-	s := camel(out.ProtoReflect())
-	for _, list := range []string{"widgets", "sections", "variables"} {
-		if s.Fields[list] == nil {
-			s.Fields[list] = structpb.NewListValue(&structpb.ListValue{})
-		}
-	}
-	return s
+	return out
 }
 
 // shownDisplay leaves out what says which data is asked for.
@@ -71,53 +61,6 @@ func shownDisplay(d *svcv2.WidgetDisplay) *svcv2.WidgetDisplay {
 
 // uses reports whether a widget refers to a variable, as `$name` or `${name}`.
 func uses(w *svcv2.Widget, name string) bool {
-	text, err := proto.Marshal(w)
+	text, err := protojson.Marshal(w) // where a quote ends each text; in the binary form, a digit or letter might
 	return err == nil && regexp.MustCompile(`\$(`+name+`\b|\{`+name+`\})`).Match(text)
-}
-
-// camel is the JSON of what is set in a message, with camelCase names; the keys of maps stay as they are.
-func camel(m protoreflect.Message) *structpb.Struct {
-	out := &structpb.Struct{Fields: map[string]*structpb.Value{}}
-	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case f.IsMap():
-			entries := &structpb.Struct{Fields: map[string]*structpb.Value{}}
-			v.Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
-				entries.Fields[k.String()] = camelValue(f.MapValue(), v)
-				return true
-			})
-			out.Fields[f.JSONName()] = structpb.NewStructValue(entries)
-		case f.IsList():
-			list := &structpb.ListValue{}
-			for i := range v.List().Len() {
-				list.Values = append(list.Values, camelValue(f, v.List().Get(i)))
-			}
-			out.Fields[f.JSONName()] = structpb.NewListValue(list)
-		default:
-			out.Fields[f.JSONName()] = camelValue(f, v)
-		}
-		return true
-	})
-	return out
-}
-
-func camelValue(f protoreflect.FieldDescriptor, v protoreflect.Value) *structpb.Value {
-	switch f.Kind() {
-	case protoreflect.BoolKind:
-		return structpb.NewBoolValue(v.Bool())
-	case protoreflect.DoubleKind:
-		return structpb.NewNumberValue(v.Float())
-	case protoreflect.Int32Kind:
-		return structpb.NewNumberValue(float64(v.Int()))
-	case protoreflect.MessageKind:
-		switch m := v.Message().Interface().(type) {
-		case *timestamppb.Timestamp:
-			return structpb.NewStringValue(m.AsTime().Format(time.RFC3339Nano))
-		case *structpb.Value:
-			return m
-		}
-		return structpb.NewStructValue(camel(v.Message()))
-	default:
-		return structpb.NewStringValue(v.String())
-	}
 }

@@ -15,16 +15,16 @@ func TestShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, secret := range []string{
-		"service.name", "whereClause", "where_clause", "aggregation", "SELECT", `"sql":`, `"queries"`, `"formulas"`, `"transform"`, `"params"`, "listWhereClause",
-		"eventName", "pagePath", `"anchor"`, `"exclude"`, `"filters"`, "attributeKey", "k8s.pod.name", `"facet"`, "breakdownBy", `"steps"`, `"tags"`,
+		"service.name", "where_clause", "aggregation", "SELECT", `"sql":`, `"queries"`, `"formulas"`, `"transform"`, `"params"`, "list_where_clause",
+		"event_name", "page_path", `"anchor":{`, `"exclude"`, `"filters"`, "attribute_key", "k8s.pod.name", `"facet"`, "breakdown_by", `"steps"`, `"tags"`,
 	} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("%s is shown: %s", secret, text)
 		}
 	}
 	for _, part := range []string{
-		`"name":"Everything"`, `"startTime":"2026-01-01T00:00:00Z"`, `"refreshIntervalSeconds":60`, `"chartPresentation":{`, `"fillNulls":false`, `"softMax":2`, `"minW":2`,
-		`"sectionId":"s"`, `"content":"# hi"`, `"colorOverrides":{"a":"red"}`, `"showStepPercent":true`, `"kind":"raw_sql"`, `"includeAll":true`, `"options":[{"label":"one","value":"1"}`,
+		`"name":"Everything"`, `"start_time":"2026-01-01T00:00:00Z"`, `"refresh_interval_seconds":60`, `"chart_presentation":{`, `"fill_nulls":false`, `"soft_max":2`, `"min_w":2`,
+		`"section_id":"s"`, `"content":"# hi"`, `"color_overrides":{"a":"red"}`, `"show_step_percent":true`, `"kind":"raw_sql"`, `"include_all":true`, `"options":[{"value":"1","label":"one"}`,
 	} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("%s is missing in %s", part, text)
@@ -35,7 +35,7 @@ func TestShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, other := range []string{"Everything", "# hi", `"sectionId"`, `"name":"c"`, `"title":"S"`} {
+	for _, other := range []string{"Everything", "# hi", `"section_id"`, `"name":"c"`, `"title":"S"`} {
 		if strings.Contains(string(one), other) {
 			t.Errorf("the link to a widget shows %s of the dashboard: %s", other, one)
 		}

@@ -9,28 +9,20 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/services/dashboards/templates"
 )
 
 // ListDashboardTemplates lists the built-in templates in the order in which they are shown.
 func (s *Service) ListDashboardTemplates(_ context.Context, req *svcv2.ListDashboardTemplatesRequest) (*svcv2.ListDashboardTemplatesResponse, error) {
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	all := templates.All()
-	all = all[min(offset, len(all)):]
-	res := &svcv2.ListDashboardTemplatesResponse{Object: "list", HasMore: len(all) > limit}
-	if res.HasMore {
-		all = all[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	all, next := paging.Part(page, all)
+	res := &svcv2.ListDashboardTemplatesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, t := range all {
 		res.Data = append(res.Data, templateToProto(t))
 	}
@@ -50,7 +42,7 @@ func (s *Service) PreviewDashboardTemplate(_ context.Context, req *svcv2.Preview
 
 // InstantiateDashboardTemplate creates a dashboard from a template.
 func (s *Service) InstantiateDashboardTemplate(ctx context.Context, req *svcv2.InstantiateDashboardTemplateRequest) (*svcv2.DashboardMutationResponse, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 
 // ListDashboardVersions lists the versions of a dashboard, newest first.
 func (s *Service) ListDashboardVersions(ctx context.Context, req *svcv2.ListDashboardVersionsRequest) (*svcv2.ListDashboardVersionsResponse, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -33,14 +33,10 @@ func (s *Service) ListDashboardVersions(ctx context.Context, req *svcv2.ListDash
 	}
 	rows, err := s.store.ListDashboardVersions(ctx, caller.Org, id, below, limit+1)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
-	res := &svcv2.ListDashboardVersionsResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatVersion(rows[limit-1].Number)
-		res.NextCursor = &next
-	}
+	rows, next := paging.CutAfter(limit, rows, func(last store.DashboardVersion) string { return paging.FormatVersion(last.Number) })
+	res := &svcv2.ListDashboardVersionsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, v := range rows {
 		res.Data = append(res.Data, &svcv2.DashboardVersion{
 			Id: publicid.Encode(publicid.DashboardVersion, v.ID), Object: "dashboard_version", DashboardId: req.GetId(), VersionNumber: int32(v.Number),
@@ -56,14 +52,14 @@ func (s *Service) GetDashboardVersion(ctx context.Context, req *svcv2.GetDashboa
 	if err != nil {
 		return nil, err
 	}
-	d.Name, d.Definition, d.UpdatedAt = v.Name, v.Snapshot, v.CreatedAt
-	snapshot, err := toProto(d)
+	d.UpdatedAt = v.CreatedAt
+	then, err := readDefinition(v.Snapshot)
 	if err != nil {
 		return nil, err
 	}
 	return &svcv2.DashboardVersionDetail{
 		Id: req.GetVersionId(), Object: "dashboard_version", DashboardId: req.GetId(), VersionNumber: int32(v.Number), ChangeKind: v.Kind,
-		ChangeSummary: v.Summary, SourceVersionId: restoredID(v), CreatedAt: timestamppb.New(v.CreatedAt), CreatedBy: string(v.CreatedBy), Snapshot: snapshot,
+		ChangeSummary: v.Summary, SourceVersionId: restoredID(v), CreatedAt: timestamppb.New(v.CreatedAt), CreatedBy: string(v.CreatedBy), Snapshot: toProto(d, then),
 	}, nil
 }
 
@@ -87,7 +83,7 @@ func (s *Service) RestoreDashboardVersion(ctx context.Context, req *svcv2.Restor
 
 // version reads a version and its dashboard, so that it is known which of the two does not exist.
 func (s *Service) version(ctx context.Context, id, versionID string) (caller *principal.Principal, d store.Dashboard, v store.DashboardVersion, err error) {
-	caller, key, err := target(ctx, id)
+	caller, key, err := resource().Target(ctx, id)
 	if err != nil {
 		return nil, d, v, err
 	}
@@ -96,14 +92,14 @@ func (s *Service) version(ctx context.Context, id, versionID string) (caller *pr
 		return nil, d, v, apierr.New(apierr.InvalidRequest, fmt.Sprintf("version_id is not the id of a version: %v.", err), apierr.Param("version_id"))
 	}
 	if d, err = s.store.GetDashboard(ctx, caller.Org, key); err != nil {
-		return nil, d, v, failure(ctx, err)
+		return nil, d, v, resource().Failure(ctx, err)
 	}
 	v, err = s.store.GetDashboardVersion(ctx, caller.Org, key, versionKey)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, d, v, apierr.New(apierr.DashboardVersionNotFound, "This dashboard has no such version.", apierr.Cause(err))
 	}
 	if err != nil {
-		return nil, d, v, failure(ctx, err)
+		return nil, d, v, resource().Failure(ctx, err)
 	}
 	return caller, d, v, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -32,13 +33,13 @@ func New(st *store.Store, secrets Secrets) *Service { return &Service{store: st,
 
 // GetIngestKeys returns the default pair, and makes it for an organization that has none.
 func (s *Service) GetIngestKeys(ctx context.Context, _ *svcv2.GetIngestKeysRequest) (*svcv2.IngestKeys, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
 	public, private, err := s.pair(ctx, caller)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return toPair(public, private), nil
 }
@@ -85,18 +86,18 @@ func (s *Service) RollPrivateIngestKey(ctx context.Context, _ *svcv2.RollPrivate
 }
 
 func (s *Service) rollDefault(ctx context.Context, kind store.IngestKeyKind) (*svcv2.IngestKeys, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
 	public, private, err := s.pair(ctx, caller)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	text, secret := s.secrets(kind)
 	rolled, err := s.store.RollDefaultIngestKey(ctx, caller.Org, kind, secret)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	if kind == store.IngestKeyPublic {
 		return toPair(rolled, private), nil
@@ -108,30 +109,21 @@ func (s *Service) rollDefault(ctx context.Context, kind store.IngestKeyKind) (*s
 
 // ListCustomIngestKeys lists custom keys, newest first.
 func (s *Service) ListCustomIngestKeys(ctx context.Context, req *svcv2.ListCustomIngestKeysRequest) (*svcv2.ListCustomIngestKeysResponse, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	all, err := s.store.ListIngestKeys(ctx, caller.Org)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	keys := slices.DeleteFunc(all, func(k store.IngestKey) bool { return k.Kind != store.IngestKeyCustom })
-	keys = keys[min(offset, len(keys)):]
-	res := &svcv2.ListCustomIngestKeysResponse{Object: "list", HasMore: len(keys) > limit}
-	if res.HasMore {
-		keys = keys[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	keys, next := paging.Part(page, keys)
+	res := &svcv2.ListCustomIngestKeysResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, k := range keys {
 		res.Data = append(res.Data, toProto(k))
 	}
@@ -140,7 +132,7 @@ func (s *Service) ListCustomIngestKeys(ctx context.Context, req *svcv2.ListCusto
 
 // CreateCustomIngestKey creates a key and returns its secret, which is not stored.
 func (s *Service) CreateCustomIngestKey(ctx context.Context, req *svcv2.CreateCustomIngestKeyRequest) (*svcv2.IngestKeyWithSecret, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -156,30 +148,30 @@ func (s *Service) CreateCustomIngestKey(ctx context.Context, req *svcv2.CreateCu
 	}
 	key, err := s.store.CreateIngestKey(ctx, caller.Org, in)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return withSecret(key, text), nil
 }
 
 // GetCustomIngestKey returns one key.
 func (s *Service) GetCustomIngestKey(ctx context.Context, req *svcv2.GetCustomIngestKeyRequest) (*svcv2.IngestKey, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	key, err := s.store.GetIngestKey(ctx, caller.Org, id)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	if key.Kind != store.IngestKeyCustom {
-		return nil, failure(ctx, store.ErrNotFound)
+		return nil, resource().Failure(ctx, store.ErrNotFound)
 	}
 	return toProto(key), nil
 }
 
 // UpdateCustomIngestKey changes the fields that the mask names.
 func (s *Service) UpdateCustomIngestKey(ctx context.Context, req *svcv2.UpdateCustomIngestKeyRequest) (*svcv2.IngestKey, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -211,73 +203,42 @@ func (s *Service) UpdateCustomIngestKey(ctx context.Context, req *svcv2.UpdateCu
 	}
 	key, err := s.store.EditIngestKey(ctx, caller.Org, id, edit)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return toProto(key), nil
 }
 
 // RollCustomIngestKey gives a key a new secret; its id and settings stay.
 func (s *Service) RollCustomIngestKey(ctx context.Context, req *svcv2.RollCustomIngestKeyRequest) (*svcv2.IngestKeyWithSecret, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	text, secret := s.secrets(store.IngestKeyCustom)
 	key, err := s.store.RollIngestKey(ctx, caller.Org, id, secret)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return withSecret(key, text), nil
 }
 
 // DeleteCustomIngestKey deletes a key.
 func (s *Service) DeleteCustomIngestKey(ctx context.Context, req *svcv2.DeleteCustomIngestKeyRequest) (*svcv2.DeletedIngestKey, error) {
-	caller, id, err := target(ctx, req.GetId())
+	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	if err := s.store.DeleteIngestKey(ctx, caller.Org, id); err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return &svcv2.DeletedIngestKey{Id: req.GetId(), Object: "ingest_key", Deleted: true}, nil
 }
 
-func callerOf(ctx context.Context) (*principal.Principal, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("ingestkeys: the call has no principal")
-	}
-	return caller, nil
-}
-
-func target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, uuid.Nil, err
-	}
-	key, err := publicid.Decode(publicid.IngestKey, id)
-	if err != nil {
-		return nil, uuid.Nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("id is not the id of an ingest key: %v.", err), apierr.Param("id"))
-	}
-	return caller, key, nil
-}
-
-// failure keeps another organization's key and an unknown one indistinguishable.
-func failure(ctx context.Context, err error) error {
-	var invalid *store.InvalidError
-	switch {
-	case errors.As(err, &invalid):
-		first := invalid.Violations[0]
-		var all []apierr.Violation
-		for _, v := range invalid.Violations {
-			all = append(all, apierr.Violation{Field: v.Field, Message: v.Reason})
-		}
-		return apierr.New(apierr.IngestKeyValidation, fmt.Sprintf("`%s` %s.", first.Field, first.Reason), apierr.Param(first.Field), apierr.Violations(all...))
-	case errors.Is(err, store.ErrNotFound):
-		return apierr.New(apierr.IngestKeyNotFound, "This organization has no such custom ingest key.", apierr.Param("id"), apierr.Cause(err))
-	case ctx.Err() != nil:
-		return apierr.From(ctx.Err())
-	default:
-		return apierr.New(apierr.IngestKeyPersistence, "Ingest keys cannot be read or changed at the moment. Try again.", apierr.Cause(err))
+// resource gives failures their errors.
+func resource() refusal.Resource {
+	return refusal.Resource{
+		Prefix: publicid.IngestKey, ID: "an ingest key", Invalid: apierr.IngestKeyValidation,
+		NotFound:    refusal.Answer{Tag: apierr.IngestKeyNotFound, Message: "This organization has no such custom ingest key."},
+		Unavailable: refusal.Answer{Tag: apierr.IngestKeyPersistence, Message: "Ingest keys cannot be read or changed at the moment. Try again."},
 	}
 }

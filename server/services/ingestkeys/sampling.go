@@ -5,31 +5,32 @@ import (
 	"fmt"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
 
 // GetSamplingPolicy returns the organization's policy, or the one that keeps every span.
 func (s *Service) GetSamplingPolicy(ctx context.Context, _ *svcv2.GetSamplingPolicyRequest) (*svcv2.SamplingPolicy, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
 	policy, err := s.store.GetSamplingPolicy(ctx, caller.Org)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return toSamplingPolicy(policy), nil
 }
 
 // UpdateSamplingPolicy changes the fields that the mask names.
 func (s *Service) UpdateSamplingPolicy(ctx context.Context, req *svcv2.UpdateSamplingPolicyRequest) (*svcv2.SamplingPolicy, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
 	old, err := s.store.GetSamplingPolicy(ctx, caller.Org)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	paths := req.GetUpdateMask().GetPaths()
 	if len(paths) == 0 {
@@ -52,7 +53,7 @@ func (s *Service) UpdateSamplingPolicy(ctx context.Context, req *svcv2.UpdateSam
 	}
 	policy, err := s.store.PutSamplingPolicy(ctx, caller.Org, in)
 	if err != nil {
-		return nil, failure(ctx, err)
+		return nil, resource().Failure(ctx, err)
 	}
 	return toSamplingPolicy(policy), nil
 }

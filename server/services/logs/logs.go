@@ -4,20 +4,26 @@ package logs
 import (
 	"context"
 	"strings"
+	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 )
 
 // Service implements svcv2connect.LogsServiceHandler. It is safe for concurrent use.
 type Service struct {
 	warehouse read.Warehouse
+	engine    *engine.Engine
 }
 
 // New returns the service.
-func New(w read.Warehouse) *Service { return &Service{warehouse: w} }
+func New(w read.Warehouse) *Service {
+	return &Service{warehouse: w, engine: engine.New(engine.Config{Warehouse: w})}
+}
 
 // SearchLogs finds the latest records of a window.
 func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) (*svcv2.SearchLogsResponse, error) {
@@ -41,9 +47,7 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.LogRow](ctx, s.warehouse, org, query.SearchLogs(query.LogSearch{
-		Window: window, Before: before, Filters: filters, Limit: limit + 1,
-	}))
+	rows, err := s.latest(ctx, org, query.LogSearch{Window: window, Before: before, Filters: filters, Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +68,51 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 		res.Data = append(res.Data, p)
 	}
 	return res, nil
+}
+
+const (
+	// The first slice of a search is this part of the window, the next ones are longer by sliceGrowth.
+	firstSlice  = 64
+	sliceGrowth = 4
+	// shortestSlice spares a search of a short window the many reads of tiny slices.
+	shortestSlice = 5 * time.Minute
+)
+
+// latest walks the window backwards in slices, reading times alone, until it knows how far back the page reaches; then it reads the
+// page. Who looks for the latest 20 of a busy week pays for its last minutes, and for 20 records.
+func (s *Service) latest(ctx context.Context, org principal.OrgID, search query.LogSearch) ([]query.LogRow, error) {
+	slice := search
+	if k := search.Before; k != nil && k.Timestamp.Before(search.Window.End) {
+		slice.Window.End, search.Window.End = k.Timestamp, k.Timestamp
+	}
+	if search.Window.End.Before(search.Window.Start) {
+		return nil, nil
+	}
+	first := search.Window.Start
+	length := max(slice.Window.End.Sub(first)/firstSlice, shortestSlice)
+	// Records at the very time of the cursor can be left for this page.
+	known := search.Before != nil
+	search.Window.Start = search.Window.End
+	for slice.Limit > 0 && !slice.Window.End.Before(first) {
+		slice.Window.Start = slice.Window.End.Add(-length)
+		if slice.Window.Start.Before(first) {
+			slice.Window.Start = first
+		}
+		found, err := read.One[query.LogHorizonRow](ctx, s.warehouse, org, query.LogHorizon(slice))
+		if err != nil {
+			return nil, err
+		}
+		if found.Records > 0 {
+			search.Window.Start, known = found.Horizon, true
+		}
+		slice.Limit -= int(found.Records)
+		slice.Window.End = slice.Window.Start.Add(-1)
+		length *= sliceGrowth
+	}
+	if !known {
+		return nil, nil
+	}
+	return read.All[query.LogRow](ctx, s.warehouse, org, query.SearchLogs(search))
 }
 
 func toFilters(f *svcv2.LogFilters) (query.LogFilters, error) {

@@ -9,16 +9,20 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 )
 
 // Service implements svcv2connect.MetricsServiceHandler. It is safe for concurrent use.
 type Service struct {
 	warehouse read.Warehouse
+	engine    *engine.Engine
 }
 
 // New returns the service.
-func New(w read.Warehouse) *Service { return &Service{warehouse: w} }
+func New(w read.Warehouse) *Service {
+	return &Service{warehouse: w, engine: engine.New(engine.Config{Warehouse: w})}
+}
 
 // ListMetrics lists the metrics that received data points in a window, by name, type and service.
 func (s *Service) ListMetrics(ctx context.Context, req *svcv2.ListMetricsRequest) (*svcv2.ListMetricsResponse, error) {
@@ -30,26 +34,18 @@ func (s *Service) ListMetrics(ctx context.Context, req *svcv2.ListMetricsRequest
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := read.All[query.MetricRow](ctx, s.warehouse, org, query.ListMetrics(query.MetricList{
-		Window: window, ServiceName: req.ServiceName, MetricType: req.MetricType, Search: req.Search, Offset: offset, Limit: limit + 1,
+		Window: window, ServiceName: req.ServiceName, MetricType: req.MetricType, Search: req.Search, Offset: page.Offset, Limit: page.Want(),
 	}))
 	if err != nil {
 		return nil, err
 	}
-	res := &svcv2.ListMetricsResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	rows, next := paging.Cut(page, rows)
+	res := &svcv2.ListMetricsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row))
 	}

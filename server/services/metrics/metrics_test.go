@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -17,7 +18,15 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
+// TestMain makes each property hold for a few plays, since each asks the engine many times; -rapid.checks asks for more.
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"rapid.checks": "8", "rapid.nofailfile": "true"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(warehousetest.Main(m))
+}
 
 func as(ctx context.Context, org principal.OrgID) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})

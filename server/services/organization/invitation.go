@@ -27,7 +27,7 @@ const minPassword = 10
 
 // CreateInvitation makes a link and returns it, once.
 func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitationRequest) (*svcv2.InvitationWithLink, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,28 +54,20 @@ func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitat
 
 // ListInvitations lists invitations, newest first.
 func (s *Service) ListInvitations(ctx context.Context, req *svcv2.ListInvitationsRequest) (*svcv2.ListInvitationsResponse, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	offset, err := paging.ParseOffset(req.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.store.ListInvitations(ctx, caller.Org, offset, limit+1)
+	rows, err := s.store.ListInvitations(ctx, caller.Org, page.Offset, page.Want())
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	res := &svcv2.ListInvitationsResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	rows, next := paging.Cut(page, rows)
+	res := &svcv2.ListInvitationsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		res.Data = append(res.Data, s.invitationToProto(row))
 	}
@@ -84,7 +76,7 @@ func (s *Service) ListInvitations(ctx context.Context, req *svcv2.ListInvitation
 
 // RevokeInvitation makes a link useless.
 func (s *Service) RevokeInvitation(ctx context.Context, req *svcv2.RevokeInvitationRequest) (*svcv2.Invitation, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -17,28 +17,20 @@ import (
 
 // ListMembers lists the members, the longest standing first.
 func (s *Service) ListMembers(ctx context.Context, req *svcv2.ListMembersRequest) (*svcv2.ListMembersResponse, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	offset, err := paging.ParseOffset(req.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.store.ListMembers(ctx, caller.Org, offset, limit+1)
+	rows, err := s.store.ListMembers(ctx, caller.Org, page.Offset, page.Want())
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	res := &svcv2.ListMembersResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	rows, next := paging.Cut(page, rows)
+	res := &svcv2.ListMembersResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		res.Data = append(res.Data, memberToProto(row))
 	}
@@ -76,7 +68,7 @@ func (s *Service) RemoveMember(ctx context.Context, req *svcv2.RemoveMemberReque
 }
 
 func member(ctx context.Context, id string) (*principal.Principal, principal.UserID, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, "", err
 	}

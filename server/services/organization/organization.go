@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -51,7 +52,7 @@ func New(cfg Config) *Service {
 
 // GetOrganization returns the caller's organization.
 func (s *Service) GetOrganization(ctx context.Context, _ *svcv2.GetOrganizationRequest) (*svcv2.Organization, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (s *Service) GetOrganization(ctx context.Context, _ *svcv2.GetOrganizationR
 
 // UpdateOrganization changes the fields that the mask names.
 func (s *Service) UpdateOrganization(ctx context.Context, req *svcv2.UpdateOrganizationRequest) (*svcv2.Organization, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (s *Service) UpdateOrganization(ctx context.Context, req *svcv2.UpdateOrgan
 
 // DeleteOrganization removes the caller's organization. Its telemetry follows: see the tombstones of the store.
 func (s *Service) DeleteOrganization(ctx context.Context, req *svcv2.DeleteOrganizationRequest) (*svcv2.DeletedOrganization, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +106,6 @@ func (s *Service) DeleteOrganization(ctx context.Context, req *svcv2.DeleteOrgan
 	return &svcv2.DeletedOrganization{Id: string(caller.Org), Object: "organization", Deleted: true}, nil
 }
 
-func callerOf(ctx context.Context) (*principal.Principal, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("organization: the call has no principal")
-	}
-	return caller, nil
-}
-
 // unrestricted refuses keys with scopes what would give somebody more than the key can do.
 func unrestricted(caller *principal.Principal, what string) error {
 	if caller.Scopes == nil || caller.Kind == principal.KindSession || caller.HasScope("*") {
@@ -121,15 +114,17 @@ func unrestricted(caller *principal.Principal, what string) error {
 	return apierr.New(apierr.InsufficientScope, what+" gives access to everything in the organization, so a key that is restricted to scopes cannot do it.")
 }
 
-func failure(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, store.ErrLastAdministrator):
-		return apierr.New(apierr.LastAdministrator, "This is the last administrator of the organization. Make somebody else administrator first.", apierr.Cause(err))
-	case ctx.Err() != nil:
-		return apierr.From(ctx.Err())
-	default:
-		return apierr.New(apierr.OrganizationPersistence, "The organization cannot be read or changed at the moment. Try again.", apierr.Cause(err))
+func resource() refusal.Resource {
+	return refusal.Resource{
+		Unavailable: refusal.Answer{Tag: apierr.OrganizationPersistence, Message: "The organization cannot be read or changed at the moment. Try again."},
 	}
+}
+
+func failure(ctx context.Context, err error) error {
+	if errors.Is(err, store.ErrLastAdministrator) {
+		return apierr.New(apierr.LastAdministrator, "This is the last administrator of the organization. Make somebody else administrator first.", apierr.Cause(err))
+	}
+	return resource().Failure(ctx, err)
 }
 
 func toProto(o store.Organization) *svcv2.Organization {

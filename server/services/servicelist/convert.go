@@ -16,7 +16,7 @@ func toProto(row query.ServiceRow, seconds float64) *svcv2.Service {
 	p := &svcv2.Service{
 		Object: "service", Name: row.ServiceName, ServiceNamespaces: row.Namespaces, DeploymentEnvironments: row.Environments,
 		Throughput: row.EstimatedSpanCount / seconds, TracedThroughput: spans / seconds,
-		SpanCount: spans, ErrorCount: float64(row.ErrorCount), ErrorRate: float64(row.ErrorCount) / spans,
+		SpanCount: spans, ErrorCount: float64(row.ErrorCount), ErrorRate: ratio(row.EstimatedErrors, row.EstimatedSpanCount),
 		P50LatencyMs: milliseconds(row.Latencies, 0), P95LatencyMs: milliseconds(row.Latencies, 1), P99LatencyMs: milliseconds(row.Latencies, 2),
 		HasSampling: math.Abs(weight-1) > sampled, SamplingWeight: weight,
 	}
@@ -25,6 +25,14 @@ func toProto(row query.ServiceRow, seconds float64) *svcv2.Service {
 		p.BaselineP95LatencyMs, p.BaselineSpanCount = &p95, &count
 	}
 	return p
+}
+
+// ratio is a part of a whole, 0 when there is no whole. Sums of weights that were added in another order differ in their last bits.
+func ratio(part, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return min(part/whole, 1)
 }
 
 // milliseconds picks one quantile of nanoseconds. A digest without values gives NaN, which JSON cannot hold.

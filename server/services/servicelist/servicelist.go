@@ -28,26 +28,18 @@ func (s *Service) ListServices(ctx context.Context, req *svcv2.ListServicesReque
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
-		Window: window, DeploymentEnvironment: req.DeploymentEnvironment, ServiceNamespace: req.ServiceNamespace, Offset: offset, Limit: limit + 1,
+		Window: window, DeploymentEnvironment: req.DeploymentEnvironment, ServiceNamespace: req.ServiceNamespace, Offset: page.Offset, Limit: page.Want(),
 	}))
 	if err != nil {
 		return nil, err
 	}
-	res := &svcv2.ListServicesResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
+	rows, next := paging.Cut(page, rows)
+	res := &svcv2.ListServicesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	seconds := window.End.Sub(window.Start).Seconds()
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row, seconds))

@@ -93,7 +93,7 @@ func TestListServices(t *testing.T) {
 	want := []*svcv2.Service{
 		{
 			Object: "service", Name: "web", ServiceNamespaces: []string{"shop"}, DeploymentEnvironments: []string{"prod", "staging"}, Throughput: 0.5, TracedThroughput: 0.2,
-			SpanCount: 20, ErrorCount: 10, ErrorRate: 0.5, P50LatencyMs: 10, P95LatencyMs: 10, P99LatencyMs: 10, HasSampling: true, SamplingWeight: 2.5,
+			SpanCount: 20, ErrorCount: 10, ErrorRate: 0.2, P50LatencyMs: 10, P95LatencyMs: 10, P99LatencyMs: 10, HasSampling: true, SamplingWeight: 2.5,
 			BaselineP95LatencyMs: ptr(5.0), BaselineSpanCount: ptr(3.0),
 		},
 		{

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -47,7 +48,7 @@ func (s *Service) SignIn(ctx context.Context, req *svcv2.SignInRequest) (*svcv2.
 
 // GetSession tells what the credential of the call is.
 func (s *Service) GetSession(ctx context.Context, _ *svcv2.GetSessionRequest) (*svcv2.Session, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (s *Service) completeKey(ctx context.Context, caller *principal.Principal, 
 
 // SignOut ends the session of the call.
 func (s *Service) SignOut(ctx context.Context, _ *svcv2.SignOutRequest) (*svcv2.EndedSession, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -127,14 +128,6 @@ func (s *Service) SignOut(ctx context.Context, _ *svcv2.SignOutRequest) (*svcv2.
 	return &svcv2.EndedSession{Object: "session", Deleted: true}, nil
 }
 
-func callerOf(ctx context.Context) (*principal.Principal, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("sessions: the call has no principal")
-	}
-	return caller, nil
-}
-
 func sessionID(caller *principal.Principal) (uuid.UUID, error) {
 	id, err := uuid.Parse(caller.CredentialID)
 	if err != nil {
@@ -145,14 +138,12 @@ func sessionID(caller *principal.Principal) (uuid.UUID, error) {
 
 // failure: what was there when the call was authenticated and is gone now was just deleted.
 func failure(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, store.ErrNotFound):
+	if errors.Is(err, store.ErrNotFound) {
 		return apierr.New(apierr.InvalidCredentials, "The credential has just ended.", apierr.Cause(err))
-	case ctx.Err() != nil:
-		return apierr.From(ctx.Err())
-	default:
-		return apierr.New(apierr.AuthorizationUnavailable, "Sessions cannot be read or changed at the moment. Try again.", apierr.Cause(err))
 	}
+	return refusal.Resource{
+		Unavailable: refusal.Answer{Tag: apierr.AuthorizationUnavailable, Message: "Sessions cannot be read or changed at the moment. Try again."},
+	}.Failure(ctx, err)
 }
 
 func userToProto(u store.User) *svcv2.User {

@@ -9,7 +9,6 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/paging"
-	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 )
@@ -38,7 +37,7 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 	}
 	var rows []query.TraceRow
 	if possible {
-		if rows, err = s.latest(ctx, org, window, before, filters, limit+1); err != nil {
+		if rows, err = (&finder{s, org, before, filters}).latest(ctx, window, limit+1); err != nil {
 			return nil, err
 		}
 	}
@@ -53,51 +52,6 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 		res.Data = append(res.Data, toSummary(row))
 	}
 	return res, nil
-}
-
-const (
-	// The first slice of a search with filters is this part of the window, the next ones are longer by sliceGrowth.
-	firstSlice  = 64
-	sliceGrowth = 4
-	// shortestSlice spares a search of a short window the many reads of tiny slices.
-	shortestSlice = 5 * time.Minute
-)
-
-// latest walks the window backwards in slices until it has enough traces: who looks for the latest 20 of a busy week pays for
-// its last minutes.
-func (s *Service) latest(ctx context.Context, org principal.OrgID, w query.Window, before *paging.TraceKey, filters *query.TraceFilters, want int) ([]query.TraceRow, error) {
-	if before != nil && before.Start.Before(w.End) {
-		w.End = before.Start
-	}
-	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)
-	var rows []query.TraceRow
-	var slice query.Window
-	for ; !w.End.Before(w.Start) && len(rows) < want; w.End = slice.Start.Add(-1) {
-		slice = query.Window{Start: w.End.Add(-length), End: w.End}
-		length *= sliceGrowth
-		if filters == nil {
-			// Without filters the list of roots says how far back the page reaches.
-			horizon, err := read.One[query.TraceHorizonRow](ctx, s.warehouse, org, query.TraceHorizon(w, want-len(rows)))
-			if err != nil {
-				return nil, err
-			}
-			slice.Start = w.Start
-			if horizon.Roots == uint64(want-len(rows)) {
-				slice.Start = horizon.Horizon
-			}
-		}
-		if slice.Start.Before(w.Start) {
-			slice.Start = w.Start
-		}
-		found, err := read.All[query.TraceRow](ctx, s.warehouse, org, query.SearchTraces(query.TraceSearch{
-			Slice: slice, Before: before, Filters: filters, Limit: want - len(rows),
-		}))
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, found...)
-	}
-	return rows, nil
 }
 
 // toFilters returns nil when every trace matches; possible is false when none can.

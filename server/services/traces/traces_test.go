@@ -328,7 +328,7 @@ func TestIndexes(t *testing.T) {
 		want      []string
 	}{
 		"trace":     {query.TraceExtent(traceID(1)), []string{"idx_trace_id", "OrgId"}},
-		"spans":     {query.TraceSpans(traceID(1), window, 10), []string{"idx_trace_id", "OrgId", "Timestamp"}},
+		"spans":     {query.TraceSpans(traceID(1), 10), []string{"idx_trace_id", "OrgId", "Timestamp"}},
 		"attribute": {filtered, []string{"OrgId", "Timestamp", "idx_trace_id"}},
 		"matching":  {query.Statement{SQL: inner, Args: filtered.Args}, []string{"OrgId", "ServiceName", "idx_span_attribute"}},
 		"horizon":   {query.TraceHorizon(window, 10), []string{"OrgId", "Timestamp"}},

@@ -200,3 +200,35 @@ func testDashboardRace(t *testing.T, f *fixture) {
 		t.Errorf("%v: %d versions", err, len(versions))
 	}
 }
+
+// testDashboardHistory: a dashboard keeps its newest versions; another one loses none.
+func testDashboardHistory(t *testing.T, f *fixture) {
+	org, user := f.org(t)
+	ctx := t.Context()
+	create := func() store.Dashboard {
+		t.Helper()
+		d, _, err := f.CreateDashboard(ctx, org, user, newDashboard("d"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	busy, quiet := create(), create()
+	for n := 2; n <= store.MaxDashboardVersions+3; n++ {
+		_, _, err := f.EditDashboard(ctx, org, busy.ID, user, func(store.Dashboard) (*store.DashboardChange, error) {
+			c := newDashboard(strconv.Itoa(n))
+			c.Kind, c.Action = "renamed", "updated"
+			return &c, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := f.ListDashboardVersions(ctx, org, busy.ID, 0, 1000)
+	if err != nil || len(list) != store.MaxDashboardVersions || list[0].Number != store.MaxDashboardVersions+3 || list[len(list)-1].Number != 4 {
+		t.Errorf("%d versions, %v, want the newest %d", len(list), err, store.MaxDashboardVersions)
+	}
+	if list, err := f.ListDashboardVersions(ctx, org, quiet.ID, 0, 1000); err != nil || len(list) != 1 {
+		t.Errorf("the other dashboard has %d versions, %v", len(list), err)
+	}
+}

@@ -31,6 +31,9 @@ func testDefaultIngestKeys(t *testing.T, f *fixture) {
 	if diff := cmp.Diff(want, public); diff != "" {
 		t.Errorf("public (-want +got):\n%s", diff)
 	}
+	if entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{Action: "ingest_key.created"}, 0, 10); err != nil || len(entries) != 2 {
+		t.Errorf("audit: %d entries, %v", len(entries), err)
+	}
 	// One pair per organization, but as many pairs as organizations.
 	_, err = f.CreateDefaultIngestKeys(ctx, org, store.DefaultIngestKeys{Public: f.secret(), Private: f.secret()})
 	wantError(t, err, store.ErrConflict)

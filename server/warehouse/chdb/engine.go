@@ -134,6 +134,10 @@ func (e *Engine) prepare() error {
 	if _, _, err := e.anchor.exec("CREATE DATABASE IF NOT EXISTS "+quoteName(e.cfg.Database), "TSV", params{}); err != nil {
 		return err
 	}
+	// Row policies go by the database: in any other the system tables are empty.
+	if _, _, err := e.anchor.exec("USE "+quoteName(e.cfg.Database), "TSV", params{}); err != nil {
+		return err
+	}
 	_, out, err := e.anchor.exec("SELECT name FROM system.settings", "TSV", params{})
 	if err != nil {
 		return err

@@ -128,6 +128,13 @@ func (h *handler) run(ctx context.Context, out *response, r *http.Request) (Summ
 	if isHello(st.SQL) && st.Format == "Native" {
 		return Summary{}, out.write(helloBlock(h.engine.lib.version(), revision))
 	}
+	if r.Header.Get("X-ClickHouse-User") == TenantUser {
+		result, summary, err := h.engine.RunConfined(ctx, st.Statement)
+		if err != nil {
+			return Summary{}, err
+		}
+		return summary, out.whole(result, summary)
+	}
 	return h.engine.Run(ctx, st.Statement, out.write)
 }
 
@@ -208,6 +215,22 @@ func (o *response) finish(s Summary) {
 		return
 	}
 	o.start()
+	o.summarize(s)
+	o.w.Header().Set("Content-Length", "0")
+	o.w.WriteHeader(http.StatusOK)
+}
+
+// whole answers with a result that is complete.
+func (o *response) whole(result []byte, s Summary) error {
+	o.start()
+	o.summarize(s)
+	o.w.Header().Set("Content-Length", strconv.Itoa(len(result)))
+	o.w.WriteHeader(http.StatusOK)
+	_, err := o.w.Write(result)
+	return err
+}
+
+func (o *response) summarize(s Summary) {
 	text, err := json.Marshal(map[string]string{
 		"read_rows": strconv.FormatUint(s.ReadRows, 10), "read_bytes": strconv.FormatUint(s.ReadBytes, 10),
 		"written_rows": strconv.FormatUint(s.WrittenRows, 10), "written_bytes": strconv.FormatUint(s.WrittenBytes, 10),
@@ -215,8 +238,6 @@ func (o *response) finish(s Summary) {
 	if err == nil {
 		o.w.Header().Set("X-ClickHouse-Summary", string(text))
 	}
-	o.w.Header().Set("Content-Length", "0")
-	o.w.WriteHeader(http.StatusOK)
 }
 
 func (o *response) fail(ex *Exception) {

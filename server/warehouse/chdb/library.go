@@ -27,6 +27,8 @@ type library struct {
 	buffer        func(result uintptr) *byte
 	length        func(result uintptr) uintptr
 	errorText     func(result uintptr) string
+	storageRows   func(result uintptr) uint64
+	storageBytes  func(result uintptr) uint64
 	rowsRead      func(result uintptr) uint64
 	bytesRead     func(result uintptr) uint64
 	rowsWritten   func(result uintptr) uint64
@@ -71,6 +73,8 @@ func loadLibrary(path string) (*library, error) {
 		{&l.buffer, "chdb_result_buffer"},
 		{&l.length, "chdb_result_length"},
 		{&l.errorText, "chdb_result_error"},
+		{&l.storageRows, "chdb_result_storage_rows_read"},
+		{&l.storageBytes, "chdb_result_storage_bytes_read"},
 		{&l.rowsRead, "chdb_result_rows_read"},
 		{&l.bytesRead, "chdb_result_bytes_read"},
 		{&l.rowsWritten, "chdb_result_rows_written"},
@@ -113,7 +117,7 @@ func (l *library) result(r uintptr) (Summary, []byte, error) {
 	if text := l.errorText(r); text != "" {
 		return Summary{}, nil, newException(text)
 	}
-	s := Summary{ReadRows: l.rowsRead(r), ReadBytes: l.bytesRead(r), WrittenRows: l.rowsWritten(r), WrittenBytes: l.bytesWritten(r)}
+	s := Summary{ReadRows: l.storageRows(r), ReadBytes: l.storageBytes(r), WrittenRows: l.rowsWritten(r), WrittenBytes: l.bytesWritten(r)}
 	var out []byte
 	if n := l.length(r); n > 0 {
 		out = append(out, unsafe.Slice(l.buffer(r), n)...)

@@ -25,13 +25,9 @@ func (e *Engine) acquire(ctx context.Context, st Statement) (*connection, error)
 }
 
 func (e *Engine) connection(st Statement) (*connection, error) {
-	database := st.Database
-	if database == "" {
-		database = e.cfg.Database
-	}
 	names := slices.Sorted(maps.Keys(st.Settings))
 	var key strings.Builder
-	key.WriteString(database)
+	key.WriteString(e.database(st))
 	for _, name := range names {
 		fmt.Fprintf(&key, "\x00%s=%s", name, st.Settings[name])
 	}
@@ -45,6 +41,17 @@ func (e *Engine) connection(st Statement) (*connection, error) {
 	}
 	e.mu.Unlock()
 
+	c, err := e.connect(st)
+	if err != nil {
+		return nil, err
+	}
+	c.key = key.String()
+	return c, nil
+}
+
+// connect makes a connection on the statement's database with its settings.
+func (e *Engine) connect(st Statement) (*connection, error) {
+	names := slices.Sorted(maps.Keys(st.Settings))
 	for _, name := range names {
 		if !e.settings[name] && !strings.HasPrefix(name, "merge_tree_") {
 			return nil, exceptionf(115, "Unknown setting '%s'. (UNKNOWN_SETTING)", name)
@@ -54,9 +61,8 @@ func (e *Engine) connection(st Statement) (*connection, error) {
 	if err != nil {
 		return nil, exceptionf(codeTooManyConnections, "%s", err)
 	}
-	c.key = key.String()
 	c.tag = fmt.Sprintf("svc-%d-%d", os.Getpid(), e.tags.Add(1))
-	if _, _, err := c.exec("USE "+quoteName(database), "TSV", params{}); err != nil {
+	if _, _, err := c.exec("USE "+quoteName(e.database(st)), "TSV", params{}); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -72,6 +78,13 @@ func (e *Engine) connection(st Statement) (*connection, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+func (e *Engine) database(st Statement) string {
+	if st.Database == "" {
+		return e.cfg.Database
+	}
+	return st.Database
 }
 
 // release gives a connection back. Only one whose statement left no trace in the session is kept.
@@ -127,5 +140,8 @@ func (e *Engine) kill(tag string) {
 		return // asked again by the caller
 	}
 	defer killer.close()
+	if _, _, err := killer.exec("USE "+quoteName(e.cfg.Database), "TSV", params{}); err != nil { // elsewhere it sees no statements
+		return
+	}
 	_, _, _ = killer.exec("KILL QUERY WHERE Settings['log_comment'] = "+quoteString(tag)+" ASYNC", "TSV", params{})
 }

@@ -29,6 +29,8 @@ type EngineConfig struct {
 	MergeThreads int
 	// MaxConnections bounds the statements that run at once. Others wait.
 	MaxConnections int
+	// Fence lists the tables that row policies keep tenants apart in.
+	Fence Fence
 	// ExtraConfig is added inside <clickhouse> of config.xml: clusters and macros in tests.
 	ExtraConfig string
 }
@@ -138,10 +140,14 @@ func (c EngineConfig) writeConfig() (string, error) {
             <log_queries>0</log_queries>
         </default>
     </profiles>
-    <users><default><password></password><profile>default</profile><quota>default</quota><networks><ip>::/0</ip></networks></default></users>
+    <users>
+        <default>
+            <password></password><profile>default</profile><quota>default</quota><networks><ip>::/0</ip></networks>
+%s%s        </default>
+    </users>
     <quotas><default></default></quotas>
 </clickhouse>
-`, c.MaxThreads)
+`, c.MaxThreads, grants, c.Fence.policies(c.Database))
 
 	path := filepath.Join(c.DataDir, "config.xml")
 	for _, f := range []struct{ path, text string }{{path, b.String()}, {filepath.Join(c.DataDir, "users.xml"), users}} {

@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"runtime"
 )
 
 // Column is one column of a block.
@@ -106,6 +107,7 @@ func (b *Block) WriteTo(dst io.Writer) (int64, error) {
 		if rows > 0 {
 			b.Fields[i].Column.writePrefix(w)
 			b.Fields[i].Column.writeData(w)
+			runtime.Gosched() // what answers senders goes first
 		}
 	}
 	w.flush()

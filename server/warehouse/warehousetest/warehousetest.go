@@ -33,7 +33,7 @@ const startTimeout = 60 * time.Second
 // itself again as the engine's process.
 func Main(m *testing.M) int {
 	if len(os.Args) > 1 && os.Args[1] == "warehouse" {
-		if err := serve(os.Args[2:]); err != nil {
+		if err := Serve(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -47,7 +47,8 @@ func Main(m *testing.M) int {
 	return code
 }
 
-func serve(args []string) error {
+// Serve is the engine's process: what a test binary does that is started with the argument `warehouse` and these.
+func Serve(args []string) error {
 	flags := flag.NewFlagSet("warehouse", flag.ContinueOnError)
 	var cfg chdb.Config
 	flags.StringVar(&cfg.DataDir, "data-dir", "", "")
@@ -58,6 +59,10 @@ func serve(args []string) error {
 	cfg.Parent = chdb.ParentPipe()
 	cfg.ExtraConfig = os.Getenv(configVariable)
 	cfg.MaxServerMemory = 2 << 30
+	var err error
+	if cfg.Fence, err = warehouse.EmbeddedFence(); err != nil {
+		return err
+	}
 	return chdb.Serve(context.Background(), cfg)
 }
 

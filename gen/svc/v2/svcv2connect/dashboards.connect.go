@@ -122,7 +122,7 @@ type DashboardsServiceClient interface {
 	DeleteDashboard(context.Context, *v2.DeleteDashboardRequest) (*v2.DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
-	// One version for each change, newest first, without the definitions.
+	// One version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
 	ListDashboardVersions(context.Context, *v2.ListDashboardVersionsRequest) (*v2.ListDashboardVersionsResponse, error)
 	// Get a version of a dashboard.
 	//
@@ -565,7 +565,7 @@ type DashboardsServiceHandler interface {
 	DeleteDashboard(context.Context, *v2.DeleteDashboardRequest) (*v2.DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
-	// One version for each change, newest first, without the definitions.
+	// One version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
 	ListDashboardVersions(context.Context, *v2.ListDashboardVersionsRequest) (*v2.ListDashboardVersionsResponse, error)
 	// Get a version of a dashboard.
 	//

@@ -35,6 +35,20 @@ const (
 const (
 	// LogsServiceSearchLogsProcedure is the fully-qualified name of the LogsService's SearchLogs RPC.
 	LogsServiceSearchLogsProcedure = "/svc.v2.LogsService/SearchLogs"
+	// LogsServiceGetLogProcedure is the fully-qualified name of the LogsService's GetLog RPC.
+	LogsServiceGetLogProcedure = "/svc.v2.LogsService/GetLog"
+	// LogsServiceSearchLogPatternsProcedure is the fully-qualified name of the LogsService's
+	// SearchLogPatterns RPC.
+	LogsServiceSearchLogPatternsProcedure = "/svc.v2.LogsService/SearchLogPatterns"
+	// LogsServiceSearchLogFacetsProcedure is the fully-qualified name of the LogsService's
+	// SearchLogFacets RPC.
+	LogsServiceSearchLogFacetsProcedure = "/svc.v2.LogsService/SearchLogFacets"
+	// LogsServiceQueryLogTimeseriesProcedure is the fully-qualified name of the LogsService's
+	// QueryLogTimeseries RPC.
+	LogsServiceQueryLogTimeseriesProcedure = "/svc.v2.LogsService/QueryLogTimeseries"
+	// LogsServiceQueryLogBreakdownProcedure is the fully-qualified name of the LogsService's
+	// QueryLogBreakdown RPC.
+	LogsServiceQueryLogBreakdownProcedure = "/svc.v2.LogsService/QueryLogBreakdown"
 )
 
 // LogsServiceClient is a client for the svc.v2.LogsService service.
@@ -43,6 +57,28 @@ type LogsServiceClient interface {
 	//
 	// Log records of a window of at most 7 days that match every filter, latest first.
 	SearchLogs(context.Context, *v2.SearchLogsRequest) (*v2.SearchLogsResponse, error)
+	// Get a log record.
+	//
+	// One log record by the id that a search gave it.
+	GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error)
+	// Find log patterns.
+	//
+	// What the records of a window of at most 24 hours have in common, most frequent first. They are grouped by their fixed parts; ids,
+	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
+	// window before is read too, and patterns that it lacks are marked as new.
+	SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error)
+	// Get log facets.
+	//
+	// The severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
+	SearchLogFacets(context.Context, *v2.SearchLogFacetsRequest) (*v2.FacetList, error)
+	// Query logs over time.
+	//
+	// How many log records each bucket of a window of at most 31 days holds, of all that match or of each group of them.
+	QueryLogTimeseries(context.Context, *v2.QueryLogTimeseriesRequest) (*v2.LogTimeseries, error)
+	// Break down logs.
+	//
+	// How many log records each group has in a window of at most 30 days, the largest first.
+	QueryLogBreakdown(context.Context, *v2.QueryLogBreakdownRequest) (*v2.LogBreakdown, error)
 }
 
 // NewLogsServiceClient constructs a client for the svc.v2.LogsService service. By default, it uses
@@ -62,17 +98,97 @@ func NewLogsServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			connect.WithSchema(logsServiceMethods.ByName("SearchLogs")),
 			connect.WithClientOptions(opts...),
 		),
+		getLog: connect.NewClient[v2.GetLogRequest, v2.Log](
+			httpClient,
+			baseURL+LogsServiceGetLogProcedure,
+			connect.WithSchema(logsServiceMethods.ByName("GetLog")),
+			connect.WithClientOptions(opts...),
+		),
+		searchLogPatterns: connect.NewClient[v2.SearchLogPatternsRequest, v2.LogPatternList](
+			httpClient,
+			baseURL+LogsServiceSearchLogPatternsProcedure,
+			connect.WithSchema(logsServiceMethods.ByName("SearchLogPatterns")),
+			connect.WithClientOptions(opts...),
+		),
+		searchLogFacets: connect.NewClient[v2.SearchLogFacetsRequest, v2.FacetList](
+			httpClient,
+			baseURL+LogsServiceSearchLogFacetsProcedure,
+			connect.WithSchema(logsServiceMethods.ByName("SearchLogFacets")),
+			connect.WithClientOptions(opts...),
+		),
+		queryLogTimeseries: connect.NewClient[v2.QueryLogTimeseriesRequest, v2.LogTimeseries](
+			httpClient,
+			baseURL+LogsServiceQueryLogTimeseriesProcedure,
+			connect.WithSchema(logsServiceMethods.ByName("QueryLogTimeseries")),
+			connect.WithClientOptions(opts...),
+		),
+		queryLogBreakdown: connect.NewClient[v2.QueryLogBreakdownRequest, v2.LogBreakdown](
+			httpClient,
+			baseURL+LogsServiceQueryLogBreakdownProcedure,
+			connect.WithSchema(logsServiceMethods.ByName("QueryLogBreakdown")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // logsServiceClient implements LogsServiceClient.
 type logsServiceClient struct {
-	searchLogs *connect.Client[v2.SearchLogsRequest, v2.SearchLogsResponse]
+	searchLogs         *connect.Client[v2.SearchLogsRequest, v2.SearchLogsResponse]
+	getLog             *connect.Client[v2.GetLogRequest, v2.Log]
+	searchLogPatterns  *connect.Client[v2.SearchLogPatternsRequest, v2.LogPatternList]
+	searchLogFacets    *connect.Client[v2.SearchLogFacetsRequest, v2.FacetList]
+	queryLogTimeseries *connect.Client[v2.QueryLogTimeseriesRequest, v2.LogTimeseries]
+	queryLogBreakdown  *connect.Client[v2.QueryLogBreakdownRequest, v2.LogBreakdown]
 }
 
 // SearchLogs calls svc.v2.LogsService.SearchLogs.
 func (c *logsServiceClient) SearchLogs(ctx context.Context, req *v2.SearchLogsRequest) (*v2.SearchLogsResponse, error) {
 	response, err := c.searchLogs.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetLog calls svc.v2.LogsService.GetLog.
+func (c *logsServiceClient) GetLog(ctx context.Context, req *v2.GetLogRequest) (*v2.Log, error) {
+	response, err := c.getLog.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SearchLogPatterns calls svc.v2.LogsService.SearchLogPatterns.
+func (c *logsServiceClient) SearchLogPatterns(ctx context.Context, req *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error) {
+	response, err := c.searchLogPatterns.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SearchLogFacets calls svc.v2.LogsService.SearchLogFacets.
+func (c *logsServiceClient) SearchLogFacets(ctx context.Context, req *v2.SearchLogFacetsRequest) (*v2.FacetList, error) {
+	response, err := c.searchLogFacets.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// QueryLogTimeseries calls svc.v2.LogsService.QueryLogTimeseries.
+func (c *logsServiceClient) QueryLogTimeseries(ctx context.Context, req *v2.QueryLogTimeseriesRequest) (*v2.LogTimeseries, error) {
+	response, err := c.queryLogTimeseries.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// QueryLogBreakdown calls svc.v2.LogsService.QueryLogBreakdown.
+func (c *logsServiceClient) QueryLogBreakdown(ctx context.Context, req *v2.QueryLogBreakdownRequest) (*v2.LogBreakdown, error) {
+	response, err := c.queryLogBreakdown.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -85,6 +201,28 @@ type LogsServiceHandler interface {
 	//
 	// Log records of a window of at most 7 days that match every filter, latest first.
 	SearchLogs(context.Context, *v2.SearchLogsRequest) (*v2.SearchLogsResponse, error)
+	// Get a log record.
+	//
+	// One log record by the id that a search gave it.
+	GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error)
+	// Find log patterns.
+	//
+	// What the records of a window of at most 24 hours have in common, most frequent first. They are grouped by their fixed parts; ids,
+	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
+	// window before is read too, and patterns that it lacks are marked as new.
+	SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error)
+	// Get log facets.
+	//
+	// The severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
+	SearchLogFacets(context.Context, *v2.SearchLogFacetsRequest) (*v2.FacetList, error)
+	// Query logs over time.
+	//
+	// How many log records each bucket of a window of at most 31 days holds, of all that match or of each group of them.
+	QueryLogTimeseries(context.Context, *v2.QueryLogTimeseriesRequest) (*v2.LogTimeseries, error)
+	// Break down logs.
+	//
+	// How many log records each group has in a window of at most 30 days, the largest first.
+	QueryLogBreakdown(context.Context, *v2.QueryLogBreakdownRequest) (*v2.LogBreakdown, error)
 }
 
 // NewLogsServiceHandler builds an HTTP handler from the service implementation. It returns the path
@@ -100,10 +238,50 @@ func NewLogsServiceHandler(svc LogsServiceHandler, opts ...connect.HandlerOption
 		connect.WithSchema(logsServiceMethods.ByName("SearchLogs")),
 		connect.WithHandlerOptions(opts...),
 	)
+	logsServiceGetLogHandler := connect.NewUnaryHandlerSimple(
+		LogsServiceGetLogProcedure,
+		svc.GetLog,
+		connect.WithSchema(logsServiceMethods.ByName("GetLog")),
+		connect.WithHandlerOptions(opts...),
+	)
+	logsServiceSearchLogPatternsHandler := connect.NewUnaryHandlerSimple(
+		LogsServiceSearchLogPatternsProcedure,
+		svc.SearchLogPatterns,
+		connect.WithSchema(logsServiceMethods.ByName("SearchLogPatterns")),
+		connect.WithHandlerOptions(opts...),
+	)
+	logsServiceSearchLogFacetsHandler := connect.NewUnaryHandlerSimple(
+		LogsServiceSearchLogFacetsProcedure,
+		svc.SearchLogFacets,
+		connect.WithSchema(logsServiceMethods.ByName("SearchLogFacets")),
+		connect.WithHandlerOptions(opts...),
+	)
+	logsServiceQueryLogTimeseriesHandler := connect.NewUnaryHandlerSimple(
+		LogsServiceQueryLogTimeseriesProcedure,
+		svc.QueryLogTimeseries,
+		connect.WithSchema(logsServiceMethods.ByName("QueryLogTimeseries")),
+		connect.WithHandlerOptions(opts...),
+	)
+	logsServiceQueryLogBreakdownHandler := connect.NewUnaryHandlerSimple(
+		LogsServiceQueryLogBreakdownProcedure,
+		svc.QueryLogBreakdown,
+		connect.WithSchema(logsServiceMethods.ByName("QueryLogBreakdown")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.LogsService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case LogsServiceSearchLogsProcedure:
 			logsServiceSearchLogsHandler.ServeHTTP(w, r)
+		case LogsServiceGetLogProcedure:
+			logsServiceGetLogHandler.ServeHTTP(w, r)
+		case LogsServiceSearchLogPatternsProcedure:
+			logsServiceSearchLogPatternsHandler.ServeHTTP(w, r)
+		case LogsServiceSearchLogFacetsProcedure:
+			logsServiceSearchLogFacetsHandler.ServeHTTP(w, r)
+		case LogsServiceQueryLogTimeseriesProcedure:
+			logsServiceQueryLogTimeseriesHandler.ServeHTTP(w, r)
+		case LogsServiceQueryLogBreakdownProcedure:
+			logsServiceQueryLogBreakdownHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -115,4 +293,24 @@ type UnimplementedLogsServiceHandler struct{}
 
 func (UnimplementedLogsServiceHandler) SearchLogs(context.Context, *v2.SearchLogsRequest) (*v2.SearchLogsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.LogsService.SearchLogs is not implemented"))
+}
+
+func (UnimplementedLogsServiceHandler) GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.LogsService.GetLog is not implemented"))
+}
+
+func (UnimplementedLogsServiceHandler) SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.LogsService.SearchLogPatterns is not implemented"))
+}
+
+func (UnimplementedLogsServiceHandler) SearchLogFacets(context.Context, *v2.SearchLogFacetsRequest) (*v2.FacetList, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.LogsService.SearchLogFacets is not implemented"))
+}
+
+func (UnimplementedLogsServiceHandler) QueryLogTimeseries(context.Context, *v2.QueryLogTimeseriesRequest) (*v2.LogTimeseries, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.LogsService.QueryLogTimeseries is not implemented"))
+}
+
+func (UnimplementedLogsServiceHandler) QueryLogBreakdown(context.Context, *v2.QueryLogBreakdownRequest) (*v2.LogBreakdown, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.LogsService.QueryLogBreakdown is not implemented"))
 }

@@ -36,6 +36,15 @@ const (
 	// MetricsServiceListMetricsProcedure is the fully-qualified name of the MetricsService's
 	// ListMetrics RPC.
 	MetricsServiceListMetricsProcedure = "/svc.v2.MetricsService/ListMetrics"
+	// MetricsServiceQueryMetricsTimeseriesProcedure is the fully-qualified name of the MetricsService's
+	// QueryMetricsTimeseries RPC.
+	MetricsServiceQueryMetricsTimeseriesProcedure = "/svc.v2.MetricsService/QueryMetricsTimeseries"
+	// MetricsServiceQueryMetricBreakdownProcedure is the fully-qualified name of the MetricsService's
+	// QueryMetricBreakdown RPC.
+	MetricsServiceQueryMetricBreakdownProcedure = "/svc.v2.MetricsService/QueryMetricBreakdown"
+	// MetricsServiceGetMetricProcedure is the fully-qualified name of the MetricsService's GetMetric
+	// RPC.
+	MetricsServiceGetMetricProcedure = "/svc.v2.MetricsService/GetMetric"
 )
 
 // MetricsServiceClient is a client for the svc.v2.MetricsService service.
@@ -44,6 +53,22 @@ type MetricsServiceClient interface {
 	//
 	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
 	ListMetrics(context.Context, *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error)
+	// Query a metric over time.
+	//
+	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
+	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
+	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
+	// with the ones before them, a restart counts from zero.
+	QueryMetricsTimeseries(context.Context, *v2.QueryMetricsTimeseriesRequest) (*v2.MetricTimeseries, error)
+	// Break down a metric.
+	//
+	// The value of one metric for each group of its points in a window of at most 30 days, the largest first.
+	QueryMetricBreakdown(context.Context, *v2.QueryMetricBreakdownRequest) (*v2.MetricBreakdown, error)
+	// Retrieve a metric.
+	//
+	// What is known of the metric of a name in a window of at most 31 days: its types, the services that send it, its attributes and the
+	// latest value of each type.
+	GetMetric(context.Context, *v2.GetMetricRequest) (*v2.MetricDetail, error)
 }
 
 // NewMetricsServiceClient constructs a client for the svc.v2.MetricsService service. By default, it
@@ -63,17 +88,65 @@ func NewMetricsServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(metricsServiceMethods.ByName("ListMetrics")),
 			connect.WithClientOptions(opts...),
 		),
+		queryMetricsTimeseries: connect.NewClient[v2.QueryMetricsTimeseriesRequest, v2.MetricTimeseries](
+			httpClient,
+			baseURL+MetricsServiceQueryMetricsTimeseriesProcedure,
+			connect.WithSchema(metricsServiceMethods.ByName("QueryMetricsTimeseries")),
+			connect.WithClientOptions(opts...),
+		),
+		queryMetricBreakdown: connect.NewClient[v2.QueryMetricBreakdownRequest, v2.MetricBreakdown](
+			httpClient,
+			baseURL+MetricsServiceQueryMetricBreakdownProcedure,
+			connect.WithSchema(metricsServiceMethods.ByName("QueryMetricBreakdown")),
+			connect.WithClientOptions(opts...),
+		),
+		getMetric: connect.NewClient[v2.GetMetricRequest, v2.MetricDetail](
+			httpClient,
+			baseURL+MetricsServiceGetMetricProcedure,
+			connect.WithSchema(metricsServiceMethods.ByName("GetMetric")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // metricsServiceClient implements MetricsServiceClient.
 type metricsServiceClient struct {
-	listMetrics *connect.Client[v2.ListMetricsRequest, v2.ListMetricsResponse]
+	listMetrics            *connect.Client[v2.ListMetricsRequest, v2.ListMetricsResponse]
+	queryMetricsTimeseries *connect.Client[v2.QueryMetricsTimeseriesRequest, v2.MetricTimeseries]
+	queryMetricBreakdown   *connect.Client[v2.QueryMetricBreakdownRequest, v2.MetricBreakdown]
+	getMetric              *connect.Client[v2.GetMetricRequest, v2.MetricDetail]
 }
 
 // ListMetrics calls svc.v2.MetricsService.ListMetrics.
 func (c *metricsServiceClient) ListMetrics(ctx context.Context, req *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error) {
 	response, err := c.listMetrics.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// QueryMetricsTimeseries calls svc.v2.MetricsService.QueryMetricsTimeseries.
+func (c *metricsServiceClient) QueryMetricsTimeseries(ctx context.Context, req *v2.QueryMetricsTimeseriesRequest) (*v2.MetricTimeseries, error) {
+	response, err := c.queryMetricsTimeseries.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// QueryMetricBreakdown calls svc.v2.MetricsService.QueryMetricBreakdown.
+func (c *metricsServiceClient) QueryMetricBreakdown(ctx context.Context, req *v2.QueryMetricBreakdownRequest) (*v2.MetricBreakdown, error) {
+	response, err := c.queryMetricBreakdown.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetMetric calls svc.v2.MetricsService.GetMetric.
+func (c *metricsServiceClient) GetMetric(ctx context.Context, req *v2.GetMetricRequest) (*v2.MetricDetail, error) {
+	response, err := c.getMetric.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -86,6 +159,22 @@ type MetricsServiceHandler interface {
 	//
 	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
 	ListMetrics(context.Context, *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error)
+	// Query a metric over time.
+	//
+	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
+	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
+	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
+	// with the ones before them, a restart counts from zero.
+	QueryMetricsTimeseries(context.Context, *v2.QueryMetricsTimeseriesRequest) (*v2.MetricTimeseries, error)
+	// Break down a metric.
+	//
+	// The value of one metric for each group of its points in a window of at most 30 days, the largest first.
+	QueryMetricBreakdown(context.Context, *v2.QueryMetricBreakdownRequest) (*v2.MetricBreakdown, error)
+	// Retrieve a metric.
+	//
+	// What is known of the metric of a name in a window of at most 31 days: its types, the services that send it, its attributes and the
+	// latest value of each type.
+	GetMetric(context.Context, *v2.GetMetricRequest) (*v2.MetricDetail, error)
 }
 
 // NewMetricsServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -101,10 +190,34 @@ func NewMetricsServiceHandler(svc MetricsServiceHandler, opts ...connect.Handler
 		connect.WithSchema(metricsServiceMethods.ByName("ListMetrics")),
 		connect.WithHandlerOptions(opts...),
 	)
+	metricsServiceQueryMetricsTimeseriesHandler := connect.NewUnaryHandlerSimple(
+		MetricsServiceQueryMetricsTimeseriesProcedure,
+		svc.QueryMetricsTimeseries,
+		connect.WithSchema(metricsServiceMethods.ByName("QueryMetricsTimeseries")),
+		connect.WithHandlerOptions(opts...),
+	)
+	metricsServiceQueryMetricBreakdownHandler := connect.NewUnaryHandlerSimple(
+		MetricsServiceQueryMetricBreakdownProcedure,
+		svc.QueryMetricBreakdown,
+		connect.WithSchema(metricsServiceMethods.ByName("QueryMetricBreakdown")),
+		connect.WithHandlerOptions(opts...),
+	)
+	metricsServiceGetMetricHandler := connect.NewUnaryHandlerSimple(
+		MetricsServiceGetMetricProcedure,
+		svc.GetMetric,
+		connect.WithSchema(metricsServiceMethods.ByName("GetMetric")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.MetricsService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case MetricsServiceListMetricsProcedure:
 			metricsServiceListMetricsHandler.ServeHTTP(w, r)
+		case MetricsServiceQueryMetricsTimeseriesProcedure:
+			metricsServiceQueryMetricsTimeseriesHandler.ServeHTTP(w, r)
+		case MetricsServiceQueryMetricBreakdownProcedure:
+			metricsServiceQueryMetricBreakdownHandler.ServeHTTP(w, r)
+		case MetricsServiceGetMetricProcedure:
+			metricsServiceGetMetricHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -116,4 +229,16 @@ type UnimplementedMetricsServiceHandler struct{}
 
 func (UnimplementedMetricsServiceHandler) ListMetrics(context.Context, *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.MetricsService.ListMetrics is not implemented"))
+}
+
+func (UnimplementedMetricsServiceHandler) QueryMetricsTimeseries(context.Context, *v2.QueryMetricsTimeseriesRequest) (*v2.MetricTimeseries, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.MetricsService.QueryMetricsTimeseries is not implemented"))
+}
+
+func (UnimplementedMetricsServiceHandler) QueryMetricBreakdown(context.Context, *v2.QueryMetricBreakdownRequest) (*v2.MetricBreakdown, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.MetricsService.QueryMetricBreakdown is not implemented"))
+}
+
+func (UnimplementedMetricsServiceHandler) GetMetric(context.Context, *v2.GetMetricRequest) (*v2.MetricDetail, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.MetricsService.GetMetric is not implemented"))
 }

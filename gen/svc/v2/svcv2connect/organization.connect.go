@@ -60,6 +60,9 @@ const (
 	// OrganizationServiceRevokeInvitationProcedure is the fully-qualified name of the
 	// OrganizationService's RevokeInvitation RPC.
 	OrganizationServiceRevokeInvitationProcedure = "/svc.v2.OrganizationService/RevokeInvitation"
+	// OrganizationServicePreviewInvitationProcedure is the fully-qualified name of the
+	// OrganizationService's PreviewInvitation RPC.
+	OrganizationServicePreviewInvitationProcedure = "/svc.v2.OrganizationService/PreviewInvitation"
 	// OrganizationServiceAcceptInvitationProcedure is the fully-qualified name of the
 	// OrganizationService's AcceptInvitation RPC.
 	OrganizationServiceAcceptInvitationProcedure = "/svc.v2.OrganizationService/AcceptInvitation"
@@ -109,6 +112,10 @@ type OrganizationServiceClient interface {
 	// The link is refused from then on. An invitation that was accepted cannot be revoked: remove the member instead. Revoking it again
 	// changes nothing. Needs an organization administrator.
 	RevokeInvitation(context.Context, *v2.RevokeInvitationRequest) (*v2.Invitation, error)
+	// Preview an invitation.
+	//
+	// What the invitation of a link offers, for whoever has the link, while it can be accepted.
+	PreviewInvitation(context.Context, *v2.PreviewInvitationRequest) (*v2.InvitationPreview, error)
 	// Accept an invitation.
 	//
 	// Joins the organization of the invitation, once. Whoever is signed in (a session as the bearer token) joins as that user and sends the
@@ -182,6 +189,12 @@ func NewOrganizationServiceClient(httpClient connect.HTTPClient, baseURL string,
 			connect.WithSchema(organizationServiceMethods.ByName("RevokeInvitation")),
 			connect.WithClientOptions(opts...),
 		),
+		previewInvitation: connect.NewClient[v2.PreviewInvitationRequest, v2.InvitationPreview](
+			httpClient,
+			baseURL+OrganizationServicePreviewInvitationProcedure,
+			connect.WithSchema(organizationServiceMethods.ByName("PreviewInvitation")),
+			connect.WithClientOptions(opts...),
+		),
 		acceptInvitation: connect.NewClient[v2.AcceptInvitationRequest, v2.AcceptedInvitation](
 			httpClient,
 			baseURL+OrganizationServiceAcceptInvitationProcedure,
@@ -202,6 +215,7 @@ type organizationServiceClient struct {
 	createInvitation   *connect.Client[v2.CreateInvitationRequest, v2.InvitationWithLink]
 	listInvitations    *connect.Client[v2.ListInvitationsRequest, v2.ListInvitationsResponse]
 	revokeInvitation   *connect.Client[v2.RevokeInvitationRequest, v2.Invitation]
+	previewInvitation  *connect.Client[v2.PreviewInvitationRequest, v2.InvitationPreview]
 	acceptInvitation   *connect.Client[v2.AcceptInvitationRequest, v2.AcceptedInvitation]
 }
 
@@ -286,6 +300,15 @@ func (c *organizationServiceClient) RevokeInvitation(ctx context.Context, req *v
 	return nil, err
 }
 
+// PreviewInvitation calls svc.v2.OrganizationService.PreviewInvitation.
+func (c *organizationServiceClient) PreviewInvitation(ctx context.Context, req *v2.PreviewInvitationRequest) (*v2.InvitationPreview, error) {
+	response, err := c.previewInvitation.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // AcceptInvitation calls svc.v2.OrganizationService.AcceptInvitation.
 func (c *organizationServiceClient) AcceptInvitation(ctx context.Context, req *v2.AcceptInvitationRequest) (*v2.AcceptedInvitation, error) {
 	response, err := c.acceptInvitation.CallUnary(ctx, connect.NewRequest(req))
@@ -339,6 +362,10 @@ type OrganizationServiceHandler interface {
 	// The link is refused from then on. An invitation that was accepted cannot be revoked: remove the member instead. Revoking it again
 	// changes nothing. Needs an organization administrator.
 	RevokeInvitation(context.Context, *v2.RevokeInvitationRequest) (*v2.Invitation, error)
+	// Preview an invitation.
+	//
+	// What the invitation of a link offers, for whoever has the link, while it can be accepted.
+	PreviewInvitation(context.Context, *v2.PreviewInvitationRequest) (*v2.InvitationPreview, error)
 	// Accept an invitation.
 	//
 	// Joins the organization of the invitation, once. Whoever is signed in (a session as the bearer token) joins as that user and sends the
@@ -408,6 +435,12 @@ func NewOrganizationServiceHandler(svc OrganizationServiceHandler, opts ...conne
 		connect.WithSchema(organizationServiceMethods.ByName("RevokeInvitation")),
 		connect.WithHandlerOptions(opts...),
 	)
+	organizationServicePreviewInvitationHandler := connect.NewUnaryHandlerSimple(
+		OrganizationServicePreviewInvitationProcedure,
+		svc.PreviewInvitation,
+		connect.WithSchema(organizationServiceMethods.ByName("PreviewInvitation")),
+		connect.WithHandlerOptions(opts...),
+	)
 	organizationServiceAcceptInvitationHandler := connect.NewUnaryHandlerSimple(
 		OrganizationServiceAcceptInvitationProcedure,
 		svc.AcceptInvitation,
@@ -434,6 +467,8 @@ func NewOrganizationServiceHandler(svc OrganizationServiceHandler, opts ...conne
 			organizationServiceListInvitationsHandler.ServeHTTP(w, r)
 		case OrganizationServiceRevokeInvitationProcedure:
 			organizationServiceRevokeInvitationHandler.ServeHTTP(w, r)
+		case OrganizationServicePreviewInvitationProcedure:
+			organizationServicePreviewInvitationHandler.ServeHTTP(w, r)
 		case OrganizationServiceAcceptInvitationProcedure:
 			organizationServiceAcceptInvitationHandler.ServeHTTP(w, r)
 		default:
@@ -479,6 +514,10 @@ func (UnimplementedOrganizationServiceHandler) ListInvitations(context.Context, 
 
 func (UnimplementedOrganizationServiceHandler) RevokeInvitation(context.Context, *v2.RevokeInvitationRequest) (*v2.Invitation, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.OrganizationService.RevokeInvitation is not implemented"))
+}
+
+func (UnimplementedOrganizationServiceHandler) PreviewInvitation(context.Context, *v2.PreviewInvitationRequest) (*v2.InvitationPreview, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.OrganizationService.PreviewInvitation is not implemented"))
 }
 
 func (UnimplementedOrganizationServiceHandler) AcceptInvitation(context.Context, *v2.AcceptInvitationRequest) (*v2.AcceptedInvitation, error) {

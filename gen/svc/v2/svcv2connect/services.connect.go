@@ -36,6 +36,21 @@ const (
 	// ServicesServiceListServicesProcedure is the fully-qualified name of the ServicesService's
 	// ListServices RPC.
 	ServicesServiceListServicesProcedure = "/svc.v2.ServicesService/ListServices"
+	// ServicesServiceGetServiceProcedure is the fully-qualified name of the ServicesService's
+	// GetService RPC.
+	ServicesServiceGetServiceProcedure = "/svc.v2.ServicesService/GetService"
+	// ServicesServiceGetServiceOverviewProcedure is the fully-qualified name of the ServicesService's
+	// GetServiceOverview RPC.
+	ServicesServiceGetServiceOverviewProcedure = "/svc.v2.ServicesService/GetServiceOverview"
+	// ServicesServiceListServiceOperationsProcedure is the fully-qualified name of the
+	// ServicesService's ListServiceOperations RPC.
+	ServicesServiceListServiceOperationsProcedure = "/svc.v2.ServicesService/ListServiceOperations"
+	// ServicesServiceGetServiceApdexProcedure is the fully-qualified name of the ServicesService's
+	// GetServiceApdex RPC.
+	ServicesServiceGetServiceApdexProcedure = "/svc.v2.ServicesService/GetServiceApdex"
+	// ServicesServiceListServiceReleasesProcedure is the fully-qualified name of the ServicesService's
+	// ListServiceReleases RPC.
+	ServicesServiceListServiceReleasesProcedure = "/svc.v2.ServicesService/ListServiceReleases"
 )
 
 // ServicesServiceClient is a client for the svc.v2.ServicesService service.
@@ -45,6 +60,28 @@ type ServicesServiceClient interface {
 	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
 	// (kind Server or Consumer, or without a parent); a service that has none is measured by all its spans.
 	ListServices(context.Context, *v2.ListServicesRequest) (*v2.ListServicesResponse, error)
+	// Get a service.
+	//
+	// One service in a window of at most 365 days, with the same figures as in the list.
+	GetService(context.Context, *v2.GetServiceRequest) (*v2.Service, error)
+	// Get the overview of a service.
+	//
+	// Counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
+	GetServiceOverview(context.Context, *v2.GetServiceOverviewRequest) (*v2.ServiceOverview, error)
+	// List the operations of a service.
+	//
+	// What a service does: its entry spans (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service
+	// that has none is measured by all its spans.
+	ListServiceOperations(context.Context, *v2.ListServiceOperationsRequest) (*v2.ListServiceOperationsResponse, error)
+	// Get the Apdex of a service.
+	//
+	// How satisfied the callers of a service are over time: entry spans faster than a threshold satisfy, those faster than four times the
+	// threshold are tolerated, slower and failed ones frustrate.
+	GetServiceApdex(context.Context, *v2.GetServiceApdexRequest) (*v2.ServiceApdex, error)
+	// List the releases of a service.
+	//
+	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, and when each did.
+	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
 }
 
 // NewServicesServiceClient constructs a client for the svc.v2.ServicesService service. By default,
@@ -64,17 +101,97 @@ func NewServicesServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 			connect.WithSchema(servicesServiceMethods.ByName("ListServices")),
 			connect.WithClientOptions(opts...),
 		),
+		getService: connect.NewClient[v2.GetServiceRequest, v2.Service](
+			httpClient,
+			baseURL+ServicesServiceGetServiceProcedure,
+			connect.WithSchema(servicesServiceMethods.ByName("GetService")),
+			connect.WithClientOptions(opts...),
+		),
+		getServiceOverview: connect.NewClient[v2.GetServiceOverviewRequest, v2.ServiceOverview](
+			httpClient,
+			baseURL+ServicesServiceGetServiceOverviewProcedure,
+			connect.WithSchema(servicesServiceMethods.ByName("GetServiceOverview")),
+			connect.WithClientOptions(opts...),
+		),
+		listServiceOperations: connect.NewClient[v2.ListServiceOperationsRequest, v2.ListServiceOperationsResponse](
+			httpClient,
+			baseURL+ServicesServiceListServiceOperationsProcedure,
+			connect.WithSchema(servicesServiceMethods.ByName("ListServiceOperations")),
+			connect.WithClientOptions(opts...),
+		),
+		getServiceApdex: connect.NewClient[v2.GetServiceApdexRequest, v2.ServiceApdex](
+			httpClient,
+			baseURL+ServicesServiceGetServiceApdexProcedure,
+			connect.WithSchema(servicesServiceMethods.ByName("GetServiceApdex")),
+			connect.WithClientOptions(opts...),
+		),
+		listServiceReleases: connect.NewClient[v2.ListServiceReleasesRequest, v2.ServiceReleases](
+			httpClient,
+			baseURL+ServicesServiceListServiceReleasesProcedure,
+			connect.WithSchema(servicesServiceMethods.ByName("ListServiceReleases")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // servicesServiceClient implements ServicesServiceClient.
 type servicesServiceClient struct {
-	listServices *connect.Client[v2.ListServicesRequest, v2.ListServicesResponse]
+	listServices          *connect.Client[v2.ListServicesRequest, v2.ListServicesResponse]
+	getService            *connect.Client[v2.GetServiceRequest, v2.Service]
+	getServiceOverview    *connect.Client[v2.GetServiceOverviewRequest, v2.ServiceOverview]
+	listServiceOperations *connect.Client[v2.ListServiceOperationsRequest, v2.ListServiceOperationsResponse]
+	getServiceApdex       *connect.Client[v2.GetServiceApdexRequest, v2.ServiceApdex]
+	listServiceReleases   *connect.Client[v2.ListServiceReleasesRequest, v2.ServiceReleases]
 }
 
 // ListServices calls svc.v2.ServicesService.ListServices.
 func (c *servicesServiceClient) ListServices(ctx context.Context, req *v2.ListServicesRequest) (*v2.ListServicesResponse, error) {
 	response, err := c.listServices.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetService calls svc.v2.ServicesService.GetService.
+func (c *servicesServiceClient) GetService(ctx context.Context, req *v2.GetServiceRequest) (*v2.Service, error) {
+	response, err := c.getService.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetServiceOverview calls svc.v2.ServicesService.GetServiceOverview.
+func (c *servicesServiceClient) GetServiceOverview(ctx context.Context, req *v2.GetServiceOverviewRequest) (*v2.ServiceOverview, error) {
+	response, err := c.getServiceOverview.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListServiceOperations calls svc.v2.ServicesService.ListServiceOperations.
+func (c *servicesServiceClient) ListServiceOperations(ctx context.Context, req *v2.ListServiceOperationsRequest) (*v2.ListServiceOperationsResponse, error) {
+	response, err := c.listServiceOperations.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetServiceApdex calls svc.v2.ServicesService.GetServiceApdex.
+func (c *servicesServiceClient) GetServiceApdex(ctx context.Context, req *v2.GetServiceApdexRequest) (*v2.ServiceApdex, error) {
+	response, err := c.getServiceApdex.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListServiceReleases calls svc.v2.ServicesService.ListServiceReleases.
+func (c *servicesServiceClient) ListServiceReleases(ctx context.Context, req *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error) {
+	response, err := c.listServiceReleases.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -88,6 +205,28 @@ type ServicesServiceHandler interface {
 	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
 	// (kind Server or Consumer, or without a parent); a service that has none is measured by all its spans.
 	ListServices(context.Context, *v2.ListServicesRequest) (*v2.ListServicesResponse, error)
+	// Get a service.
+	//
+	// One service in a window of at most 365 days, with the same figures as in the list.
+	GetService(context.Context, *v2.GetServiceRequest) (*v2.Service, error)
+	// Get the overview of a service.
+	//
+	// Counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
+	GetServiceOverview(context.Context, *v2.GetServiceOverviewRequest) (*v2.ServiceOverview, error)
+	// List the operations of a service.
+	//
+	// What a service does: its entry spans (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service
+	// that has none is measured by all its spans.
+	ListServiceOperations(context.Context, *v2.ListServiceOperationsRequest) (*v2.ListServiceOperationsResponse, error)
+	// Get the Apdex of a service.
+	//
+	// How satisfied the callers of a service are over time: entry spans faster than a threshold satisfy, those faster than four times the
+	// threshold are tolerated, slower and failed ones frustrate.
+	GetServiceApdex(context.Context, *v2.GetServiceApdexRequest) (*v2.ServiceApdex, error)
+	// List the releases of a service.
+	//
+	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, and when each did.
+	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
 }
 
 // NewServicesServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -103,10 +242,50 @@ func NewServicesServiceHandler(svc ServicesServiceHandler, opts ...connect.Handl
 		connect.WithSchema(servicesServiceMethods.ByName("ListServices")),
 		connect.WithHandlerOptions(opts...),
 	)
+	servicesServiceGetServiceHandler := connect.NewUnaryHandlerSimple(
+		ServicesServiceGetServiceProcedure,
+		svc.GetService,
+		connect.WithSchema(servicesServiceMethods.ByName("GetService")),
+		connect.WithHandlerOptions(opts...),
+	)
+	servicesServiceGetServiceOverviewHandler := connect.NewUnaryHandlerSimple(
+		ServicesServiceGetServiceOverviewProcedure,
+		svc.GetServiceOverview,
+		connect.WithSchema(servicesServiceMethods.ByName("GetServiceOverview")),
+		connect.WithHandlerOptions(opts...),
+	)
+	servicesServiceListServiceOperationsHandler := connect.NewUnaryHandlerSimple(
+		ServicesServiceListServiceOperationsProcedure,
+		svc.ListServiceOperations,
+		connect.WithSchema(servicesServiceMethods.ByName("ListServiceOperations")),
+		connect.WithHandlerOptions(opts...),
+	)
+	servicesServiceGetServiceApdexHandler := connect.NewUnaryHandlerSimple(
+		ServicesServiceGetServiceApdexProcedure,
+		svc.GetServiceApdex,
+		connect.WithSchema(servicesServiceMethods.ByName("GetServiceApdex")),
+		connect.WithHandlerOptions(opts...),
+	)
+	servicesServiceListServiceReleasesHandler := connect.NewUnaryHandlerSimple(
+		ServicesServiceListServiceReleasesProcedure,
+		svc.ListServiceReleases,
+		connect.WithSchema(servicesServiceMethods.ByName("ListServiceReleases")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.ServicesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ServicesServiceListServicesProcedure:
 			servicesServiceListServicesHandler.ServeHTTP(w, r)
+		case ServicesServiceGetServiceProcedure:
+			servicesServiceGetServiceHandler.ServeHTTP(w, r)
+		case ServicesServiceGetServiceOverviewProcedure:
+			servicesServiceGetServiceOverviewHandler.ServeHTTP(w, r)
+		case ServicesServiceListServiceOperationsProcedure:
+			servicesServiceListServiceOperationsHandler.ServeHTTP(w, r)
+		case ServicesServiceGetServiceApdexProcedure:
+			servicesServiceGetServiceApdexHandler.ServeHTTP(w, r)
+		case ServicesServiceListServiceReleasesProcedure:
+			servicesServiceListServiceReleasesHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -118,4 +297,24 @@ type UnimplementedServicesServiceHandler struct{}
 
 func (UnimplementedServicesServiceHandler) ListServices(context.Context, *v2.ListServicesRequest) (*v2.ListServicesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ServicesService.ListServices is not implemented"))
+}
+
+func (UnimplementedServicesServiceHandler) GetService(context.Context, *v2.GetServiceRequest) (*v2.Service, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ServicesService.GetService is not implemented"))
+}
+
+func (UnimplementedServicesServiceHandler) GetServiceOverview(context.Context, *v2.GetServiceOverviewRequest) (*v2.ServiceOverview, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ServicesService.GetServiceOverview is not implemented"))
+}
+
+func (UnimplementedServicesServiceHandler) ListServiceOperations(context.Context, *v2.ListServiceOperationsRequest) (*v2.ListServiceOperationsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ServicesService.ListServiceOperations is not implemented"))
+}
+
+func (UnimplementedServicesServiceHandler) GetServiceApdex(context.Context, *v2.GetServiceApdexRequest) (*v2.ServiceApdex, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ServicesService.GetServiceApdex is not implemented"))
+}
+
+func (UnimplementedServicesServiceHandler) ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ServicesService.ListServiceReleases is not implemented"))
 }

@@ -42,6 +42,9 @@ const (
 	// ShareServiceResolveShareOgCardProcedure is the fully-qualified name of the ShareService's
 	// ResolveShareOgCard RPC.
 	ShareServiceResolveShareOgCardProcedure = "/svc.v2.ShareService/ResolveShareOgCard"
+	// ShareServiceResolveShareWidgetDataProcedure is the fully-qualified name of the ShareService's
+	// ResolveShareWidgetData RPC.
+	ShareServiceResolveShareWidgetDataProcedure = "/svc.v2.ShareService/ResolveShareWidgetData"
 )
 
 // ShareServiceClient is a client for the svc.v2.ShareService service.
@@ -59,6 +62,11 @@ type ShareServiceClient interface {
 	//
 	// What a picture of the link is drawn from. Its id is not the token, and opens nothing else; it ends with the token.
 	ResolveShareOgCard(context.Context, *v2.ResolveShareOgCardRequest) (*v2.ShareOgCard, error)
+	// Read the data of shared widgets.
+	//
+	// The data of 1 to 4 widgets that the link shows, and nothing else: no query, filter or statement. Each one that fails says so beside those that
+	// do not. The window is at most 31 days; lists read the last 7 of it.
+	ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error)
 }
 
 // NewShareServiceClient constructs a client for the svc.v2.ShareService service. By default, it
@@ -90,14 +98,21 @@ func NewShareServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(shareServiceMethods.ByName("ResolveShareOgCard")),
 			connect.WithClientOptions(opts...),
 		),
+		resolveShareWidgetData: connect.NewClient[v2.ResolveShareWidgetDataRequest, v2.ShareWidgetData](
+			httpClient,
+			baseURL+ShareServiceResolveShareWidgetDataProcedure,
+			connect.WithSchema(shareServiceMethods.ByName("ResolveShareWidgetData")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // shareServiceClient implements ShareServiceClient.
 type shareServiceClient struct {
-	resolveShare       *connect.Client[v2.ResolveShareRequest, v2.ResolvedShare]
-	resolveShareOgMeta *connect.Client[v2.ResolveShareOgMetaRequest, v2.ShareOgMeta]
-	resolveShareOgCard *connect.Client[v2.ResolveShareOgCardRequest, v2.ShareOgCard]
+	resolveShare           *connect.Client[v2.ResolveShareRequest, v2.ResolvedShare]
+	resolveShareOgMeta     *connect.Client[v2.ResolveShareOgMetaRequest, v2.ShareOgMeta]
+	resolveShareOgCard     *connect.Client[v2.ResolveShareOgCardRequest, v2.ShareOgCard]
+	resolveShareWidgetData *connect.Client[v2.ResolveShareWidgetDataRequest, v2.ShareWidgetData]
 }
 
 // ResolveShare calls svc.v2.ShareService.ResolveShare.
@@ -127,6 +142,15 @@ func (c *shareServiceClient) ResolveShareOgCard(ctx context.Context, req *v2.Res
 	return nil, err
 }
 
+// ResolveShareWidgetData calls svc.v2.ShareService.ResolveShareWidgetData.
+func (c *shareServiceClient) ResolveShareWidgetData(ctx context.Context, req *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error) {
+	response, err := c.resolveShareWidgetData.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ShareServiceHandler is an implementation of the svc.v2.ShareService service.
 type ShareServiceHandler interface {
 	// Read what a share link shows.
@@ -142,6 +166,11 @@ type ShareServiceHandler interface {
 	//
 	// What a picture of the link is drawn from. Its id is not the token, and opens nothing else; it ends with the token.
 	ResolveShareOgCard(context.Context, *v2.ResolveShareOgCardRequest) (*v2.ShareOgCard, error)
+	// Read the data of shared widgets.
+	//
+	// The data of 1 to 4 widgets that the link shows, and nothing else: no query, filter or statement. Each one that fails says so beside those that
+	// do not. The window is at most 31 days; lists read the last 7 of it.
+	ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error)
 }
 
 // NewShareServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -169,6 +198,12 @@ func NewShareServiceHandler(svc ShareServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(shareServiceMethods.ByName("ResolveShareOgCard")),
 		connect.WithHandlerOptions(opts...),
 	)
+	shareServiceResolveShareWidgetDataHandler := connect.NewUnaryHandlerSimple(
+		ShareServiceResolveShareWidgetDataProcedure,
+		svc.ResolveShareWidgetData,
+		connect.WithSchema(shareServiceMethods.ByName("ResolveShareWidgetData")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.ShareService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ShareServiceResolveShareProcedure:
@@ -177,6 +212,8 @@ func NewShareServiceHandler(svc ShareServiceHandler, opts ...connect.HandlerOpti
 			shareServiceResolveShareOgMetaHandler.ServeHTTP(w, r)
 		case ShareServiceResolveShareOgCardProcedure:
 			shareServiceResolveShareOgCardHandler.ServeHTTP(w, r)
+		case ShareServiceResolveShareWidgetDataProcedure:
+			shareServiceResolveShareWidgetDataHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -196,4 +233,8 @@ func (UnimplementedShareServiceHandler) ResolveShareOgMeta(context.Context, *v2.
 
 func (UnimplementedShareServiceHandler) ResolveShareOgCard(context.Context, *v2.ResolveShareOgCardRequest) (*v2.ShareOgCard, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ShareService.ResolveShareOgCard is not implemented"))
+}
+
+func (UnimplementedShareServiceHandler) ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ShareService.ResolveShareWidgetData is not implemented"))
 }

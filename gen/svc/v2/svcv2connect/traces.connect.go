@@ -38,6 +38,20 @@ const (
 	TracesServiceSearchTracesProcedure = "/svc.v2.TracesService/SearchTraces"
 	// TracesServiceGetTraceProcedure is the fully-qualified name of the TracesService's GetTrace RPC.
 	TracesServiceGetTraceProcedure = "/svc.v2.TracesService/GetTrace"
+	// TracesServiceGetSpanProcedure is the fully-qualified name of the TracesService's GetSpan RPC.
+	TracesServiceGetSpanProcedure = "/svc.v2.TracesService/GetSpan"
+	// TracesServiceGetTraceSkeletonProcedure is the fully-qualified name of the TracesService's
+	// GetTraceSkeleton RPC.
+	TracesServiceGetTraceSkeletonProcedure = "/svc.v2.TracesService/GetTraceSkeleton"
+	// TracesServiceSearchTraceFacetsProcedure is the fully-qualified name of the TracesService's
+	// SearchTraceFacets RPC.
+	TracesServiceSearchTraceFacetsProcedure = "/svc.v2.TracesService/SearchTraceFacets"
+	// TracesServiceQueryTraceTimeseriesProcedure is the fully-qualified name of the TracesService's
+	// QueryTraceTimeseries RPC.
+	TracesServiceQueryTraceTimeseriesProcedure = "/svc.v2.TracesService/QueryTraceTimeseries"
+	// TracesServiceQueryTraceBreakdownProcedure is the fully-qualified name of the TracesService's
+	// QueryTraceBreakdown RPC.
+	TracesServiceQueryTraceBreakdownProcedure = "/svc.v2.TracesService/QueryTraceBreakdown"
 )
 
 // TracesServiceClient is a client for the svc.v2.TracesService service.
@@ -52,6 +66,29 @@ type TracesServiceClient interface {
 	//
 	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
 	GetTrace(context.Context, *v2.GetTraceRequest) (*v2.Trace, error)
+	// Get a span.
+	//
+	// One span with all its attributes, events and links.
+	GetSpan(context.Context, *v2.GetSpanRequest) (*v2.Span, error)
+	// Get the skeleton of a trace.
+	//
+	// Where the spans of a trace are, without their attributes, part by part in order of start time: what draws a trace of any size. Ask
+	// for a window, for the children of one span, or for failed spans alone; `getSpan` gives the rest of a span.
+	GetTraceSkeleton(context.Context, *v2.GetTraceSkeletonRequest) (*v2.TraceSkeleton, error)
+	// Get trace facets.
+	//
+	// The services, operations, HTTP methods and statuses, environments and namespaces of the spans in a window of at most 7 days that
+	// match every filter, and how many of those spans failed (`error_count`).
+	SearchTraceFacets(context.Context, *v2.SearchTraceFacetsRequest) (*v2.FacetList, error)
+	// Query spans over time.
+	//
+	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single spans.
+	// Rows that were sampled count as often as their sampling says, in every aggregation.
+	QueryTraceTimeseries(context.Context, *v2.QueryTraceTimeseriesRequest) (*v2.TraceTimeseries, error)
+	// Break down spans.
+	//
+	// One value for each group of the spans of a window of at most 30 days, the largest first.
+	QueryTraceBreakdown(context.Context, *v2.QueryTraceBreakdownRequest) (*v2.TraceBreakdown, error)
 }
 
 // NewTracesServiceClient constructs a client for the svc.v2.TracesService service. By default, it
@@ -77,13 +114,48 @@ func NewTracesServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(tracesServiceMethods.ByName("GetTrace")),
 			connect.WithClientOptions(opts...),
 		),
+		getSpan: connect.NewClient[v2.GetSpanRequest, v2.Span](
+			httpClient,
+			baseURL+TracesServiceGetSpanProcedure,
+			connect.WithSchema(tracesServiceMethods.ByName("GetSpan")),
+			connect.WithClientOptions(opts...),
+		),
+		getTraceSkeleton: connect.NewClient[v2.GetTraceSkeletonRequest, v2.TraceSkeleton](
+			httpClient,
+			baseURL+TracesServiceGetTraceSkeletonProcedure,
+			connect.WithSchema(tracesServiceMethods.ByName("GetTraceSkeleton")),
+			connect.WithClientOptions(opts...),
+		),
+		searchTraceFacets: connect.NewClient[v2.SearchTraceFacetsRequest, v2.FacetList](
+			httpClient,
+			baseURL+TracesServiceSearchTraceFacetsProcedure,
+			connect.WithSchema(tracesServiceMethods.ByName("SearchTraceFacets")),
+			connect.WithClientOptions(opts...),
+		),
+		queryTraceTimeseries: connect.NewClient[v2.QueryTraceTimeseriesRequest, v2.TraceTimeseries](
+			httpClient,
+			baseURL+TracesServiceQueryTraceTimeseriesProcedure,
+			connect.WithSchema(tracesServiceMethods.ByName("QueryTraceTimeseries")),
+			connect.WithClientOptions(opts...),
+		),
+		queryTraceBreakdown: connect.NewClient[v2.QueryTraceBreakdownRequest, v2.TraceBreakdown](
+			httpClient,
+			baseURL+TracesServiceQueryTraceBreakdownProcedure,
+			connect.WithSchema(tracesServiceMethods.ByName("QueryTraceBreakdown")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // tracesServiceClient implements TracesServiceClient.
 type tracesServiceClient struct {
-	searchTraces *connect.Client[v2.SearchTracesRequest, v2.SearchTracesResponse]
-	getTrace     *connect.Client[v2.GetTraceRequest, v2.Trace]
+	searchTraces         *connect.Client[v2.SearchTracesRequest, v2.SearchTracesResponse]
+	getTrace             *connect.Client[v2.GetTraceRequest, v2.Trace]
+	getSpan              *connect.Client[v2.GetSpanRequest, v2.Span]
+	getTraceSkeleton     *connect.Client[v2.GetTraceSkeletonRequest, v2.TraceSkeleton]
+	searchTraceFacets    *connect.Client[v2.SearchTraceFacetsRequest, v2.FacetList]
+	queryTraceTimeseries *connect.Client[v2.QueryTraceTimeseriesRequest, v2.TraceTimeseries]
+	queryTraceBreakdown  *connect.Client[v2.QueryTraceBreakdownRequest, v2.TraceBreakdown]
 }
 
 // SearchTraces calls svc.v2.TracesService.SearchTraces.
@@ -104,6 +176,51 @@ func (c *tracesServiceClient) GetTrace(ctx context.Context, req *v2.GetTraceRequ
 	return nil, err
 }
 
+// GetSpan calls svc.v2.TracesService.GetSpan.
+func (c *tracesServiceClient) GetSpan(ctx context.Context, req *v2.GetSpanRequest) (*v2.Span, error) {
+	response, err := c.getSpan.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetTraceSkeleton calls svc.v2.TracesService.GetTraceSkeleton.
+func (c *tracesServiceClient) GetTraceSkeleton(ctx context.Context, req *v2.GetTraceSkeletonRequest) (*v2.TraceSkeleton, error) {
+	response, err := c.getTraceSkeleton.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SearchTraceFacets calls svc.v2.TracesService.SearchTraceFacets.
+func (c *tracesServiceClient) SearchTraceFacets(ctx context.Context, req *v2.SearchTraceFacetsRequest) (*v2.FacetList, error) {
+	response, err := c.searchTraceFacets.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// QueryTraceTimeseries calls svc.v2.TracesService.QueryTraceTimeseries.
+func (c *tracesServiceClient) QueryTraceTimeseries(ctx context.Context, req *v2.QueryTraceTimeseriesRequest) (*v2.TraceTimeseries, error) {
+	response, err := c.queryTraceTimeseries.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// QueryTraceBreakdown calls svc.v2.TracesService.QueryTraceBreakdown.
+func (c *tracesServiceClient) QueryTraceBreakdown(ctx context.Context, req *v2.QueryTraceBreakdownRequest) (*v2.TraceBreakdown, error) {
+	response, err := c.queryTraceBreakdown.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // TracesServiceHandler is an implementation of the svc.v2.TracesService service.
 type TracesServiceHandler interface {
 	// Search traces.
@@ -116,6 +233,29 @@ type TracesServiceHandler interface {
 	//
 	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
 	GetTrace(context.Context, *v2.GetTraceRequest) (*v2.Trace, error)
+	// Get a span.
+	//
+	// One span with all its attributes, events and links.
+	GetSpan(context.Context, *v2.GetSpanRequest) (*v2.Span, error)
+	// Get the skeleton of a trace.
+	//
+	// Where the spans of a trace are, without their attributes, part by part in order of start time: what draws a trace of any size. Ask
+	// for a window, for the children of one span, or for failed spans alone; `getSpan` gives the rest of a span.
+	GetTraceSkeleton(context.Context, *v2.GetTraceSkeletonRequest) (*v2.TraceSkeleton, error)
+	// Get trace facets.
+	//
+	// The services, operations, HTTP methods and statuses, environments and namespaces of the spans in a window of at most 7 days that
+	// match every filter, and how many of those spans failed (`error_count`).
+	SearchTraceFacets(context.Context, *v2.SearchTraceFacetsRequest) (*v2.FacetList, error)
+	// Query spans over time.
+	//
+	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single spans.
+	// Rows that were sampled count as often as their sampling says, in every aggregation.
+	QueryTraceTimeseries(context.Context, *v2.QueryTraceTimeseriesRequest) (*v2.TraceTimeseries, error)
+	// Break down spans.
+	//
+	// One value for each group of the spans of a window of at most 30 days, the largest first.
+	QueryTraceBreakdown(context.Context, *v2.QueryTraceBreakdownRequest) (*v2.TraceBreakdown, error)
 }
 
 // NewTracesServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -137,12 +277,52 @@ func NewTracesServiceHandler(svc TracesServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(tracesServiceMethods.ByName("GetTrace")),
 		connect.WithHandlerOptions(opts...),
 	)
+	tracesServiceGetSpanHandler := connect.NewUnaryHandlerSimple(
+		TracesServiceGetSpanProcedure,
+		svc.GetSpan,
+		connect.WithSchema(tracesServiceMethods.ByName("GetSpan")),
+		connect.WithHandlerOptions(opts...),
+	)
+	tracesServiceGetTraceSkeletonHandler := connect.NewUnaryHandlerSimple(
+		TracesServiceGetTraceSkeletonProcedure,
+		svc.GetTraceSkeleton,
+		connect.WithSchema(tracesServiceMethods.ByName("GetTraceSkeleton")),
+		connect.WithHandlerOptions(opts...),
+	)
+	tracesServiceSearchTraceFacetsHandler := connect.NewUnaryHandlerSimple(
+		TracesServiceSearchTraceFacetsProcedure,
+		svc.SearchTraceFacets,
+		connect.WithSchema(tracesServiceMethods.ByName("SearchTraceFacets")),
+		connect.WithHandlerOptions(opts...),
+	)
+	tracesServiceQueryTraceTimeseriesHandler := connect.NewUnaryHandlerSimple(
+		TracesServiceQueryTraceTimeseriesProcedure,
+		svc.QueryTraceTimeseries,
+		connect.WithSchema(tracesServiceMethods.ByName("QueryTraceTimeseries")),
+		connect.WithHandlerOptions(opts...),
+	)
+	tracesServiceQueryTraceBreakdownHandler := connect.NewUnaryHandlerSimple(
+		TracesServiceQueryTraceBreakdownProcedure,
+		svc.QueryTraceBreakdown,
+		connect.WithSchema(tracesServiceMethods.ByName("QueryTraceBreakdown")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.TracesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case TracesServiceSearchTracesProcedure:
 			tracesServiceSearchTracesHandler.ServeHTTP(w, r)
 		case TracesServiceGetTraceProcedure:
 			tracesServiceGetTraceHandler.ServeHTTP(w, r)
+		case TracesServiceGetSpanProcedure:
+			tracesServiceGetSpanHandler.ServeHTTP(w, r)
+		case TracesServiceGetTraceSkeletonProcedure:
+			tracesServiceGetTraceSkeletonHandler.ServeHTTP(w, r)
+		case TracesServiceSearchTraceFacetsProcedure:
+			tracesServiceSearchTraceFacetsHandler.ServeHTTP(w, r)
+		case TracesServiceQueryTraceTimeseriesProcedure:
+			tracesServiceQueryTraceTimeseriesHandler.ServeHTTP(w, r)
+		case TracesServiceQueryTraceBreakdownProcedure:
+			tracesServiceQueryTraceBreakdownHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -158,4 +338,24 @@ func (UnimplementedTracesServiceHandler) SearchTraces(context.Context, *v2.Searc
 
 func (UnimplementedTracesServiceHandler) GetTrace(context.Context, *v2.GetTraceRequest) (*v2.Trace, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.GetTrace is not implemented"))
+}
+
+func (UnimplementedTracesServiceHandler) GetSpan(context.Context, *v2.GetSpanRequest) (*v2.Span, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.GetSpan is not implemented"))
+}
+
+func (UnimplementedTracesServiceHandler) GetTraceSkeleton(context.Context, *v2.GetTraceSkeletonRequest) (*v2.TraceSkeleton, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.GetTraceSkeleton is not implemented"))
+}
+
+func (UnimplementedTracesServiceHandler) SearchTraceFacets(context.Context, *v2.SearchTraceFacetsRequest) (*v2.FacetList, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.SearchTraceFacets is not implemented"))
+}
+
+func (UnimplementedTracesServiceHandler) QueryTraceTimeseries(context.Context, *v2.QueryTraceTimeseriesRequest) (*v2.TraceTimeseries, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.QueryTraceTimeseries is not implemented"))
+}
+
+func (UnimplementedTracesServiceHandler) QueryTraceBreakdown(context.Context, *v2.QueryTraceBreakdownRequest) (*v2.TraceBreakdown, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.QueryTraceBreakdown is not implemented"))
 }

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// defaultServer is where a server on its defaults is reached.
+const defaultServer = "http://127.0.0.1:8080"
+
+func (c *cli) login() *cobra.Command {
+	l := login{cli: c}
+	cmd := &cobra.Command{
+		Use:   "login",
+		Short: "Get an API key for this command line, by signing in in a browser",
+		Long: `Get an API key for this command line, by signing in in a browser.
+
+A page of the server opens, or is printed where there is no browser: sign in, compare the code, choose the organization, and confirm.
+The key has full access to that organization and expires after 90 days. It is kept in the configuration folder of this user, in a file
+that only this user can read. A login that was there before is replaced, and its key revoked.`,
+		Example: `  svc login
+  svc login --url https://svc.example.com --no-browser`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := stopSignals(cmd.Context(), func() { os.Exit(exitFailure) })
+			defer stop()
+			return l.run(ctx)
+		},
+	}
+	cmd.Flags().StringVar(&l.server, "url", "", "URL of the server (default: that of the last login, else "+defaultServer+")")
+	cmd.Flags().StringVar(&l.name, "name", "", "name of this machine, for the page and the key (default: its host name)")
+	cmd.Flags().BoolVar(&l.noBrowser, "no-browser", false, "only print the address")
+	return cmd
+}
+
+// login is one invocation of svc login.
+type login struct {
+	*cli
+	server, name string
+	noBrowser    bool
+}
+
+// cliLogin is the answer to a start.
+type cliLogin struct {
+	DeviceCode string `json:"device_code"`
+	UserCode   string `json:"user_code"`
+	Page       string `json:"verification_uri"`
+	FullPage   string `json:"verification_uri_complete"`
+	ExpiresIn  int    `json:"expires_in"`
+	Interval   int    `json:"interval"`
+}
+
+func (l *login) run(ctx context.Context) error {
+	file, err := l.credentialFile()
+	if err != nil {
+		return err
+	}
+	prior, err := readCredential(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if l.server == "" {
+		l.server = defaultServer
+		if prior.URL != "" {
+			l.server = prior.URL
+		}
+	}
+	if l.server, err = serverURL(l.server); err != nil {
+		return &usageError{fmt.Errorf("--url: %w", err)}
+	}
+	if warning := inClear(l.server); warning != "" {
+		fmt.Fprintln(l.stderr, "svc: "+warning)
+	}
+	// Before a person is asked for anything: a key that cannot be kept must not be made.
+	if err := prepareFolder(file); err != nil {
+		return err
+	}
+	if l.name == "" {
+		if l.name, err = os.Hostname(); err != nil || l.name == "" {
+			l.name = "this machine"
+		}
+	}
+	began := cliLogin{}
+	if err := apiCall(ctx, http.MethodPost, l.server+"/v2/cli/device", "", map[string]string{"client_name": l.name}, &began); err != nil {
+		return err
+	}
+	l.show(ctx, began)
+	made, err := l.wait(ctx, began)
+	if err != nil {
+		return err
+	}
+	made.URL = l.server
+	if err := made.write(file); err != nil {
+		return errors.Join(err, fmt.Errorf("the new key %s is not kept anywhere: revoke it", made.KeyPrefix))
+	}
+	fmt.Fprintf(l.stderr, "svc: signed in as %s to %s; the key %s expires on %s\n", made.User.Email, made.Organization.Name, made.KeyPrefix, made.ExpiresAt.Format(time.DateOnly))
+	if prior.Token != "" {
+		l.forget(ctx, prior)
+	}
+	return nil
+}
+
+// forget revokes the key of the login before.
+func (l *login) forget(ctx context.Context, prior credential) {
+	err := apiCall(ctx, http.MethodDelete, prior.URL+"/v2/cli/session", prior.Token, nil, nil)
+	var refused *refusal
+	if err == nil || errors.As(err, &refused) && refused.status == http.StatusUnauthorized {
+		return
+	}
+	fmt.Fprintf(l.stderr, "svc: the key of the login before, %s, was not revoked: %v\n", prior.KeyPrefix, err)
+}
+
+// show tells the person where to go and which code to compare.
+func (l *login) show(ctx context.Context, began cliLogin) {
+	opened := !l.noBrowser && openBrowser(ctx, began.FullPage)
+	text := "Open this page to sign in:"
+	if opened {
+		text = "A page to sign in opens in your browser. If it does not, open:"
+	}
+	fmt.Fprintf(l.stderr, "\n%s\n\n  %s\n\nCompare the code there with this one, and confirm:\n\n  %s\n\nWaiting, for %d minutes at most; Ctrl-C gives up.\n",
+		text, plain(began.FullPage), plain(began.UserCode), began.ExpiresIn/60)
+}
+
+// plain keeps a server from writing anything but text to the terminal.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Tags of the answers to who asks whether a login was confirmed.
+const (
+	tagPending  = "@svc/http/errors/CliLoginPendingError"
+	tagSlowDown = "@svc/http/errors/CliLoginSlowDownError"
+	tagDenied   = "@svc/http/errors/CliLoginDeniedError"
+	tagExpired  = "@svc/http/errors/CliLoginExpiredError"
+)
+
+// wait asks until the person has decided.
+func (l *login) wait(ctx context.Context, began cliLogin) (credential, error) {
+	interval := time.Duration(max(1, began.Interval)) * time.Second
+	end := time.NewTimer(time.Duration(began.ExpiresIn) * time.Second)
+	defer end.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return credential{}, errors.New("given up: nothing was confirmed")
+		case <-end.C:
+			return credential{}, errors.New("nobody confirmed the login in time: run 'svc login' again")
+		case <-time.After(interval):
+		}
+		var made credential
+		err := apiCall(ctx, http.MethodPost, l.server+"/v2/cli/token", "", map[string]string{"device_code": began.DeviceCode}, &made)
+		var refused *refusal
+		switch {
+		case err == nil:
+			return made, nil
+		case ctx.Err() != nil:
+		case !errors.As(err, &refused), refused.status >= http.StatusInternalServerError, refused.status == http.StatusTooManyRequests:
+			// The server or the way to it fails: the person may be confirming all the same.
+		case refused.tag == tagPending:
+		case refused.tag == tagSlowDown:
+			interval += 5 * time.Second
+		case refused.tag == tagDenied:
+			return credential{}, errors.New("the login was refused in the browser")
+		case refused.tag == tagExpired:
+			return credential{}, errors.New("the login has expired: run 'svc login' again")
+		default:
+			return credential{}, err
+		}
+	}
+}
+
+// openBrowser opens a page in the person's browser, where there is one.
+func openBrowser(ctx context.Context, page string) bool {
+	// Nothing but a page: the address comes from the server.
+	if _, err := serverURL(page); err != nil {
+		return false
+	}
+	var name string
+	var list []string
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, list = "rundll32", []string{"url.dll,FileProtocolHandler"}
+	default:
+		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+			return false
+		}
+		name = "xdg-open"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return false
+	}
+	// It outlives this command, whose context would end it.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, append(list, page)...)
+	if cmd.Start() != nil {
+		return false
+	}
+	go func() { _ = cmd.Wait() }() // only to leave no zombie
+	return true
+}
+
+// serverURL reads the address of a server, without a slash at the end.
+func serverURL(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+		return "", fmt.Errorf("%q is not an address such as https://svc.example.com", text)
+	}
+	return strings.TrimRight(text, "/"), nil
+}
+
+// inClear warns of a key that would cross a network unencrypted.
+func inClear(server string) string {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme == "https" {
+		return ""
+	}
+	host := u.Hostname()
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return ""
+	}
+	return "the connection to " + u.Host + " is not encrypted: whoever listens in gets the key; use https"
+}

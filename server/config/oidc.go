@@ -1,0 +1,69 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// issuer reads the URL of a provider as it is written: it is compared character by character with what the provider says of itself.
+func issuer(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		*field(c) = s
+		if s == "" {
+			return nil
+		}
+		u, err := url.Parse(s)
+		switch {
+		case err != nil || u.Host == "":
+			return errors.New("not a URL")
+		case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+			return errors.New("the scheme must be https; http only on this machine")
+		case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+			return errors.New("user, query and fragment do not belong here")
+		}
+		return nil
+	}
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func parseClientSecret(s string) (Secret, error) {
+	if s == hidden {
+		return "", errors.New("it is the *** that stands for a secret in print")
+	}
+	return Secret(s), nil
+}
+
+// words reads a list between commas or spaces.
+func words(field func(*Config) *[]string) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		*field(c) = nil
+		for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+			*field(c) = append(*field(c), word)
+		}
+		return nil
+	}
+}
+
+var domainPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+
+func domains(field func(*Config) *[]string) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		if err := words(field)(c, strings.ToLower(s)); err != nil {
+			return err
+		}
+		for _, d := range *field(c) {
+			if !domainPattern.MatchString(d) {
+				return fmt.Errorf("%q is not a domain", d)
+			}
+		}
+		return nil
+	}
+}

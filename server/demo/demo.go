@@ -1,0 +1,130 @@
+// Package demo makes the telemetry of a small shop and sends it through the public ingest API, as twelve services, a browser SDK, a mobile
+// application and the receivers of a Collector would.
+//
+// Everything is a function of the seed and of the time: minutes since 1970 are made one by one, each from random numbers of its own. What is due in
+// a window does not depend on where the window begins or on how it is cut into parts, so that a back-fill and the live run after it fit together,
+// and a run that is repeated gives the same telemetry, ids included.
+package demo
+
+import (
+	"container/heap"
+	"time"
+
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+)
+
+// Config says which shop it is.
+type Config struct {
+	// Seed chooses all random numbers.
+	Seed uint64
+	// Rate is how many actions of users begin in a second, averaged over a day: 6 to 7 spans each. Metrics hardly grow with it.
+	Rate float64
+	// FaultShift moves the timetable of the planted faults later.
+	FaultShift time.Duration
+}
+
+// DefaultRate gives 1 to 1.5 million spans a day.
+const DefaultRate = 2
+
+// leadIn is longer than any session or conversation: whatever is due in a window began at most so long before it.
+const leadIn = 15
+
+// resource is who sends: an instance of a service, a host, a receiver.
+type resource struct {
+	pb    *resourcepb.Resource
+	scope *commonpb.InstrumentationScope
+}
+
+type (
+	spanOf struct {
+		from *resource
+		span *tracepb.Span
+	}
+	recordOf struct {
+		from   *resource
+		record *logspb.LogRecord
+	}
+	metricOf struct {
+		from   *resource
+		metric *metricspb.Metric
+	}
+)
+
+// chunk is a part of a recording.
+type chunk struct {
+	session    string
+	seq        int
+	checkpoint bool
+	events     []recorded
+	duration   time.Duration
+}
+
+// Unit is telemetry that its sender has in hand at one moment: a trace with its logs, a step of a session, the metrics of a minute.
+type Unit struct {
+	// due is when, in nanoseconds since 1970.
+	due int64
+	// order tells units of one moment apart.
+	order int
+
+	spans   []spanOf
+	logs    []recordOf
+	metrics []metricOf
+	// sessions, timeline and products are lines of NDJSON.
+	sessions, timeline, products [][]byte
+	chunks                       []chunk
+}
+
+// Stream gives the units in the order in which they are due.
+type Stream struct {
+	shop    *shop
+	from    int64
+	minute  int64 // the next one to make
+	waiting unitHeap
+	made    int
+}
+
+// NewStream begins after from.
+func NewStream(cfg Config, from time.Time) *Stream {
+	return &Stream{shop: newShop(cfg), from: from.UnixNano(), minute: from.UnixNano()/nanosPerMinute - leadIn}
+}
+
+const nanosPerMinute = int64(time.Minute)
+
+// Take returns what is due up to until and was not taken before.
+func (s *Stream) Take(until time.Time) []*Unit {
+	end := until.UnixNano()
+	for s.minute*nanosPerMinute < end {
+		for _, u := range s.shop.makeMinute(s.minute) {
+			if u.due > s.from {
+				u.order = s.made
+				heap.Push(&s.waiting, u)
+			}
+			s.made++
+		}
+		s.minute++
+	}
+	var out []*Unit
+	for len(s.waiting) > 0 && s.waiting[0].due <= end {
+		out = append(out, heap.Pop(&s.waiting).(*Unit))
+	}
+	return out
+}
+
+type unitHeap []*Unit
+
+func (h unitHeap) Len() int { return len(h) }
+func (h unitHeap) Less(i, j int) bool {
+	return h[i].due < h[j].due || h[i].due == h[j].due && h[i].order < h[j].order
+}
+func (h unitHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *unitHeap) Push(x any)   { *h = append(*h, x.(*Unit)) }
+func (h *unitHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	(*h)[len(*h)-1] = nil
+	*h = (*h)[:len(*h)-1]
+	return last
+}

@@ -1,0 +1,133 @@
+package demo
+
+import (
+	"fmt"
+	"time"
+)
+
+// Faults that are planted every day in production. The timetable is that of docs/demo.md, and a test holds the two together.
+const (
+	// FaultRelease: a release of catalog reads every variant of a product by itself. The next release mends it.
+	FaultRelease = "latency-after-release"
+	// FaultErrors: cart fails on carts of one currency.
+	FaultErrors = "error-spike"
+	// FaultDependency: the payment provider does not answer in time.
+	FaultDependency = "failing-dependency"
+	// FaultLogs: inventory floods its log with a pattern that was not there before.
+	FaultLogs = "log-flood"
+)
+
+// fault is a line of the timetable.
+type fault struct {
+	name, service string
+	// at is the time of day (UTC), lasts how long it goes on.
+	at, lasts time.Duration
+	// what says what happens on a day.
+	what func(c faultClock, start int64) string
+}
+
+func timetable() []fault {
+	const h, m = time.Hour, time.Minute
+	same := func(text string) func(faultClock, int64) string {
+		return func(faultClock, int64) string { return text }
+	}
+	return []fault{
+		{FaultRelease, "catalog", 9*h + 20*m, 90 * m, func(c faultClock, start int64) string {
+			lasts := c.at[FaultRelease][1]
+			return fmt.Sprintf("release %s of catalog reads the variants of a product one by one: p95 of GET /products/{id} from about 30 ms to 600 ms; %s mends it",
+				c.catalogVersion(start), c.catalogVersion(start+lasts))
+		}},
+		{FaultErrors, "cart", 13*h + 5*m, 20 * m, same("35 % of POST /cart/items fail with TypeError: Cannot read properties of undefined (reading 'minorUnits')")},
+		{FaultDependency, "payments", 16*h + 40*m, 30 * m, same("65 % of the calls to api.payfast.example time out after 3 s; payments tries three times, checkouts are slow, one in four fails with 504")},
+		{FaultLogs, "inventory", 20*h + 15*m, 25 * m, func(_ faultClock, start int64) string {
+			return fmt.Sprintf("10 log records a second of a new pattern, %q; the MySQL replica falls behind", floodPattern(start))
+		}},
+	}
+}
+
+// Fault is one planted fault.
+type Fault struct {
+	Name    string    `json:"name"`
+	Service string    `json:"service_name"`
+	Start   time.Time `json:"start_time"`
+	End     time.Time `json:"end_time"`
+	What    string    `json:"description"`
+}
+
+// Faults lists the planted faults that touch a window, in order of time.
+func (c Config) Faults(from, to time.Time) []Fault {
+	var out []Fault
+	clock := newFaultClock(c.FaultShift)
+	for at := from.Add(-c.FaultShift - day).Truncate(day); at.Before(to.Add(day - c.FaultShift)); at = at.Add(day) {
+		for _, f := range timetable() {
+			start := at.Add(f.at + c.FaultShift).UTC()
+			if end := start.Add(f.lasts); start.Before(to) && end.After(from) {
+				out = append(out, Fault{Name: f.name, Service: f.service, Start: start, End: end, What: f.what(clock, start.UnixNano())})
+			}
+		}
+	}
+	return out
+}
+
+// faultClock answers about faults in terms of nanoseconds since 1970.
+type faultClock struct {
+	shift int64
+	at    map[string][2]int64 // start in the day, length
+}
+
+func newFaultClock(shift time.Duration) faultClock {
+	c := faultClock{int64(shift), map[string][2]int64{}}
+	for _, f := range timetable() {
+		c.at[f.name] = [2]int64{int64(f.at), int64(f.lasts)}
+	}
+	return c
+}
+
+func (c faultClock) on(name string, nano int64) bool {
+	f := c.at[name]
+	since := (nano - c.shift) % int64(day)
+	return since >= f[0] && since < f[0]+f[1]
+}
+
+// seconds is how long a fault was on between two times.
+func (c faultClock) seconds(name string, from, to int64) float64 {
+	f := c.at[name]
+	sum := int64(0)
+	for start := from - c.shift - (from-c.shift)%int64(day) + f[0] + c.shift - int64(day); start < to; start += int64(day) {
+		if lo, hi := max(start, from), min(start+f[1], to); hi > lo {
+			sum += hi - lo
+		}
+	}
+	return float64(sum) / 1e9
+}
+
+// catalogVersion is that of catalog: each day has a release that is bad and one that mends it.
+func (c faultClock) catalogVersion(nano int64) string {
+	f := c.at[FaultRelease]
+	number := (nano-c.shift)/int64(day) - firstDay
+	switch since := (nano - c.shift) % int64(day); {
+	case since < f[0]:
+		return fmt.Sprintf("4.%d.1", number-1)
+	case since < f[0]+f[1]:
+		return fmt.Sprintf("4.%d.0", number)
+	default:
+		return fmt.Sprintf("4.%d.1", number)
+	}
+}
+
+// firstDay is when catalog 4.0 came out: 2026-01-01, in days since 1970.
+const firstDay = 20454
+
+// floodPattern is the new pattern of a day: none comes again within a week.
+func floodPattern(nano int64) string {
+	list := []string{
+		"stock ledger drift for %s: counted %d, booked %d, replica behind by %d ms",
+		"reservation sweep skipped %s: %d holds left, %d expired, next try in %d ms",
+		"replica read refused for %s: want position %d, have %d, waited %d ms",
+		"orphaned allocation on %s: %d units without an order, %d released, took %d ms",
+		"warehouse feed out of order for %s: sequence %d after %d, parked for %d ms",
+		"negative stock corrected for %s: from -%d to %d, lock held for %d ms",
+		"duplicate picking list for %s: list %d repeats %d, merged in %d ms",
+	}
+	return list[nano/int64(day)%int64(len(list))]
+}

@@ -1,0 +1,149 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Options say what to send.
+type Options struct {
+	Config
+	Target
+	// From and To bound the back-fill; without one they are the same. To is also where following begins.
+	From, To time.Time
+	// Follow goes on with what is due as time goes by, until the context ends.
+	Follow bool
+	// Progress is called while it runs, by one goroutine.
+	Progress func(Progress)
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Totals
+	// At is up to which time telemetry was made; Done is the share of the back-fill.
+	At   time.Time
+	Done float64
+	Live bool
+}
+
+// Result is what a run did.
+type Result struct {
+	Totals
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Stopped says that the run was ended before the back-fill was over.
+	Stopped bool    `json:"stopped"`
+	Seconds float64 `json:"seconds"`
+	Seed    uint64  `json:"seed"`
+	Rate    float64 `json:"rate"`
+	Faults  []Fault `json:"faults"`
+}
+
+// MaxBack is how far back a run may begin: telemetry older than 30 days is refused, and sessions began up to 15 minutes before their first row.
+const MaxBack = 30*day - time.Hour
+
+const (
+	perRequest = 2000
+	liveStep   = time.Second
+)
+
+// Run sends. It returns what was done also with an error. The end of the context is no error.
+func Run(ctx context.Context, o Options) (Result, error) {
+	began := time.Now()
+	if o.Rate <= 0 {
+		o.Rate = DefaultRate
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	if back := time.Since(o.From); back > MaxBack {
+		return Result{}, fmt.Errorf("the back-fill begins %s ago; telemetry older than 30 days is not taken in", back.Round(time.Hour))
+	}
+	box, wait := newOutbox(ctx, o.Target)
+	r := runner{Options: o, box: box, batch: batch{most: perRequest, send: box.submit}, stream: NewStream(o.Config, o.From), at: o.From}
+	err := r.backfill(ctx)
+	stopped := r.at.Before(o.To)
+	if err == nil && o.Follow && ctx.Err() == nil {
+		err = r.follow(ctx)
+	}
+	// What a sender met is the cause; the rest only could not go on.
+	if sendErr := wait(); sendErr != nil {
+		err = sendErr
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("the server did not answer within %s of the stop: what was under way may be lost", grace)
+	}
+	return Result{
+		Totals: box.Totals(), From: o.From.UTC(), To: r.at.UTC(), Stopped: stopped, Seconds: time.Since(began).Seconds(), Seed: o.Seed, Rate: o.Rate,
+		Faults: o.Faults(o.From, r.at),
+	}, err
+}
+
+type runner struct {
+	Options
+	box    *outbox
+	batch  batch
+	stream *Stream
+	at     time.Time
+}
+
+// step sends all that is due up to a time, or nothing when a stop was asked for while it was made.
+func (r *runner) step(ctx context.Context, until time.Time) error {
+	units := r.stream.Take(until)
+	select {
+	case <-ctx.Done():
+		return nil
+	default:
+	}
+	for _, u := range units {
+		if err := r.batch.add(u); err != nil {
+			return err
+		}
+	}
+	r.at = until
+	return nil
+}
+
+func (r *runner) backfill(ctx context.Context) error {
+	for r.at.Before(r.To) && ctx.Err() == nil {
+		next := r.at.Add(time.Minute)
+		if next.After(r.To) {
+			next = r.To
+		}
+		if err := r.step(ctx, next); err != nil {
+			return err
+		}
+		r.Progress(Progress{Totals: r.box.Totals(), At: r.at, Done: float64(r.at.Sub(r.From)) / float64(r.To.Sub(r.From))})
+	}
+	return r.batch.flush(1)
+}
+
+func (r *runner) follow(ctx context.Context) error {
+	tick := time.NewTicker(liveStep)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.box.broken.Done():
+			return r.box.broken.Err()
+		case now := <-tick.C:
+			// After a back-fill that took long, there are minutes to catch up with.
+			for r.at.Before(now) && ctx.Err() == nil {
+				next := r.at.Add(time.Minute)
+				if next.After(now) {
+					next = now
+				}
+				if err := r.step(ctx, next); err != nil {
+					return err
+				}
+			}
+			if err := r.batch.flush(1); err != nil {
+				return err
+			}
+			r.Progress(Progress{Totals: r.box.Totals(), At: r.at, Done: 1, Live: true})
+		}
+	}
+}

@@ -1,0 +1,71 @@
+// Uses pages as a person would, step by step, and prints what was seen as JSON.
+//
+//	node pages.mjs <chromium> <folder for screenshots> < steps.json
+//
+// A step is an object with one key: open, fill, click, press, read, look, cookies, script, or frame.
+import { chromium } from 'playwright-core';
+
+const [executablePath, screenshots] = process.argv.slice(2);
+let text = '';
+for await (const part of process.stdin) text += part;
+const { steps, allowed } = JSON.parse(text);
+const browser = await chromium.launch({
+  executablePath,
+  args: [
+    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  ],
+});
+const problems = [];
+const foreign = [];
+const seen = {};
+try {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, colorScheme: 'light' });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20000);
+  page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
+  page.on('console', (m) => { if (m.type() === 'error' && !/status of 4\d\d|status of 502/.test(m.text())) problems.push(`console: ${m.text()}`); });
+  page.on('request', (r) => { if (!allowed.some((a) => r.url().startsWith(a + '/') || r.url() === a) && !r.url().startsWith('data:')) foreign.push(r.url()); });
+
+  // look takes the page in light and dark, wide and on a phone, where nothing may have to be scrolled sideways.
+  const look = async (name) => {
+    for (const [scheme, width, height] of [['light', 1200, 800], ['dark', 1200, 800], ['light', 390, 780], ['dark', 390, 780]]) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height });
+      await page.screenshot({ path: `${screenshots}/${name}-${scheme}-${width < 500 ? 'phone' : 'wide'}.png`, fullPage: true });
+      if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) problems.push(`${name} must be scrolled sideways at ${width}`);
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1200, height: 800 });
+  };
+
+  for (const step of steps) {
+    const [[verb, value]] = Object.entries(step);
+    switch (verb) {
+      case 'open': await page.goto(value); break;
+      case 'fill': await page.fill(value[0], value[1]); break;
+      case 'click': await page.click(value); break;
+      case 'press': await page.keyboard.press(value); break;
+      case 'await': await page.waitForURL((u) => u.href.startsWith(value)); break;
+      case 'read': seen[value[0]] = await page.locator(value[1]).first().innerText(); break;
+      case 'look': await look(value); break;
+      case 'cookies': seen[value] = await context.cookies(); break;
+      case 'script': seen[value[0]] = await page.evaluate(value[1]); break;
+      // A page of somebody else: the same machine under another name, with a body of its own.
+      case 'evil': {
+        const there = allowed[1] + '/evil';
+        await context.route(there, (route) => route.fulfill({ contentType: 'text/html', body: `<!doctype html><body>${value[1]}` }));
+        await page.goto(there);
+        const frame = page.frames()[1];
+        if (frame) {
+          await page.waitForTimeout(500);
+          seen[value[0]] = /^chrome-error:/.test(frame.url()) || !(await frame.locator('main').count()) ? 'refused' : 'shown';
+        }
+        break;
+      }
+      default: throw new Error(`unknown step ${verb}`);
+    }
+  }
+  console.log(JSON.stringify({ seen, url: page.url(), title: await page.title(), problems, foreign }));
+} finally {
+  await browser.close();
+}

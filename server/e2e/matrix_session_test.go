@@ -1,0 +1,106 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// person signs in to one organization of the matrix.
+type person struct {
+	email, password string
+	token           string
+	uses            int
+}
+
+// usesOfSession keeps a session within its budget of requests.
+const usesOfSession = 40
+
+// join makes a new member, by the link of an invitation.
+func join(t *testing.T, s *testkit.Server) *person {
+	t.Helper()
+	p := &person{email: fmt.Sprintf("member%d@example.com", time.Now().UnixNano()), password: "the password of a member"}
+	made := restClient{t, s, s.APIKey}.call("POST", "/v2/organization/invitations", "{}", 200)
+	token := strings.TrimPrefix(fmt.Sprint(made["link"]), s.BaseURL+"/invite/")
+	body := fmt.Sprintf(`{"token":%q,"email":%q,"password":%q}`, token, p.email, p.password)
+	if status, got := as(t, s, "", "", "POST", "/v2/organization/invitations/accept", body); status != 200 {
+		t.Fatalf("accept an invitation: %d %v", status, got)
+	}
+	return p
+}
+
+// session is the token of the administrator of an organization of the matrix, or of its member.
+func (x *matrix) session(t *testing.T, s *testkit.Server, admin bool) string {
+	t.Helper()
+	p := x.members[s]
+	if admin {
+		p = x.admins[s]
+	}
+	if p.uses%usesOfSession == 0 {
+		p.token = signIn(t, s, p.email, p.password, s.OrgID)
+	}
+	p.uses++
+	return p.token
+}
+
+// sessions: people who sign in may do what their role allows, whatever scopes are: an administrator everything, a member what needs no
+// administrator.
+func (o *operated) sessions(t *testing.T) {
+	if o.m.Admin {
+		o.refuses(t, "a member", o.session(t, o.mine, false), o.request, "", o.m.RoleError)
+	} else if noSuccess[o.m.OperationID] == "" {
+		t.Run("member", func(t *testing.T) {
+			o.succeeds(t, func(s *testkit.Server) string { return o.session(t, s, false) })
+		})
+	}
+	if noSuccess[o.m.OperationID] == "" {
+		t.Run("administrator", func(t *testing.T) {
+			o.succeeds(t, func(s *testkit.Server) string { return o.session(t, s, true) })
+		})
+	}
+}
+
+// notAudited lists writes that leave no entry in the audit log when they are tried, with the reason.
+var notAudited = map[string]string{
+	"updateMember":  "the example keeps the role; TestInvitationsAndMembers has it",
+	"startCliLogin": "a login that nobody has decided about belongs to no organization; TestCliLogin has what follows",
+}
+
+// differing gives updates whose example could be what is stored already a value that is not, another one for each n.
+var differing = map[string]func(n int) (field string, value any){
+	"updateAttributeMapping": newName,
+	"updateCustomIngestKey":  newName,
+	"updateDashboard":        newName,
+	"updateOrganization":     newName,
+	"updateSamplingPolicy":   func(n int) (string, any) { return "trace_sample_ratio", 1 / float64(n+1) },
+}
+
+func newName(n int) (field string, value any) { return "name", fmt.Sprint("Matrix ", n) }
+
+// audits runs a request and checks that a change left its entry in the audit log of the organization.
+func (o *operated) audits(t *testing.T, door string, s *testkit.Server, run func() answer) {
+	t.Helper()
+	since := time.Now().UTC()
+	a := run()
+	if a.err != nil || !o.m.Write || notAudited[o.m.OperationID] != "" {
+		return
+	}
+	log := o.client(t, s).call("GET", "/v2/audit_log?outcome=allowed&since="+since.Format(time.RFC3339Nano), "", 200)
+	if entries, _ := log["data"].([]any); len(entries) == 0 {
+		t.Errorf("%s: the change left no entry in the audit log", door)
+	}
+}
+
+// client makes what the tests need, with a key that is replaced before its budget of requests is used up.
+func (x *matrix) client(t *testing.T, s *testkit.Server) restClient {
+	t.Helper()
+	m := x.makers[s]
+	if m.uses%200 == 0 {
+		m.token = x.key(s)
+	}
+	m.uses++
+	return restClient{t, s, m.token}
+}

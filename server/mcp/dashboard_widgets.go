@@ -1,0 +1,313 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/wirejson"
+)
+
+// editWidgets reads a dashboard, changes its widgets and writes them back, unless somebody else changed it between.
+func (s *Server) editWidgets(ctx context.Context, a *arguments, edit func([]*svcv2.Widget) ([]*svcv2.Widget, error)) (*svcv2.DashboardMutationResponse, error) {
+	d, err := s.clients.dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: *a.text("dashboard_id")})
+	if err != nil {
+		return nil, err
+	}
+	widgets, err := edit(d.GetWidgets())
+	if err != nil {
+		return nil, err
+	}
+	return s.clients.dashboards.UpdateDashboard(ctx, &svcv2.UpdateDashboardRequest{
+		Id: d.GetId(), Widgets: widgets, ExpectedUpdatedAt: d.GetUpdatedAt(), UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"widgets"}},
+	})
+}
+
+// findWidget names the widgets that there are when there is none with the id.
+func findWidget(widgets []*svcv2.Widget, id string) (int, error) {
+	var ids []string
+	for i, x := range widgets {
+		if x.GetId() == id {
+			return i, nil
+		}
+		ids = append(ids, x.GetId())
+	}
+	return 0, badInput("widget_id", "is no widget of this dashboard. It has: "+clip(strings.Join(ids, ", "), 1000)+".", "")
+}
+
+func widgetIDParam(required bool) param {
+	return param{name: "widget_id", kind: kindText, required: required}
+}
+
+func newAddDashboardWidget(s *Server) (*tool, error) {
+	return define[dashboardChange](&tool{
+		name: "add_dashboard_widget", title: "New widget", writes: true,
+		description: "Add a widget to a dashboard, below the others unless layout_json says where. See describe_dashboard_schema.",
+		params: []param{
+			dashboardIDParam(),
+			{name: "visualization", kind: kindText, required: true, enum: panelTypes(), example: "line"},
+			jsonParam("data_source_json", "Where its data comes from.", true, true),
+			{name: "title", kind: kindText},
+			jsonParam("display_json", "", true, false),
+			jsonParam("layout_json", `{"x":0,"y":0,"w":6,"h":4} on 12 columns.`, true, false), widgetIDParam(false), jsonParam("time_range_json", "", true, false),
+		},
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			x := &svcv2.Widget{Visualization: *a.text("visualization"), DataSource: &svcv2.WidgetDataSource{}, Display: &svcv2.WidgetDisplay{}, Layout: &svcv2.WidgetLayout{}}
+			display := map[string]any{}
+			if raw := a.raw("display_json"); raw != nil && json.Unmarshal(raw, &display) != nil {
+				return nil, badInput("display_json", "must be an object.", `{"title":"Requests"}`)
+			}
+			if title := a.text("title"); title != nil {
+				display["title"] = *title
+			}
+			raw, err := json.Marshal(display)
+			if err != nil {
+				return nil, fmt.Errorf("encode a widget's display: %w", err)
+			}
+			if err := decodeJSON("display_json", raw, x.Display); err != nil {
+				return nil, err
+			}
+			if err := decodeJSON("data_source_json", a.raw("data_source_json"), x.DataSource); err != nil {
+				return nil, err
+			}
+			if raw := a.raw("layout_json"); raw != nil {
+				if err := decodeJSON("layout_json", raw, x.Layout); err != nil {
+					return nil, err
+				}
+			}
+			if raw := a.raw("time_range_json"); raw != nil {
+				x.TimeRange = &svcv2.TimeRange{}
+				if err := decodeJSON("time_range_json", raw, x.TimeRange); err != nil {
+					return nil, err
+				}
+			}
+			out, err := s.editWidgets(ctx, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+				place(x, widgets, a.raw("layout_json") == nil, a.textOr("widget_id", ""))
+				return append(widgets, x), nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: x.GetId(), Visualization: x.GetVisualization()}, "The widget "+x.GetId()+" was added."), nil
+		},
+	})
+}
+
+// place gives a new widget an id that is free, and room below the others.
+func place(x *svcv2.Widget, widgets []*svcv2.Widget, below bool, id string) {
+	used, bottom := map[string]bool{}, 0.0
+	for _, o := range widgets {
+		used[o.GetId()] = true
+		bottom = max(bottom, o.GetLayout().GetY()+o.GetLayout().GetH())
+	}
+	if x.Id = id; id == "" {
+		for n := len(widgets) + 1; ; n++ {
+			if x.Id = fmt.Sprintf("w%d", n); !used[x.Id] {
+				break
+			}
+		}
+	}
+	if below {
+		x.Layout = &svcv2.WidgetLayout{X: num(0), Y: num(bottom), W: num(6), H: num(4)}
+	}
+}
+
+func newUpdateDashboardWidget(s *Server) (*tool, error) {
+	return define[dashboardChange](&tool{
+		name: "update_dashboard_widget", title: "Change of a widget", writes: true, destroys: true, repeatable: true,
+		description: "Replace one widget (widget_json) or change parts of it (patch_json, a merge patch; null removes).",
+		params:      []param{dashboardIDParam(), widgetIDParam(true), jsonParam("widget_json", "", true, false), jsonParam("patch_json", `For example {"display":{"title":"Errors"}}.`, true, false), {name: "title", kind: kindText}},
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			given := 0
+			for _, name := range []string{"widget_json", "patch_json"} {
+				if a.raw(name) != nil {
+					given++
+				}
+			}
+			if given == 2 || given == 0 && a.text("title") == nil {
+				return nil, badInput("patch_json", "or widget_json or title is required, not both of the first.", `{"display":{"title":"Errors"}}`)
+			}
+			id, shown := *a.text("widget_id"), ""
+			out, err := s.editWidgets(ctx, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+				i, err := findWidget(widgets, id)
+				if err != nil {
+					return nil, err
+				}
+				x, err := changedWidget(widgets[i], a)
+				if err != nil {
+					return nil, err
+				}
+				x.Id, shown = id, x.GetVisualization()
+				widgets = slices.Clone(widgets)
+				widgets[i] = x
+				return widgets, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: id, Visualization: shown}, "The widget "+id+" was changed."), nil
+		},
+	})
+}
+
+func changedWidget(old *svcv2.Widget, a *arguments) (*svcv2.Widget, error) {
+	raw, parameter := a.raw("widget_json"), "widget_json"
+	if raw == nil {
+		before, err := wirejson.Marshal(old)
+		if err != nil {
+			return nil, fmt.Errorf("encode a widget: %w", err)
+		}
+		raw, parameter = before, "patch_json"
+	}
+	var whole, patch any
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		return nil, badInput(parameter, "must be JSON.", "")
+	}
+	if p := a.raw("patch_json"); p != nil {
+		if err := json.Unmarshal(p, &patch); err != nil {
+			return nil, badInput("patch_json", "must be JSON.", "")
+		}
+		whole = merge(whole, patch)
+	}
+	if title := a.text("title"); title != nil {
+		whole = merge(whole, map[string]any{"display": map[string]any{"title": *title}})
+	}
+	if m, ok := whole.(map[string]any); ok {
+		m["id"] = old.GetId()
+	}
+	merged, err := json.Marshal(whole)
+	if err != nil {
+		return nil, fmt.Errorf("encode a widget: %w", err)
+	}
+	x := &svcv2.Widget{}
+	return x, decodeJSON(parameter, merged, x)
+}
+
+// merge is RFC 7396.
+func merge(target, patch any) any {
+	p, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	t, ok := target.(map[string]any)
+	if !ok {
+		t = map[string]any{}
+	}
+	for k, v := range p {
+		if v == nil {
+			delete(t, k)
+		} else {
+			t[k] = merge(t[k], v)
+		}
+	}
+	return t
+}
+
+func newRemoveDashboardWidget(s *Server) (*tool, error) {
+	return define[dashboardChange](&tool{
+		name: "remove_dashboard_widget", title: "Removal of a widget", writes: true, destroys: true,
+		description: "Remove one widget. The version of the dashboard before is kept.",
+		params:      []param{dashboardIDParam(), widgetIDParam(true), confirmParam()},
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			if err := a.confirmed("removes the widget " + *a.text("widget_id")); err != nil {
+				return nil, err
+			}
+			id := *a.text("widget_id")
+			out, err := s.editWidgets(ctx, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+				i, err := findWidget(widgets, id)
+				if err != nil {
+					return nil, err
+				}
+				return slices.Delete(slices.Clone(widgets), i, i+1), nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), RemovedWidgetID: id}, "The widget "+id+" was removed."), nil
+		},
+	})
+}
+
+func confirmParam() param {
+	return param{name: "confirm", kind: kindFlag, description: "Must be true.", fallback: false}
+}
+
+func (a *arguments) confirmed(what string) error {
+	if a.isSet("confirm") {
+		return nil
+	}
+	return badInput("confirm", "must be true: this "+what+". Ask the user when in doubt.", "true")
+}
+
+func newReorderDashboardWidgets(s *Server) (*tool, error) {
+	return define[dashboardChange](&tool{
+		name: "reorder_dashboard_widgets", title: "Layout of a dashboard", writes: true, repeatable: true,
+		description: "Move and resize widgets on the grid of 12 columns.",
+		params:      []param{dashboardIDParam(), jsonParam("layouts_json", `[{"i":"w1","x":0,"y":0,"w":6,"h":4}]`, false, true)},
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			var layouts []struct {
+				I          string
+				X, Y, W, H *float64
+			}
+			if err := json.Unmarshal(a.raw("layouts_json"), &layouts); err != nil || len(layouts) == 0 {
+				return nil, badInput("layouts_json", "must be a list of places.", `[{"i":"w1","x":0,"y":0,"w":6,"h":4}]`)
+			}
+			var moved []string
+			out, err := s.editWidgets(ctx, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+				for _, l := range layouts {
+					i, err := findWidget(widgets, l.I)
+					if err != nil {
+						return nil, badInput("layouts_json", "names "+l.I+", which is no widget of this dashboard.", "")
+					}
+					to := widgets[i].GetLayout()
+					if to == nil {
+						to = &svcv2.WidgetLayout{}
+						widgets[i].Layout = to
+					}
+					for field, v := range map[**float64]*float64{&to.X: l.X, &to.Y: l.Y, &to.W: l.W, &to.H: l.H} {
+						if v != nil {
+							*field = v
+						}
+					}
+					moved = append(moved, l.I)
+				}
+				return widgets, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), UpdatedWidgetIDs: moved}, fmt.Sprintf("%d widgets have a new place.", len(moved))), nil
+		},
+	})
+}
+
+func newReplaceDashboardWidgets(s *Server) (*tool, error) {
+	return define[dashboardChange](&tool{
+		name: "replace_dashboard_widgets", title: "Widgets of a dashboard", writes: true, destroys: true,
+		description: "Replace all widgets of a dashboard. The version before is kept.",
+		params:      []param{dashboardIDParam(), jsonParam("widgets_json", "List of widgets.", false, true), confirmParam()},
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			if err := a.confirmed("replaces every widget of the dashboard"); err != nil {
+				return nil, err
+			}
+			widgets, err := decodeWidgets("widgets_json", a.raw("widgets_json"))
+			if err != nil {
+				return nil, err
+			}
+			out, err := s.editWidgets(ctx, a, func([]*svcv2.Widget) ([]*svcv2.Widget, error) { return widgets, nil })
+			if err != nil {
+				return nil, err
+			}
+			res := dashboardChange{Dashboard: changedRow(out), WidgetIDs: []string{}}
+			for _, x := range out.GetWidgets() {
+				res.WidgetIDs = append(res.WidgetIDs, x.GetId())
+			}
+			return changeAnswer(res, fmt.Sprintf("The dashboard has these %d widgets now.", len(res.WidgetIDs))), nil
+		},
+	})
+}

@@ -1,0 +1,282 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+// slowCandidates is how many traces are looked at to find the slowest.
+const slowCandidates = 1000
+
+type slowResult struct {
+	TimeRange    timeRange    `json:"timeRange"`
+	Stats        *slowStats   `json:"stats,omitempty" jsonschema:"durations of root spans"`
+	Traces       []traceRow   `json:"traces" jsonschema:"slowest first"`
+	CriticalPath []pathStep   `json:"criticalPath,omitempty" jsonschema:"where the slowest trace spent its time"`
+	Repeated     []repeatedOp `json:"repeated,omitempty" jsonschema:"operations that the slowest trace did over and over"`
+	Service      *string      `json:"service,omitempty"`
+	Environment  *string      `json:"environment,omitempty"`
+}
+
+type slowStats struct {
+	P50Ms float64 `json:"p50Ms"`
+	P95Ms float64 `json:"p95Ms"`
+	MinMs float64 `json:"minMs"`
+	MaxMs float64 `json:"maxMs"`
+}
+
+type pathStep struct {
+	SpanID      string  `json:"spanId"`
+	ServiceName string  `json:"serviceName"`
+	SpanName    string  `json:"spanName"`
+	SelfMs      float64 `json:"selfMs" jsonschema:"on the path, without its children"`
+}
+
+type repeatedOp struct {
+	ServiceName string  `json:"serviceName"`
+	SpanName    string  `json:"spanName"`
+	Count       int     `json:"count"`
+	TotalMs     float64 `json:"totalMs"`
+}
+
+func newFindSlowTraces(s *Server) (*tool, error) {
+	return define[slowResult](&tool{
+		name: "find_slow_traces", title: "Slow traces",
+		description: "Find the slowest traces of at most 7 days, and say on what the slowest spent its time (its critical path, repeated calls).",
+		params:      append(windowParams(), serviceParam(), environmentParam(), limitParam(10, 100)),
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			w, err := a.window(maxSearch)
+			if err != nil {
+				return nil, err
+			}
+			stats, err := s.slowStats(ctx, a, w)
+			if err != nil {
+				return nil, err
+			}
+			res := slowResult{TimeRange: w, Stats: stats, Traces: []traceRow{}, Service: a.text("service"), Environment: a.text("environment")}
+			text := page{scope: a.scope(w, "service", "environment")}
+			if stats == nil {
+				text.blocks = []block{{empty: "No trace began in this time range."}}
+				text.next = []suggestion{{"list_services", a.again(w, nil, "environment"), "which services sent spans"}}
+				return &answer{data: res, text: text}, nil
+			}
+			rows, err := s.slowest(ctx, a, w, stats)
+			if err != nil {
+				return nil, err
+			}
+			var cells [][]string
+			for _, r := range rows {
+				res.Traces = append(res.Traces, toTraceRow(r))
+				cells = append(cells, traceCells(r))
+			}
+			text.blocks = []block{
+				{heading: "Durations of root spans", rows: []string{fmt.Sprintf("- p50 %s ms, p95 %s ms, shortest %s ms, longest %s ms", number(stats.P50Ms), number(stats.P95Ms), number(stats.MinMs), number(stats.MaxMs))}},
+				table("Slowest", "No trace was found.", []string{"Trace", "Start", "Service", "Root span", "ms", ""}, cells),
+			}
+			if len(rows) > 0 {
+				trace, err := s.clients.traces.GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: rows[0].GetId()})
+				if err != nil {
+					return nil, err
+				}
+				tree := newSpanTree(trace.GetSpans())
+				res.CriticalPath, res.Repeated = tree.criticalPath(8), tree.repeated(3)
+				text.blocks = append(text.blocks, pathBlock(res.CriticalPath, trace.GetDurationMs()))
+				if len(res.Repeated) > 0 {
+					text.blocks = append(text.blocks, repeatedBlock(res.Repeated))
+				}
+				text.next = append(text.next, suggestion{"inspect_trace", map[string]any{"trace_id": rows[0].GetId()}, "the slowest trace in full"})
+				if len(res.CriticalPath) > 0 {
+					text.next = append(text.next, suggestion{"diagnose_service", a.again(w, map[string]any{"service": res.CriticalPath[0].ServiceName}, "environment"), "the service in which the slowest trace spent most of its time"})
+				}
+			}
+			return &answer{data: res, text: text}, nil
+		},
+	})
+}
+
+// rootFilter narrows to the roots that the arguments mean. With a service it is that service's entry spans that count: most services
+// never have a root.
+func rootFilter(a *arguments) *svcv2.QueryFilter {
+	f := &svcv2.QueryFilter{}
+	add := func(field string, value any) {
+		one := &svcv2.QueryFilter{Field: &field}
+		op := "="
+		one.Operator, one.Value = &op, structValue(value)
+		f.All = append(f.All, one)
+	}
+	if service := a.text("service"); service != nil {
+		add("service.name", *service)
+	} else {
+		add("root_only", true)
+	}
+	if environment := a.text("environment"); environment != nil {
+		add("deployment.environment", *environment)
+	}
+	return f
+}
+
+func (s *Server) slowStats(ctx context.Context, a *arguments, w timeRange) (*slowStats, error) {
+	req := &svcv2.QueryBreakdownRequest{StartTime: w.startProto(), EndTime: w.endProto()}
+	for _, q := range [][2]string{{"p50", "p50_duration"}, {"p95", "p95_duration"}, {"low", "min_duration"}, {"high", "max_duration"}, {"n", "count"}} {
+		req.Queries = append(req.Queries, &svcv2.QuerySpec{Name: q[0], Source: "traces", Aggregation: q[1], Filter: rootFilter(a)})
+	}
+	out, err := s.clients.query.QueryBreakdown(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if len(out.GetData()) == 0 {
+		return nil, nil
+	}
+	v := out.GetData()[0].GetValues()
+	if len(v) < 5 || v[4].GetValue() == 0 {
+		return nil, nil
+	}
+	return &slowStats{v[0].GetValue(), v[1].GetValue(), v[2].GetValue(), v[3].GetValue()}, nil
+}
+
+// slowest asks for traces that are as slow as few are, and for less slow ones as long as that is too few.
+func (s *Server) slowest(ctx context.Context, a *arguments, w timeRange, stats *slowStats) ([]*svcv2.TraceSummary, error) {
+	limit := a.integer("limit")
+	var rows []*svcv2.TraceSummary
+	for _, least := range []float64{stats.P95Ms + (stats.MaxMs-stats.P95Ms)/2, stats.P95Ms, stats.P50Ms, 0} {
+		filters := &svcv2.TraceFilters{ServiceName: a.text("service"), DeploymentEnvironment: a.text("environment"), MinDurationMs: &least}
+		if a.text("service") == nil {
+			root := "root"
+			filters.SpanScope = &root
+		}
+		var err error
+		rows, _, err = collect(ctx, nil, 0, slowCandidates, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.TraceSummary, *string, error) {
+			res, err := s.clients.traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.startProto(), EndTime: w.endProto(), Limit: &limit, Cursor: cursor, Filters: filters})
+			return res.GetData(), nextCursor(res), err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) >= limit {
+			break
+		}
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].GetDurationMs() > rows[j].GetDurationMs() })
+	return rows[:min(len(rows), limit)], nil
+}
+
+// criticalPath follows, from the longest root, at each span the children that kept it waiting: backwards from its end, the child that ended last
+// before. It returns the spans with the most time of their own on that path.
+func (t *spanTree) criticalPath(most int) []pathStep {
+	root := -1
+	for i, p := range t.parent {
+		if p < 0 && (root < 0 || t.spans[i].GetDurationMs() > t.spans[root].GetDurationMs()) {
+			root = i
+		}
+	}
+	if root < 0 {
+		return nil
+	}
+	start := func(i int) float64 {
+		return float64(t.spans[i].GetStartTime().AsTime().Sub(t.spans[root].GetStartTime().AsTime()).Nanoseconds()) / 1e6
+	}
+	self := map[int]float64{}
+	var walk func(i int, until float64)
+	walk = func(i int, until float64) {
+		begin := start(i)
+		kids := slices.Clone(t.children[i])
+		sort.Slice(kids, func(a, b int) bool {
+			return start(kids[a])+t.spans[kids[a]].GetDurationMs() > start(kids[b])+t.spans[kids[b]].GetDurationMs()
+		})
+		at := until
+		for _, k := range kids {
+			ks := max(start(k), begin)
+			ke := min(start(k)+t.spans[k].GetDurationMs(), at)
+			if ke <= ks {
+				continue // it ran beside another, or after what waited for it
+			}
+			self[i] += at - ke
+			walk(k, ke)
+			at = ks
+		}
+		self[i] += max(at-begin, 0)
+	}
+	walk(root, t.spans[root].GetDurationMs())
+	order := make([]int, 0, len(self))
+	for i, ms := range self {
+		if ms > 0 {
+			order = append(order, i)
+		}
+	}
+	sort.Slice(order, func(a, b int) bool {
+		if self[order[a]] != self[order[b]] {
+			return self[order[a]] > self[order[b]]
+		}
+		return order[a] < order[b]
+	})
+	var steps []pathStep
+	for _, i := range order[:min(len(order), most)] {
+		sp := t.spans[i]
+		steps = append(steps, pathStep{sp.GetId(), sp.GetServiceName(), clip(sp.GetName(), 300), self[i]})
+	}
+	return steps
+}
+
+// repeated are operations that spans under one parent do over and over: a query in a loop.
+func (t *spanTree) repeated(most int) []repeatedOp {
+	const least = 5
+	type key struct {
+		parent        int
+		service, name string
+	}
+	sums := map[key]*repeatedOp{}
+	for i, s := range t.spans {
+		k := key{t.parent[i], s.GetServiceName(), s.GetName()}
+		if sums[k] == nil {
+			sums[k] = &repeatedOp{ServiceName: k.service, SpanName: clip(k.name, 300)}
+		}
+		sums[k].Count++
+		sums[k].TotalMs += s.GetDurationMs()
+	}
+	var list []repeatedOp
+	for k, r := range sums {
+		if r.Count >= least && k.parent >= 0 {
+			list = append(list, *r)
+		}
+	}
+	sort.Slice(list, func(i, j int) bool {
+		if list[i].TotalMs != list[j].TotalMs {
+			return list[i].TotalMs > list[j].TotalMs
+		}
+		return list[i].SpanName < list[j].SpanName
+	})
+	return list[:min(len(list), most)]
+}
+
+func pathBlock(path []pathStep, whole float64) block {
+	var cells [][]string
+	for _, p := range path {
+		cells = append(cells, []string{p.ServiceName, clip(p.SpanName, 120), number(p.SelfMs), percent(p.SelfMs / max(whole, 0.001)), p.SpanID})
+	}
+	return table("Critical path of the slowest, by own time", "The slowest trace has no spans.", []string{"Service", "Span", "own ms", "Share", "Span id"}, cells)
+}
+
+func repeatedBlock(list []repeatedOp) block {
+	b := block{heading: "Done over and over under one span"}
+	for _, r := range list {
+		b.rows = append(b.rows, fmt.Sprintf("- %s: %s, %d times, %s ms together", r.ServiceName, clip(oneLine(r.SpanName), 200), r.Count, number(r.TotalMs)))
+	}
+	return b
+}
+
+func toTraceRow(r *svcv2.TraceSummary) traceRow {
+	return traceRow{r.GetId(), r.GetRootSpanName(), r.GetRootServiceName(), r.GetDurationMs(), r.GetRootHasError(), r.GetRootStatusCode(), clock(r.GetStartTime().AsTime())}
+}
+
+func traceCells(r *svcv2.TraceSummary) []string {
+	failed := ""
+	if r.GetRootHasError() {
+		failed = "error"
+	}
+	return []string{r.GetId(), clock(r.GetStartTime().AsTime()), r.GetRootServiceName(), clip(strings.TrimSpace(r.GetRootSpanName()), 120), number(r.GetDurationMs()), failed}
+}

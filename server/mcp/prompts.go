@@ -1,0 +1,120 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// promptText is a way of working, with {service} and {range} to fill in.
+type promptText struct {
+	name, title, description, text string
+}
+
+func prompts() []promptText {
+	const form = "\n\nRead the likely causes in each answer before calling more, follow its Next list, and stop as soon as figures explain the problem. Answer with: the cause, the figures that show it, since when, who is affected, and what to do next."
+	return []promptText{
+		{
+			"incident_triage", "Incident triage", "From what changed to the likely cause.",
+			"Something is wrong{service}. Find the likely cause{range}.\n\n1. compare_periods: which services changed, against the time before, and why.\n2. diagnose_service for the service of the likeliest cause: health, releases, dependencies, errors, log patterns.\n3. find_errors, then error_detail with the fingerprint, when errors rose.\n4. inspect_trace for one failed or slow trace.\n5. search_logs or mine_log_patterns for what the traces do not say." + form,
+		},
+		{
+			"latency_analysis", "Latency analysis", "On what slow requests spend their time.",
+			"Requests are slow{service}. Find on what they spend their time{range}.\n\n1. find_slow_traces: durations, the slowest traces and the critical path of the slowest.\n2. get_service_top_operations with metric=p95_duration: which operations are slow.\n3. compare_periods: since when, and whether a release or a dependency explains it.\n4. inspect_trace for one slow trace." + form,
+		},
+		{
+			"debug_errors", "Debugging of errors", "From the most frequent error to its suspected cause.",
+			"Requests fail{service}. Find the suspected cause{range}.\n\n1. find_errors: the errors by fingerprint.\n2. error_detail for the most frequent: since when, in which versions, stack trace, traces.\n3. inspect_trace with errors_only=true for one of its traces.\n4. compare_periods around the time at which it was first seen." + form,
+		},
+	}
+}
+
+const instructionsURI = "svc://instructions"
+
+const dataModel = `# What svc stores
+
+* **Services** send **spans**. A trace is all spans with one trace id; its root span has no parent. Entry spans are those that enter a service: throughput, error rate and latency of services count them, corrected for sampling.
+* **Logs** are records with a severity and a body, often with the trace and span that they were written in.
+* **Metrics** have a name, a type (sum, gauge, histogram, exponential_histogram, summary), attributes and data points.
+* **Errors** are failed spans grouped by a fingerprint of their exception and place.
+* **Sessions** are visits in a browser, with what happened in them and the traces that they began. **Product events** are what people did; funnels count who goes through several in order.
+* **Dashboards** are widgets on a grid of 12 columns; every change keeps the version before.
+
+# Times and defaults
+
+Times are UTC: RFC 3339, ` + "`YYYY-MM-DD HH:MM:SS`" + `, relative (now-1h) or Unix milliseconds. The default is the last 6 hours. A range that is too long is refused, not cut. Names are matched exactly. Lists take limit and mostly offset.
+
+# Which tool
+
+| Question | Tool |
+|---|---|
+| What sends data? | list_services, explore_attributes with source=services |
+| What changed, and why? | compare_periods |
+| What is wrong with one service? | diagnose_service |
+| What is slow? | find_slow_traces, get_service_top_operations |
+| What fails? | find_errors, then error_detail |
+| What do the logs say that is new? | mine_log_patterns |
+| One trace, one span | inspect_trace, inspect_span |
+| Who calls whom? | service_map |
+| A number over time, or by group | query_data; run_sql for anything else |
+| What did a user do? | search_sessions, then get_session_transcript |
+
+# Ways of working
+
+The prompts incident_triage, latency_analysis and debug_errors are tested paths of at most five calls. Every answer ends with calls that may come next.
+`
+
+// addPrompts adds the prompts and the resource, which need no scope: they hold no data.
+func addPrompts(server *sdk.Server) {
+	arguments := []*sdk.PromptArgument{
+		{Name: "service_name", Description: "Exact name of a service."}, {Name: "time_range", Description: "For example: now-1h to now."},
+	}
+	for _, p := range prompts() {
+		server.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.description, Arguments: arguments}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			service, span := "", ""
+			if v := oneLine(req.Params.Arguments["service_name"]); v != "" {
+				service = " in the service " + clip(v, 200)
+			}
+			if v := oneLine(req.Params.Arguments["time_range"]); v != "" {
+				span = " in the time range " + clip(v, 200)
+			}
+			text := strings.NewReplacer("{service}", service, "{range}", span).Replace(p.text)
+			return &sdk.GetPromptResult{Description: p.description, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
+		})
+	}
+	server.AddResource(&sdk.Resource{URI: instructionsURI, Name: "instructions", Title: "How to use this server", Description: "What is stored, and which tool answers what.", MIMEType: "text/markdown"},
+		func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: instructionsURI, MIMEType: "text/markdown", Text: dataModel}}}, nil
+		})
+}
+
+// complete offers the names of services for the prompts' service_name. A caller who may not list services is offered none.
+func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+	res := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}
+	if req.Params.Argument.Name != "service_name" && req.Params.Argument.Name != "service" {
+		return res, nil
+	}
+	ctx, cancel := whileConnected(ctx)
+	defer cancel()
+	end := s.cfg.Now()
+	a := &arguments{values: map[string]any{}, now: end}
+	rows, err := s.services(ctx, a, period(end.Add(-7*24*time.Hour), end))
+	if err != nil {
+		if apiFailure(&tool{}, err).Tag == "@svc/http/v2/InsufficientScopeError" {
+			return res, nil
+		}
+		return nil, err
+	}
+	for _, r := range rows {
+		if strings.HasPrefix(strings.ToLower(r.GetName()), strings.ToLower(req.Params.Argument.Value)) {
+			res.Completion.Total++
+			if len(res.Completion.Values) < 100 {
+				res.Completion.Values = append(res.Completion.Values, r.GetName())
+			}
+		}
+	}
+	res.Completion.HasMore = res.Completion.Total > len(res.Completion.Values)
+	return res, nil
+}

@@ -1,0 +1,327 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+type dataResult struct {
+	TimeRange timeRange  `json:"timeRange"`
+	Kind      string     `json:"kind"`
+	Metric    string     `json:"metric"`
+	GroupBy   *string    `json:"groupBy,omitempty"`
+	Decisions []string   `json:"decisions,omitempty" jsonschema:"defaults that were applied"`
+	Context   queryEcho  `json:"queryContext"`
+	Unit      string     `json:"unit"`
+	Result    dataPoints `json:"result"`
+	Truncated bool       `json:"truncated"`
+}
+
+type queryEcho struct {
+	Source string `json:"source"`
+	Where  string `json:"where,omitempty"`
+}
+
+type dataPoints struct {
+	Kind string      `json:"kind"`
+	Data []dataPoint `json:"data"`
+}
+
+type dataPoint struct {
+	Bucket string             `json:"bucket,omitempty"`
+	Series map[string]float64 `json:"series,omitempty"`
+	Name   *string            `json:"name,omitempty"`
+	Value  *float64           `json:"value,omitempty"`
+}
+
+func newQueryData(s *Server) (*tool, error) {
+	list := func(name, description string) param {
+		return param{name: name, kind: kindList, description: description}
+	}
+	words := func(name, description string) param {
+		return param{name: name, kind: kindText, description: description}
+	}
+	return define[dataResult](&tool{
+		name: "query_data", title: "Query",
+		description: "Compute a time series, or the top groups (breakdown), of spans, logs, one metric or product events.",
+		params: append([]param{
+			{name: "source", kind: kindText, required: true, enum: []string{"traces", "logs", "metrics", "product_events"}, example: "traces"},
+			{name: "kind", kind: kindText, required: true, enum: []string{"timeseries", "breakdown"}, example: "timeseries"},
+			words("metric", "traces: count, error_rate, apdex, avg_duration, p50_duration, p95_duration, p99_duration; logs: count; metrics: avg, sum, min, max, count, rate, increase, p50, p95, p99; product_events: count, sessions, persons, users, visitors."),
+			words("group_by", "service, span_name, status_code, http_method, severity, event_name, kind, source, host, page_path, group, attribute, resource_attribute (both need attribute_key), none."),
+			serviceParam(), list("environments", ""), list("commit_shas", ""), words("span_name", ""),
+			{name: "root_spans_only", kind: kindFlag},
+			{name: "apdex_threshold_ms", kind: kindNumber, minimum: num(1)},
+			{name: "severity", kind: kindText, enum: severityParam().enum},
+			words("metric_name", "For source=metrics, with metric_type."),
+			{name: "metric_type", kind: kindText, enum: []string{"sum", "gauge", "histogram", "exponential_histogram", "summary"}},
+			list("event_name", ""), list("event_kind", ""), words("host", ""), words("page_path", ""),
+			words("attribute_key", "Filter, and key to group by."), words("attribute_value", "Exact value of attribute_key."),
+			{name: "attribute_scope", kind: kindText, enum: []string{"span", "resource", "log", "metric", "event"}},
+			words("where", "Further conditions, for example duration > 500 AND attr.http.route = '/cart'."),
+		}, append(windowParams(), param{name: "bucket_seconds", kind: kindInteger, minimum: num(1), maximum: num(2678400)}, limitParam(10, 100))...),
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			w, err := a.window(31 * 24 * time.Hour)
+			if err != nil {
+				return nil, err
+			}
+			spec, res, err := a.spec(w)
+			if err != nil {
+				return nil, err
+			}
+			if res.Kind == "breakdown" {
+				return s.queryBreakdown(ctx, a, w, spec, res)
+			}
+			return s.queryTimeseries(ctx, a, w, spec, res)
+		},
+	})
+}
+
+// groupField is the engine's name of a way to group.
+func groupField(group, key string) string {
+	switch group {
+	case "service":
+		return "service.name"
+	case "span_name":
+		return "span.name"
+	case "status_code":
+		return "status_code"
+	case "http_method":
+		return "http.method"
+	case "page_path":
+		return "page.path"
+	case "attribute":
+		return "attr." + key
+	case "resource_attribute":
+		return "resource." + key
+	default:
+		return group
+	}
+}
+
+// spec turns the arguments into a query of the engine; every condition is a value in its tree, never text.
+func (a *arguments) spec(w timeRange) (*svcv2.QuerySpec, *dataResult, error) {
+	res := &dataResult{TimeRange: w, Kind: *a.text("kind"), Context: queryEcho{Source: *a.text("source")}}
+	source := res.Context.Source
+	fallback := "count"
+	if source == "metrics" {
+		fallback = "avg"
+	}
+	if res.Metric = a.textOr("metric", ""); res.Metric == "" {
+		res.Metric = fallback
+		res.Decisions = append(res.Decisions, "metric="+fallback)
+	}
+	group := a.textOr("group_by", "")
+	if group == "" && res.Kind == "breakdown" {
+		group = "service"
+		if source == "product_events" {
+			group = "event_name"
+		}
+		res.Decisions = append(res.Decisions, "group_by="+group)
+	}
+	filter := &svcv2.QueryFilter{}
+	var echo []string
+	add := func(field, op string, values ...any) {
+		one := &svcv2.QueryFilter{Field: &field, Operator: &op}
+		text := field + " " + op
+		switch {
+		case op == "in":
+			for _, v := range values {
+				one.Values = append(one.Values, structValue(v))
+			}
+			text += fmt.Sprintf(" %v", values)
+		case len(values) > 0:
+			one.Value = structValue(values[0])
+			text += fmt.Sprintf(" %v", values[0])
+		}
+		filter.All, echo = append(filter.All, one), append(echo, text)
+	}
+	for name, field := range map[string]string{"service": "service.name", "span_name": "span.name", "severity": "severity", "host": "host", "page_path": "page.path"} {
+		if v := a.text(name); v != nil {
+			add(field, "=", *v)
+		}
+	}
+	slices.SortFunc(filter.All, func(x, y *svcv2.QueryFilter) int { return strings.Compare(x.GetField(), y.GetField()) })
+	slices.Sort(echo)
+	for _, f := range [][2]string{{"environments", "deployment.environment"}, {"event_name", "event_name"}, {"event_kind", "kind"}, {"commit_shas", "resource." + commitKeys()[0]}} {
+		if list := a.list(f[0]); len(list) > 0 {
+			var values []any
+			for _, v := range list {
+				values = append(values, v)
+			}
+			add(f[1], "in", values...)
+		}
+	}
+	if a.isSet("root_spans_only") {
+		add("root_only", "=", true)
+	}
+	key := a.textOr("attribute_key", "")
+	if (group == "attribute" || group == "resource_attribute") && key == "" {
+		return nil, nil, badInput("attribute_key", "is required to group by "+group+".", "http.route")
+	}
+	if key != "" {
+		field := "attr." + key
+		if a.textOr("attribute_scope", "") == "resource" || group == "resource_attribute" {
+			field = "resource." + key
+		} else if a.textOr("attribute_scope", "") == "event" {
+			field = "event." + key
+		}
+		switch v := a.text("attribute_value"); {
+		case v != nil:
+			add(field, "=", *v)
+		case !strings.HasSuffix(group, "attribute"):
+			add(field, "exists")
+		}
+	} else if a.text("attribute_value") != nil {
+		return nil, nil, badInput("attribute_value", "needs attribute_key: the name of the attribute that has this value.", "")
+	}
+	spec := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: res.Metric, Where: a.text("where"), ApdexThresholdMs: a.number("apdex_threshold_ms")}
+	if len(filter.All) > 0 {
+		spec.Filter = filter
+	}
+	res.Context.Where = strings.Join(append(echo, a.textOr("where", "")), " AND ")
+	res.Context.Where = strings.TrimSuffix(res.Context.Where, " AND ")
+	if group != "" && group != "none" {
+		res.GroupBy = &group
+		spec.GroupBy = []string{groupField(group, key)}
+	}
+	if source == "metrics" {
+		name, typ := a.text("metric_name"), a.text("metric_type")
+		if name == nil {
+			return nil, nil, badInput("metric_name", "is required for source=metrics. list_metrics has the names.", "http.server.request.duration")
+		}
+		if typ == nil {
+			return nil, nil, badInput("metric_type", "is required for source=metrics. list_metrics has the types.", "histogram")
+		}
+		spec.Metric = &svcv2.QueryMetric{Name: *name, Type: *typ}
+	}
+	limit := int32(a.integer("limit"))
+	spec.Limit, spec.SeriesLimit = &limit, &limit
+	return spec, res, nil
+}
+
+func (s *Server) queryBreakdown(ctx context.Context, a *arguments, w timeRange, spec *svcv2.QuerySpec, res *dataResult) (*answer, error) {
+	out, err := s.clients.query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{StartTime: w.startProto(), EndTime: w.endProto(), Queries: []*svcv2.QuerySpec{spec}})
+	if err != nil {
+		return nil, err
+	}
+	res.Unit = unitOf(res.Context.Source, res.Metric)
+	res.Result, res.Truncated = dataPoints{Kind: "breakdown", Data: []dataPoint{}}, out.GetTruncated()
+	var cells [][]string
+	for _, r := range out.GetData() {
+		name := r.GetName()
+		if r.GetOther() {
+			name = "(all others)"
+		}
+		p := dataPoint{Name: &name}
+		shown := ""
+		if v := r.GetValues(); len(v) > 0 && v[0].Value != nil {
+			p.Value, shown = v[0].Value, number(v[0].GetValue())
+		}
+		res.Result.Data = append(res.Result.Data, p)
+		cells = append(cells, []string{clip(name, 200), shown})
+	}
+	group := "all"
+	if res.GroupBy != nil {
+		group = *res.GroupBy
+	}
+	text := dataText(a, w, res, out.GetWarnings())
+	text.blocks = []block{table("", "Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.", []string{group, res.Metric + " (" + res.Unit + ")"}, cells)}
+	text.shown = shownOf(len(cells), out.GetTruncated(), "groups")
+	return &answer{data: res, text: text}, nil
+}
+
+// unitOf is the unit of a value, as far as the query itself says it.
+func unitOf(source, metric string) string {
+	switch {
+	case source == "metrics":
+		return "number"
+	case strings.HasSuffix(metric, "_duration"):
+		return "duration_ms"
+	case metric == "error_rate":
+		return "percent"
+	case metric == "rate":
+		return "requests_per_sec"
+	default:
+		return "number"
+	}
+}
+
+func (s *Server) queryTimeseries(ctx context.Context, a *arguments, w timeRange, spec *svcv2.QuerySpec, res *dataResult) (*answer, error) {
+	req := &svcv2.QueryTimeseriesRequest{StartTime: w.startProto(), EndTime: w.endProto(), Queries: []*svcv2.QuerySpec{spec}}
+	if b := a.number("bucket_seconds"); b != nil {
+		n := int32(*b)
+		req.BucketSeconds = &n
+	}
+	out, err := s.clients.query.QueryTimeseries(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	res.Unit = unitOf(res.Context.Source, res.Metric)
+	res.Result, res.Truncated = dataPoints{Kind: "timeseries", Data: []dataPoint{}}, out.GetTruncated()
+	var names []string
+	at := map[time.Time]map[string]float64{}
+	var order []time.Time
+	for _, series := range out.GetSeries() {
+		name := strings.Join(series.GetGroup(), ", ")
+		switch {
+		case series.GetOther():
+			name = "(all others)"
+		case name == "":
+			name = res.Metric
+		}
+		names = append(names, name)
+		for _, p := range series.GetPoints() {
+			t := p.GetTimestamp().AsTime()
+			if at[t] == nil {
+				at[t] = map[string]float64{}
+				order = append(order, t)
+			}
+			at[t][name] = p.GetValue()
+		}
+	}
+	slices.SortFunc(order, time.Time.Compare)
+	var cells [][]string
+	for _, t := range order {
+		res.Result.Data = append(res.Result.Data, dataPoint{Bucket: clock(t), Series: at[t]})
+		line := []string{clock(t)}
+		for _, name := range names {
+			shown := ""
+			if v, ok := at[t][name]; ok {
+				shown = number(v)
+			}
+			line = append(line, shown)
+		}
+		cells = append(cells, line)
+	}
+	text := dataText(a, w, res, out.GetWarnings())
+	heads := []string{"Bucket"}
+	for _, name := range names {
+		heads = append(heads, clip(oneLine(name), 60))
+	}
+	text.blocks = []block{table(res.Metric+" ("+res.Unit+")", "Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.", heads, cells)}
+	if len(cells) > 0 {
+		text.shown = fmt.Sprintf("Shown: %d buckets of %d series.", len(cells), len(names))
+	}
+	return &answer{data: res, text: text}, nil
+}
+
+func dataText(a *arguments, w timeRange, res *dataResult, warnings []string) page {
+	text := page{scope: append([]pair{w.label()}, pair{"source", res.Context.Source}, pair{"metric", res.Metric})}
+	if res.Context.Where != "" {
+		text.scope = append(text.scope, pair{"where", res.Context.Where})
+	}
+	text.notes = append(text.notes, warnings...)
+	if len(res.Decisions) > 0 {
+		text.notes = append(text.notes, "Defaults: "+strings.Join(res.Decisions, ", ")+".")
+	}
+	if res.Kind == "timeseries" && !w.end.Before(a.now) {
+		text.notes = append(text.notes, "The last bucket is not complete yet.")
+	}
+	return text
+}

@@ -1,0 +1,111 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// toolset is a group of tools that a client can choose with ?toolsets=.
+type toolset struct {
+	name  string
+	makes []func(*Server) (*tool, error)
+}
+
+// toolsets are all tools, in the order in which they are listed.
+func toolsets() []toolset {
+	return []toolset{
+		{"services", []func(*Server) (*tool, error){
+			newListServices, newDiagnoseService, newGetServiceTopOperations, newServiceMap, newComparePeriods, newExploreAttributes, newListMetrics,
+		}},
+		{"telemetry", []func(*Server) (*tool, error){
+			newSearchTraces, newFindSlowTraces, newInspectTrace, newInspectSpan, newSearchLogs, newMineLogPatterns, newQueryData, newRunSQL, newDescribeWarehouseTables,
+		}},
+		{"errors", []func(*Server) (*tool, error){newFindErrors, newErrorDetail}},
+		{"dashboards", []func(*Server) (*tool, error){
+			newListDashboards, newGetDashboard, newDescribeDashboardSchema, newCreateDashboard, newUpdateDashboard, newAddDashboardWidget, newUpdateDashboardWidget,
+			newRemoveDashboardWidget, newReorderDashboardWidgets, newReplaceDashboardWidgets,
+		}},
+		{"sessions", []func(*Server) (*tool, error){newSearchSessions, newGetSessionTranscript, newGetSessionTraces, newListProductEvents, newQueryFunnel}},
+		{"agents", []func(*Server) (*tool, error){newListAgentSessions, newGetAgentSession, newGetAgentToolsOverview}},
+		{"feedback", []func(*Server) (*tool, error){newSendFeedback}},
+	}
+}
+
+// define completes a tool with the schema of its result.
+func define[T any](t *tool) (*tool, error) {
+	output, err := outputOf[T](nil)
+	if err != nil {
+		return nil, err
+	}
+	t.output = output
+	return t, nil
+}
+
+type selectionKey struct{}
+
+// selecting keeps the query of the URL for the calls in a request: ?toolsets=errors,services and ?readonly=true narrow what is listed
+// and what can be called.
+func selecting(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			r = r.WithContext(context.WithValue(r.Context(), selectionKey{}, r.URL.Query()))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// selected reports whether the URL of the request leaves a tool in.
+func selected(ctx context.Context, t *tool) bool {
+	q, _ := ctx.Value(selectionKey{}).(url.Values)
+	if strings.EqualFold(q.Get("readonly"), "true") && t.writes || q.Get("readonly") == "1" && t.writes {
+		return false
+	}
+	var wanted []string
+	for _, name := range strings.Split(strings.Join(q["toolsets"], ","), ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && name != "all" {
+			wanted = append(wanted, name)
+		}
+	}
+	return len(wanted) == 0 || slices.Contains(wanted, t.set)
+}
+
+// filterTools leaves out of tools/list what the caller may not use, and what the URL leaves out. A call of a tool that the caller's
+// scopes do not cover is refused by the API's own policy; one that the URL leaves out is unknown here.
+func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil {
+			if t := s.tool(call.Params.Name); t != nil && !selected(ctx, t) {
+				return errorResult(t, badInput("name", "is "+t.name+", which the URL of this connection leaves out with ?toolsets= or ?readonly=.", ""))
+			}
+		}
+		res, err := next(ctx, method, req)
+		list, ok := res.(*sdk.ListToolsResult)
+		if err != nil || !ok {
+			return res, err
+		}
+		p, ok := principal.From(ctx)
+		if !ok {
+			return nil, errors.New("the call has no principal")
+		}
+		shown := *list
+		shown.CacheScope = "private" // another caller sees other tools
+		shown.Tools = nil
+		for _, set := range s.tools {
+			if i := slices.IndexFunc(list.Tools, func(t *sdk.Tool) bool { return t.Name == set.name }); i >= 0 && s.visible(p, set.name) && selected(ctx, set) {
+				shown.Tools = append(shown.Tools, list.Tools[i])
+			}
+		}
+		if shown.Tools == nil {
+			shown.Tools = []*sdk.Tool{}
+		}
+		return &shown, nil
+	}
+}

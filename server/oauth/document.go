@@ -1,0 +1,107 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/svc-observability/svc/server/egress"
+)
+
+// Bounds of client metadata documents (draft-ietf-oauth-client-id-metadata-document).
+const (
+	maxDocument     = 5 << 10
+	documentTimeout = 5 * time.Second
+	documentKept    = 10 * time.Minute
+	documentsKept   = 1000
+)
+
+// documents reads what programs publish of themselves under the URL that is their client_id. Nobody answers for a program but the host of that URL.
+type documents struct {
+	guard *egress.Guard
+	// allow counts requests that somebody makes us send.
+	allow func(ctx context.Context) error
+	http  *http.Client
+	now   func() time.Time
+	cache *otter.Cache[string, document]
+	group singleflight.Group
+}
+
+type document struct {
+	client Client
+	readAt time.Time
+}
+
+func newDocuments(guard *egress.Guard, now func() time.Time, allow func(context.Context) error) *documents {
+	if guard == nil {
+		guard = egress.New()
+	}
+	return &documents{
+		guard: guard, now: now, allow: allow, http: guard.Client(egress.Options{Timeout: documentTimeout}),
+		cache: otter.Must(&otter.Options[string, document]{MaximumSize: documentsKept}),
+	}
+}
+
+func (d *documents) client(ctx context.Context, id string) (Client, error) {
+	u, err := d.guard.CheckURL(id, false)
+	if err != nil {
+		return Client{}, invalid("invalid_client", "client_id cannot be used: "+err.Error()+".")
+	}
+	if u.Path == "" || u.Path == "/" || strings.Contains(id, "#") || strings.Contains(u.EscapedPath(), "/./") || strings.Contains(u.EscapedPath(), "/../") || len(id) > maxURI {
+		return Client{}, invalid("invalid_client", "client_id must be an https:// URL with a path, and without a fragment or dot segments.")
+	}
+	if kept, ok := d.cache.GetIfPresent(id); ok && d.now().Sub(kept.readAt) < documentKept {
+		return kept.client, nil
+	}
+	if err := d.allow(ctx); err != nil {
+		return Client{}, err
+	}
+	// One flight for all that wait: it must not end with the first of them.
+	found, err, _ := d.group.Do(id, func() (any, error) { return d.read(context.WithoutCancel(ctx), id, u) })
+	if err != nil {
+		return Client{}, err
+	}
+	return found.(Client), nil
+}
+
+func (d *documents) read(ctx context.Context, id string, u *url.URL) (Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, documentTimeout)
+	defer cancel()
+	body, header, err := egress.Get(ctx, d.http, id, "application/json", maxDocument)
+	var refused *egress.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return Client{}, invalid("invalid_client", "client_id cannot be used: "+refused.Error()+".")
+	case errors.Is(err, egress.ErrTooLarge):
+		return Client{}, invalid("invalid_client", "The document at client_id is larger than 5 KiB.")
+	case err != nil:
+		return Client{}, invalid("invalid_client", fmt.Sprintf("The document at client_id could not be read from %s.", u.Host))
+	}
+	if media, _, err := mime.ParseMediaType(header.Get("Content-Type")); err != nil || media != "application/json" && !strings.HasSuffix(media, "+json") {
+		return Client{}, invalid("invalid_client", "The document at client_id is not application/json.")
+	}
+	var m metadata
+	if err := json.Unmarshal(body, &m); err != nil {
+		return Client{}, invalid("invalid_client", "The document at client_id is no JSON object of the expected form.")
+	}
+	if m.ClientID != id {
+		return Client{}, invalid("invalid_client", "The client_id inside the document is not its address.")
+	}
+	if err := m.check(); err != nil {
+		var e *Error
+		errors.As(err, &e)
+		return Client{}, invalid("invalid_client", "The document at client_id is not valid: "+e.Description)
+	}
+	c := Client{ID: id, Name: m.ClientName, URI: m.ClientURI, Host: u.Host, RedirectURIs: m.RedirectURIs}
+	d.cache.Set(id, document{client: c, readAt: d.now()})
+	return c, nil
+}

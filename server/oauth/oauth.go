@@ -1,0 +1,273 @@
+// Package oauth is the authorization server of the MCP server: OAuth 2.1 for public clients (RFC 6749, 7636, 8414, 8707, 9207, 9700),
+// dynamic registration (RFC 7591), client metadata documents, and revocation (RFC 7009).
+//
+// A program asks at the authorization endpoint, which is a page of package web: a person signs in, chooses an organization and consents.
+// What comes of it is a grant: a code, which becomes an access and a refresh token. All of them are random text of which only keyed hashes
+// are stored, and good for the MCP server only.
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/egress"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Lifetimes (public-api.md "Authentication", rule 6).
+const (
+	codeLifetime   = 10 * time.Minute
+	AccessLifetime = time.Hour
+	RefreshIdle    = 30 * 24 * time.Hour
+	GrantLifetime  = 90 * 24 * time.Hour
+)
+
+// Requests that one address may make to the endpoints of programs in a window.
+const (
+	RateLimit  = 120
+	RateWindow = time.Minute
+)
+
+// FullAccess is the scope of everything.
+const FullAccess = "*"
+
+// Paths of the endpoints. AuthorizePath is served by package web.
+const (
+	AuthorizePath = "/oauth/authorize"
+	tokenPath     = "/oauth/token"
+	revokePath    = "/oauth/revoke"
+	registerPath  = "/register"
+)
+
+// maxBody bounds what a program sends; maxClients those that are registered and were not forgotten. What a program says of itself is as long
+// in a registration as in a document, at most.
+const (
+	maxBody    = 32 << 10
+	maxClients = 100_000
+)
+
+// Store is what the authorization server keeps.
+type Store interface {
+	CreateOAuthClient(ctx context.Context, in store.OAuthClient, limit int) (store.OAuthClient, error)
+	OAuthClientByID(ctx context.Context, id string) (store.OAuthClient, error)
+	CreateOAuthGrant(ctx context.Context, org principal.OrgID, in store.NewOAuthGrant) (store.OAuthGrant, error)
+	OAuthGrantByCode(ctx context.Context, hash string) (store.OAuthGrant, error)
+	RedeemOAuthCode(ctx context.Context, id uuid.UUID, in store.OAuthTokens) error
+	OAuthRefreshByHash(ctx context.Context, hash string) (store.OAuthRefresh, error)
+	RotateOAuthTokens(ctx context.Context, refresh store.OAuthRefresh, in store.OAuthTokens) error
+	RevokeOAuthToken(ctx context.Context, clientID, hash string) error
+}
+
+// Limiter counts requests by key.
+type Limiter interface {
+	Allow(key string, now time.Time) (ok bool, retryAfter time.Duration)
+}
+
+// Config of a Server.
+type Config struct {
+	Store  Store
+	Hasher *auth.Hasher
+	// Issuer is the base URL under which people and programs reach this server; the MCP server is at its path /mcp.
+	Issuer string
+	// Scopes are those that can be asked for, FullAccess among them.
+	Scopes []string
+	// Guard dials client metadata documents.
+	Guard *egress.Guard
+	// Limiter bounds requests of one address; nil for no limit.
+	Limiter Limiter
+	Logger  *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Server is safe for concurrent use.
+type Server struct {
+	cfg       Config
+	resource  string
+	documents *documents
+}
+
+// New returns an authorization server.
+func New(cfg Config) *Server {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	cfg.Issuer = strings.TrimRight(cfg.Issuer, "/")
+	s := &Server{cfg: cfg, resource: cfg.Issuer + "/mcp"}
+	s.documents = newDocuments(cfg.Guard, cfg.Now, func(ctx context.Context) error {
+		if ok, _ := s.allow(ctx); !ok {
+			return errTooMany
+		}
+		return nil
+	})
+	return s
+}
+
+// Mount adds the routes of programs: metadata, registration, tokens. The page of people is package web's.
+func (s *Server) Mount(mux *http.ServeMux) {
+	for _, path := range []string{resourcePath, resourcePath + "/mcp"} {
+		mux.Handle(path, s.open(http.MethodGet, s.resourceMetadata))
+	}
+	for _, path := range []string{serverPath, serverPath + "/mcp"} {
+		mux.Handle(path, s.open(http.MethodGet, s.serverMetadata))
+	}
+	mux.Handle(registerPath, s.open(http.MethodPost, s.limited(s.register)))
+	mux.Handle(tokenPath, s.open(http.MethodPost, s.limited(s.token)))
+	mux.Handle(revokePath, s.open(http.MethodPost, s.limited(s.revoke)))
+}
+
+// open serves pages of any origin: no cookie counts here.
+func (s *Server) open(method string, h http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Access-Control-Allow-Origin", "*")
+		header.Set("X-Content-Type-Options", "nosniff")
+		switch {
+		case r.Method == http.MethodOptions:
+			header.Set("Access-Control-Allow-Methods", method)
+			header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, MCP-Protocol-Version")
+			header.Set("Access-Control-Max-Age", "86400")
+			w.WriteHeader(http.StatusNoContent)
+		case r.Method == method || method == http.MethodGet && r.Method == http.MethodHead:
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			h(w, r)
+		default:
+			header.Set("Allow", method+", OPTIONS")
+			fail(w, &Error{Status: http.StatusMethodNotAllowed, Code: "invalid_request", Description: "This endpoint takes " + method + " only."})
+		}
+	})
+}
+
+func (s *Server) limited(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if ok, wait := s.allow(r.Context()); !ok {
+			w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait.Seconds())))))
+			fail(w, errTooMany)
+			return
+		}
+		h(w, r)
+	}
+}
+
+var errTooMany = &Error{Status: http.StatusTooManyRequests, Code: "slow_down", Description: "Too many requests came from this address. Wait, then try again."}
+
+// allow counts a request of the address that it comes from.
+func (s *Server) allow(ctx context.Context) (ok bool, wait time.Duration) {
+	if s.cfg.Limiter == nil {
+		return true, 0
+	}
+	return s.cfg.Limiter.Allow("oauth "+principal.OriginFrom(ctx).IP, s.cfg.Now())
+}
+
+// Error is an answer of RFC 6749 section 5.2, or RFC 7591 section 3.2.2.
+type Error struct {
+	Status            int
+	Code, Description string
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Description }
+
+func invalid(code, description string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: code, Description: description}
+}
+
+// failure answers an error that is none of the program's as such; its text stays private.
+func (s *Server) failure(w http.ResponseWriter, r *http.Request, err error) {
+	var e *Error
+	if errors.As(err, &e) {
+		fail(w, e)
+		return
+	}
+	s.cfg.Logger.WarnContext(r.Context(), "an OAuth request failed", "path", r.URL.Path, "error", err)
+	e = &Error{Status: http.StatusInternalServerError, Code: "server_error", Description: "Something failed on our side. Try again."}
+	if errors.Is(err, store.ErrUnavailable) {
+		w.Header().Set("Retry-After", "5")
+		e.Status, e.Code = http.StatusServiceUnavailable, "temporarily_unavailable"
+	}
+	fail(w, e)
+}
+
+func fail(w http.ResponseWriter, e *Error) {
+	write(w, e.Status, map[string]string{"error": e.Code, "error_description": e.Description})
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the caller went away: nobody to tell
+}
+
+// form reads the parameters of a request, each of which may come once and not in the URL, where logs would keep it.
+func form(r *http.Request) (url.Values, error) {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/x-www-form-urlencoded" {
+		return nil, invalid("invalid_request", "Send the parameters as application/x-www-form-urlencoded.")
+	}
+	if r.URL.RawQuery != "" {
+		return nil, invalid("invalid_request", "Send the parameters in the body, not in the URL.")
+	}
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, invalid("invalid_request", "The body is too large or was cut off.")
+	}
+	values, err := url.ParseQuery(string(text))
+	if err != nil {
+		return nil, invalid("invalid_request", "The body cannot be read.")
+	}
+	return values, once(values)
+}
+
+func once(values url.Values) error {
+	for name, all := range values {
+		if len(all) > 1 && name != "resource" {
+			return invalid("invalid_request", name+" is there more than once.")
+		}
+	}
+	return nil
+}
+
+// checkResource makes sure that tokens are asked for the MCP server, if the program says for what (RFC 8707).
+func (s *Server) checkResource(values url.Values) error {
+	for _, r := range values["resource"] {
+		if strings.TrimSuffix(r, "/") != s.resource {
+			return invalid("invalid_target", "resource must be "+s.resource+".")
+		}
+	}
+	return nil
+}
+
+// scope is what was asked for in its normal form: everything when nothing was named.
+func (s *Server) scope(text string) (string, error) {
+	asked := strings.Fields(text)
+	for _, one := range asked {
+		if !slices.Contains(s.cfg.Scopes, one) {
+			return "", invalid("invalid_scope", "The scope "+strconv.Quote(one)+" is not known. scopes_supported lists all.")
+		}
+	}
+	if len(asked) == 0 || slices.Contains(asked, FullAccess) {
+		return FullAccess, nil
+	}
+	slices.Sort(asked)
+	return strings.Join(slices.Compact(asked), " "), nil
+}

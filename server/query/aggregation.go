@@ -1,0 +1,216 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Func is what an aggregation computes of rows.
+type Func string
+
+// Functions. Rows of traces count as often as their sampling says (SampleRate), in every function.
+const (
+	Count         Func = "count"          // rows
+	Rate          Func = "rate"           // rows, or the increase of a counter, per second
+	Increase      Func = "increase"       // of a counter, reset-aware; metrics only
+	ErrorCount    Func = "error_count"    // rows with an error
+	ErrorRate     Func = "error_rate"     // rows with an error of all rows, 0 to 1
+	Apdex         Func = "apdex"          // of durations
+	Sum           Func = "sum"            // of Value
+	Avg           Func = "avg"            // of Value
+	Min           Func = "min"            // of Value
+	Max           Func = "max"            // of Value
+	Quantile      Func = "quantile"       // of Value
+	CountDistinct Func = "count_distinct" // different values of Value; within about one percent
+)
+
+// Aggregation is what a query computes for each group.
+type Aggregation struct {
+	Func Func
+	// Value is the field that is computed with: duration for durations of spans, in milliseconds. Metrics take their own value and have none.
+	Value *Field
+	// Level is the quantile, between 0 and 1.
+	Level float64
+	// Threshold is that of Apdex: durations below it satisfy, those below four times it are tolerated.
+	Threshold time.Duration
+}
+
+// DefaultApdexThreshold is that of a request without one.
+const DefaultApdexThreshold = 500 * time.Millisecond
+
+// quantileLevels are the names of quantiles.
+func quantileLevels() map[string]float64 {
+	return map[string]float64{"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+}
+
+// Additive reports whether values of groups can be summed: the sum is the value of all of them.
+func (a Aggregation) Additive() bool {
+	switch a.Func {
+	case Count, Rate, Increase, ErrorCount, Sum:
+		return true
+	default:
+		return false
+	}
+}
+
+// countLike reports whether a bucket without rows has the value 0.
+func (a Aggregation) countLike() bool {
+	switch a.Func {
+	case Count, Rate, Increase, ErrorCount, CountDistinct:
+		return true
+	default:
+		return false
+	}
+}
+
+// Aggregations lists the names that ParseAggregation reads for a source.
+func Aggregations(s Source) []string {
+	switch s {
+	case Traces:
+		return []string{
+			"count", "rate", "error_count", "error_rate", "apdex", "avg_duration", "min_duration", "max_duration", "p50_duration", "p75_duration", "p90_duration",
+			"p95_duration", "p99_duration", "sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct",
+		}
+	case Logs:
+		return []string{"count", "rate", "error_count", "error_rate", "sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct"}
+	case Metrics:
+		return []string{"avg", "sum", "min", "max", "count", "rate", "increase", "p50", "p75", "p90", "p95", "p99"}
+	case ProductEvents:
+		return []string{"count", "rate", "sessions", "persons", "users", "visitors", "sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct"}
+	default:
+		return nil
+	}
+}
+
+// ParseAggregation reads the name of an aggregation. value is the numeric field of those that need one (`attr.cart.size`), threshold that of
+// apdex, 0 for the default. The error is an *Invalid of `aggregation` or `value_field` under path.
+func ParseAggregation(path string, s Source, name, value string, threshold time.Duration) (Aggregation, error) {
+	at := func(field string) string {
+		if path == "" {
+			return field
+		}
+		return path + "." + field
+	}
+	if !slices.Contains(Aggregations(s), name) {
+		if len(Aggregations(s)) == 0 {
+			return Aggregation{}, invalid(at("source"), "must be traces, logs, metrics or product_events")
+		}
+		return Aggregation{}, invalid(at("aggregation"), "must be one of %s, not %q", strings.Join(Aggregations(s), ", "), name)
+	}
+	a := Aggregation{}
+	word, ofDuration := strings.CutSuffix(name, "_duration")
+	if level, ok := quantileLevels()[word]; ok {
+		a.Func, a.Level = Quantile, level
+	} else {
+		a.Func = Func(word)
+	}
+	distinct := func(key string) { a.Func, a.Value = CountDistinct, &Field{Key: key} }
+	switch name {
+	case "sessions":
+		distinct("session.id")
+	case "persons":
+		distinct("person")
+	case "users":
+		distinct("user.id")
+	case "visitors":
+		distinct("visitor.id")
+	case "apdex":
+		if a.Threshold = threshold; threshold == 0 {
+			a.Threshold = DefaultApdexThreshold
+		}
+	}
+	if ofDuration {
+		a.Value = &Field{Key: "duration"}
+	}
+	if a.Func != Apdex && threshold != 0 {
+		return Aggregation{}, invalid(at("apdex_threshold_ms"), "belongs to the aggregation apdex")
+	}
+	needs := a.needsValue(s) && a.Value == nil
+	switch {
+	case needs && value == "":
+		return Aggregation{}, invalid(at("value_field"), "is required for %s: the field that is computed with, for example attr.cart.size", name)
+	case !needs && value != "":
+		return Aggregation{}, invalid(at("value_field"), "does not belong to %s", name)
+	case needs:
+		f, err := ParseField(s, value)
+		if err != nil {
+			return Aggregation{}, invalid(at("value_field"), "cannot be read: %s", err)
+		}
+		a.Value = &f
+	}
+	return a, nil
+}
+
+func (a Aggregation) needsValue(s Source) bool {
+	switch a.Func {
+	case Sum, Avg, Min, Max, Quantile, CountDistinct:
+		return s != Metrics
+	default:
+		return false
+	}
+}
+
+func (a Aggregation) validate(at func(string) string, s Source, m Metric) error {
+	if s == Metrics {
+		if m.Name == "" {
+			return invalid(at("metric.name"), "is required for metrics")
+		}
+		return nil // what a metric of a type can be asked is checked where metrics are planned
+	}
+	if m != (Metric{}) {
+		return invalid(at("metric"), "belongs to the source metrics")
+	}
+	switch a.Func {
+	case Count, Rate, Sum, Avg, Min, Max, CountDistinct:
+	case ErrorCount, ErrorRate:
+		if s == ProductEvents {
+			return invalid(at("aggregation"), "cannot be %s: product events have no errors", a.Func)
+		}
+	case Apdex:
+		if s != Traces || a.Threshold <= 0 {
+			return invalid(at("aggregation"), "apdex is for traces, with a threshold above 0")
+		}
+	case Quantile:
+		if !(a.Level >= 0 && a.Level <= 1) {
+			return invalid(at("aggregation"), "is a quantile outside 0 and 1")
+		}
+	default:
+		return invalid(at("aggregation"), "must be one of %s, not %q", strings.Join(Aggregations(s), ", "), a.Func)
+	}
+	if (a.Value != nil) != a.needsValue(s) {
+		return invalid(at("value_field"), "is needed by sums, averages, extremes, quantiles and count_distinct, and by nothing else")
+	}
+	if a.Value == nil {
+		return nil
+	}
+	m1 := Match{Field: *a.Value, Op: OpExists}
+	if f, ok := findBuiltin(s, a.Value.Key); a.Value.Scope == Builtin && ok {
+		if f.kind == numberField || f.kind == durationField {
+			return nil
+		}
+		if a.Func != CountDistinct || f.kind != textField {
+			return invalid(at("value_field"), "`%s` is no number", a.Value)
+		}
+	}
+	if a.Value.Scope == EventAttribute {
+		return invalid(at("value_field"), "`%s` is of events, of which a span has several", a.Value)
+	}
+	if problem := m1.check(s); problem != "" {
+		return invalid(at("value_field"), "cannot be read: %s", problem)
+	}
+	return nil
+}
+
+// String is the name of the aggregation, as ParseAggregation reads it where it has one.
+func (a Aggregation) String() string {
+	name := string(a.Func)
+	if a.Func == Quantile {
+		name = fmt.Sprintf("p%g", a.Level*100)
+	}
+	if a.Value != nil && a.Value.Scope == Builtin && a.Value.Key == "duration" {
+		return name + "_duration"
+	}
+	return name
+}

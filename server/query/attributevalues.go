@@ -1,0 +1,144 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// AttributeValueList asks for the values of a field in a slice of time, or with Keys for the keys of attributes.
+type AttributeValueList struct {
+	Source Source
+	Slice  Window
+	// Field is what the values are of; without it they are the keys of all attributes in Scope.
+	Field *Field
+	Scope Scope
+	// Search is text that a value contains, letter case ignored.
+	Search               string
+	ServiceName, Metric  string
+	MaxRows, MaxDistinct int
+}
+
+// AttributeValueRow is a row of AttributeValues.
+type AttributeValueRow struct {
+	Value string `ch:"Value"`
+	Uses  uint64 `ch:"Uses"`
+	// Rows is how many rows were read, at most MaxRows; the same in each.
+	Rows uint64 `ch:"Rows"`
+}
+
+// metricTables are the tables of data points.
+func metricTables() []string {
+	return []string{"metrics_gauge", "metrics_sum", "metrics_histogram", "metrics_exponential_histogram", "metrics_summary"}
+}
+
+// AttributeValues gives AttributeValueRow rows, the most frequent first. It reads at most MaxRows rows: a reader who wants the latest asks for
+// slices of the window from its end.
+func AttributeValues(l AttributeValueList) Statement {
+	b := &builder{}
+	start, end := b.time("start", l.Slice.Start), b.time("end", l.Slice.End)
+	tables := []string{rowsOf(l.Source).table}
+	if l.Source == Metrics {
+		tables = metricTables()
+	}
+	c := where().with("Timestamp >= "+start, "Timestamp <= "+end)
+	if l.ServiceName != "" {
+		c.add("ServiceName = %s", b.bind("service", "String", l.ServiceName))
+	}
+	if l.Metric != "" {
+		c.add("MetricName = %s", b.bind("metric", "String", l.Metric))
+	}
+	value := b.keysOf(l.Source, l.Scope)
+	if l.Field != nil {
+		f := b.field(l.Source, *l.Field)
+		value = f.text()
+		if f.each == "" {
+			c = c.with(f.present)
+		}
+	}
+	limit := b.bind("max_rows", "UInt32", int64(l.MaxRows))
+	var reads []string
+	for _, table := range tables {
+		reads = append(reads, fmt.Sprintf(`SELECT %s AS Value
+            FROM %s
+            WHERE %s
+            LIMIT %s`, value, table, c.join(16), limit))
+	}
+	list, wanted := "toString(Value)", "Value != ''"
+	if l.Field == nil {
+		list = "arrayJoin(Value)"
+	}
+	if l.Search != "" {
+		wanted += " AND positionCaseInsensitiveUTF8(Value, " + b.bind("search", "String", l.Search) + ") > 0"
+	}
+	return Statement{SQL: fmt.Sprintf(`SELECT Value, Uses, Rows
+FROM
+(
+    SELECT %s AS Value, count() AS Uses, any(Read) AS Rows
+    FROM
+    (
+        SELECT Value, count() OVER () AS Read
+        FROM
+        (
+            %s
+        )
+    )
+    GROUP BY Value
+)
+WHERE %s
+ORDER BY Uses DESC, Value
+LIMIT %s`, list, strings.Join(reads, "\n            UNION ALL\n            "), wanted, b.bind("max_distinct", "UInt32", int64(l.MaxDistinct))), Args: b.args}
+}
+
+// keysOf is the array of the keys of a row's attributes.
+func (b *builder) keysOf(s Source, scope Scope) string {
+	own, _ := attributeMap(s)
+	switch scope {
+	case ResourceAttribute:
+		return "mapKeys(ResourceAttributes)"
+	case EventAttribute:
+		return "arrayDistinct(arrayFlatten(arrayMap(event -> mapKeys(event), EventsAttributes)))"
+	default:
+		return "mapKeys(" + own + ")"
+	}
+}
+
+// RollupColumn is the column of service_minutes that has the values of a field of spans; "" where it has none.
+func RollupColumn(s Source, f Field) string {
+	if s != Traces || f.Scope != Builtin {
+		return ""
+	}
+	switch f.Key {
+	case "service.name":
+		return "ServiceName"
+	case "service.namespace":
+		return "ServiceNamespace"
+	case "service.version":
+		return "ServiceVersion"
+	case "deployment.environment":
+		return "Environment"
+	default:
+		return ""
+	}
+}
+
+// RolledUpValues gives AttributeValueRow rows of a field with a RollupColumn, from the minutes of the window. Uses are spans.
+func RolledUpValues(l AttributeValueList) Statement {
+	b := &builder{}
+	c := where().with("Minute >= toDateTime("+b.bind("start", "Int64", l.Slice.Start.Truncate(time.Minute).Unix())+", 'UTC')",
+		"Minute <= toDateTime("+b.bind("end", "Int64", l.Slice.End.Unix())+", 'UTC')")
+	if l.ServiceName != "" {
+		c.add("ServiceName = %s", b.bind("service", "String", l.ServiceName))
+	}
+	column := RollupColumn(l.Source, *l.Field)
+	c.add("%s != ''", column)
+	if l.Search != "" {
+		c.add("positionCaseInsensitiveUTF8(%s, %s) > 0", column, b.bind("search", "String", l.Search))
+	}
+	return Statement{SQL: fmt.Sprintf(`SELECT toString(%s) AS Value, sum(SpanCount) AS Uses, toUInt64(0) AS Rows
+FROM service_minutes
+WHERE %s
+GROUP BY Value
+ORDER BY Uses DESC, Value
+LIMIT %s`, column, c.join(4), b.bind("max_distinct", "UInt32", int64(l.MaxDistinct))), Args: b.args}
+}

@@ -1,0 +1,63 @@
+package query
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+// bucketLadder are the lengths that AutoBucket picks from.
+func bucketLadder() []time.Duration {
+	return []time.Duration{
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, day,
+	}
+}
+
+// AutoBucket is the step of the ladder that gives about as many buckets as asked for, and at least 6 where the ladder allows.
+func AutoBucket(w Window, about int) time.Duration {
+	const fewest = 6
+	length := w.End.Sub(w.Start)
+	ladder := bucketLadder()
+	best := ladder[0]
+	distance := func(step time.Duration) float64 {
+		n := float64(length) / float64(step) / float64(about)
+		if n < 1 {
+			n = 1 / n
+		}
+		return n
+	}
+	for _, step := range ladder[1:] {
+		if length/step >= fewest && distance(step) < distance(best) {
+			best = step
+		}
+	}
+	return best
+}
+
+// AboutBuckets is how many buckets a request without a length gets.
+const AboutBuckets = 30
+
+// Buckets lists the starts of the buckets of a window: multiples of their length since 1970, the first is the one that the window's start
+// falls into. A length of 0 is AutoBucket's.
+func Buckets(w Window, bucket time.Duration) ([]time.Time, error) {
+	if bucket == 0 {
+		bucket = AutoBucket(w, AboutBuckets)
+	}
+	seconds := int64(bucket / time.Second)
+	first := time.Unix(w.Start.Unix()/seconds*seconds, 0).UTC()
+	n := int64(w.End.Sub(first)/bucket) + 1
+	if w.End.Equal(first.Add(time.Duration(n-1)*bucket)) && n > 1 {
+		n-- // the end is inclusive, but a bucket of one instant is none
+	}
+	if n > MaxBuckets {
+		return nil, apierr.New(apierr.TelemetryBucketCountTooLarge,
+			fmt.Sprintf("The window holds %d buckets of %d seconds; %d are allowed. Use longer buckets or a shorter window.", n, seconds, MaxBuckets),
+			apierr.Param("bucket_seconds"))
+	}
+	out := make([]time.Time, n)
+	for i := range out {
+		out[i] = first.Add(time.Duration(i) * bucket)
+	}
+	return out, nil
+}

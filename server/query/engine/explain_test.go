@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+var (
+	update       = flag.Bool("update", false, "rewrite the files in testdata")
+	indexPattern = regexp.MustCompile(`(?m)^[ │├└─]*(?:(PrimaryKey|Partition|Min-Max|Name: \S+)$|(Granules: \d+/\d+)$)`)
+)
+
+// The hot reads go through the indexes that were made for them: testdata/indexes.txt has what each index leaves of the granules.
+func TestIndexesAreUsed(t *testing.T) {
+	w := warehousetest.NewEngine(t)
+	day := time.Now().UTC().Truncate(24 * time.Hour).Add(-72 * time.Hour)
+	const at = "toDateTime64('DAY 00:00:00', 9, 'UTC') + toIntervalMillisecond(number * 400)"
+	const part = " FROM numbers(200000) SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, max_insert_threads = 1"
+	for _, sql := range []string{
+		"SYSTEM STOP MERGES",
+		"ALTER TABLE spans MODIFY SETTING min_bytes_for_wide_part = 0",
+		"INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, ServiceName, SpanName, SampleRate, SpanAttributes) SELECT 'org_big', " + at +
+			", lower(hex(MD5(toString(intDiv(number, 10))))), lower(hex(number)), concat('service-', toString(number % 20)), 'op', 1, map('user.id', toString(number))" + part,
+		"INSERT INTO logs (OrgId, Timestamp, ServiceName, SeverityText, Body, LogAttributes) SELECT 'org_big', " + at +
+			", concat('service-', toString(number % 20)), 'INFO', if(number = 123456, 'Payment declined for card', concat('request ', toString(number), ' served')), map('user.id', toString(number))" + part,
+	} {
+		if err := w.Exec(t.Context(), strings.ReplaceAll(sql, "DAY", day.Format(time.DateOnly))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	for _, c := range []struct {
+		name, text string
+		from       time.Duration
+	}{
+		{"spans of a service, the last hour", "count|traces|service.name = service-7|", 21 * time.Hour},
+		{"spans with an attribute", "count|traces|attr.user.id = 4242|", 0},
+		{"spans with one of two values", "count|traces|attr.user.id in (4242, 171717)|", 0},
+		{"spans of a trace", "count|traces|trace.id = 28dd2c7955ce926456240b2ff0100bde|", 0},
+		{"spans of a resource's service", "count|traces|resource.service.name = service-7|", 0},
+		{"logs with words in their body", "count|logs|body contains \" declined for \"|", 0},
+		{"logs with an attribute, by severity", "count|logs|log.user.id = 4242|severity", 0},
+		{"minutes of a service", "p95_duration|traces|service.name = service-7|", 0},
+	} {
+		q := benchQuery(t, c.text).Spec
+		q.Rollups = query.Rollups{Complete: strings.HasPrefix(c.name, "minutes")}
+		p, err := query.PlanTimeseries(&q, query.Window{Start: day.Add(c.from), End: day.Add(22 * time.Hour)}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Quick != "" {
+			p.SQL, _, _ = strings.Cut(p.Quick, "\nSETTINGS ") // EXPLAIN runs here without the right to change any
+		}
+		var plan bytes.Buffer
+		if err := w.RawQuery(t.Context(), "EXPLAIN indexes = 1 "+literal(p.Statement, "org_big"), "TSVRaw", &plan); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		fmt.Fprintf(&out, "== %s: %s\n", c.name, p.Reads)
+		for _, m := range indexPattern.FindAllStringSubmatch(plan.String(), -1) {
+			if m[1] != "" {
+				fmt.Fprintf(&out, "  %s: ", strings.TrimPrefix(m[1], "Name: "))
+			} else {
+				fmt.Fprintf(&out, "%s\n", m[2])
+			}
+		}
+		out.WriteString("\n")
+	}
+	path := filepath.Join("testdata", "indexes.txt")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), out.String()); diff != "" {
+		t.Errorf("%s differs; run with -update when that is meant (-want +got):\n%s", path, diff)
+	}
+}

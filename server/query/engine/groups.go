@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/svc-observability/svc/server/query"
+)
+
+// column is a query of a breakdown, with its values by group.
+type column struct {
+	values, previous map[string]float64
+	rest, restBefore float64 // of the groups that were not read
+	missing          float64 // the value of a group that has no rows
+	missingBefore    float64
+}
+
+func newColumn(a *answer, seconds float64) *column {
+	c := &column{rest: math.NaN(), missing: math.NaN()}
+	c.values, c.rest, c.missing = groupValues(a, seconds)
+	return c
+}
+
+func groupValues(a *answer, seconds float64) (values map[string]float64, total, missing float64) {
+	values, total, missing = map[string]float64{}, math.NaN(), math.NaN()
+	scale := 1.0
+	if a.plan.PerSecond {
+		scale = 1 / seconds
+	}
+	for _, row := range a.groups {
+		values[groupKey(row.Group, false)] = row.Value * scale
+		if a.plan.Additive {
+			total = row.Total * scale
+		}
+	}
+	if a.plan.Zero && !cut(a) {
+		missing = 0
+	}
+	return values, total, missing
+}
+
+// cut reports whether there were more groups than were read.
+func cut(a *answer) bool { return len(a.groups) > 0 && a.groups[0].Groups > uint64(len(a.groups)) }
+
+// assembleGroups joins the rows of the queries by their groups, and computes the formulas. The groups are those of all queries, in the order
+// of the first one that is shown; a query with a condition on its value keeps the others' groups to its own.
+func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer) {
+	seconds := out.Window.End.Sub(out.Window.Start).Seconds()
+	columns := make([]*column, len(r.Queries))
+	groups := map[string][]string{}
+	for i := range r.Queries {
+		columns[i] = newColumn(&now[i], seconds)
+		if len(before) > 0 {
+			c := columns[i]
+			c.previous, c.restBefore, c.missingBefore = groupValues(&before[i], seconds)
+		}
+		for _, row := range now[i].groups {
+			groups[groupKey(row.Group, false)] = row.Group
+		}
+	}
+	first := firstShown(r)
+	for i, q := range r.Queries {
+		if len(q.Having) > 0 {
+			for key := range groups {
+				if _, ok := columns[i].values[key]; !ok {
+					delete(groups, key)
+				}
+			}
+		}
+	}
+	keys := make([]string, 0, len(groups))
+	for key := range groups {
+		keys = append(keys, key)
+	}
+	lead := &r.Queries[first]
+	slices.SortFunc(keys, func(a, b string) int {
+		byGroup := slices.Compare(groups[a], groups[b])
+		va, aok := columns[first].values[a]
+		vb, bok := columns[first].values[b]
+		switch {
+		case lead.Order.ByGroup && lead.Order.Ascending:
+			return byGroup
+		case lead.Order.ByGroup:
+			return -byGroup
+		case aok != bok: // what the first query does not have comes last
+			return map[bool]int{true: -1, false: 1}[aok]
+		case math.IsNaN(va) != math.IsNaN(vb):
+			return map[bool]int{true: 1, false: -1}[math.IsNaN(va)]
+		case lead.Order.Ascending:
+			return cmp.Or(cmp.Compare(va, vb), byGroup)
+		default:
+			return cmp.Or(cmp.Compare(vb, va), byGroup)
+		}
+	})
+	limit := lead.Limit
+	if limit == 0 {
+		limit = query.DefaultLimit
+	}
+	for i := range r.Queries {
+		out.Truncated = out.Truncated || cut(&now[i])
+	}
+	if len(keys) > limit {
+		keys, out.Truncated = keys[:limit], true
+	}
+	table := &breakdownTable{request: r, columns: columns, compared: len(before) > 0}
+	table.fill(out, keys, groups)
+}
+
+func firstShown(r *query.Request) int {
+	for i, q := range r.Queries {
+		if !q.Hidden {
+			return i
+		}
+	}
+	return 0
+}
+
+// breakdownTable makes the rows of a breakdown.
+type breakdownTable struct {
+	request  *query.Request
+	columns  []*column
+	compared bool
+	zeros    map[string]int
+}
+
+func (t *breakdownTable) fill(out *query.Breakdown, keys []string, groups map[string][]string) {
+	t.zeros = map[string]int{}
+	several := visible(t.request) > 1
+	for _, q := range t.request.Queries {
+		if !q.Hidden {
+			out.Columns = append(out.Columns, query.Column{Query: q.Name, Name: title(q.Name, q.Legend, "", several)})
+		}
+	}
+	for _, f := range t.request.Formulas {
+		if !f.Hidden {
+			out.Columns = append(out.Columns, query.Column{Query: f.Name, Name: title(f.Name, f.Legend, "", several)})
+		}
+	}
+	for _, key := range keys {
+		g := query.Group{Name: label(groups[key], false), Group: groups[key]}
+		g.Values = t.row(func(c *column) float64 { return orElse(c.values, key, c.missing) })
+		if t.compared {
+			g.Previous = t.row(func(c *column) float64 { return orElse(c.previous, key, c.missingBefore) })
+		}
+		out.Groups = append(out.Groups, g)
+	}
+	if out.Truncated {
+		rest := func(total float64, values map[string]float64) float64 {
+			for _, key := range keys {
+				total -= values[key]
+			}
+			return math.Max(total, 0)
+		}
+		g := query.Group{Name: OtherName, Other: true}
+		g.Values = t.row(func(c *column) float64 { return rest(c.rest, c.values) })
+		if t.compared {
+			g.Previous = t.row(func(c *column) float64 { return rest(c.restBefore, c.previous) })
+		}
+		if slices.ContainsFunc(g.Values, func(v float64) bool { return !math.IsNaN(v) }) {
+			out.Groups = append(out.Groups, g)
+		}
+	}
+	for _, f := range t.request.Formulas {
+		if n := t.zeros[f.Name]; n > 0 {
+			out.Warnings = append(out.Warnings, divided(f.Name, n, "groups"))
+		}
+	}
+	if t.request.Comparison.Percent {
+		for i := range out.Groups {
+			out.Groups[i].Change = change(out.Groups[i].Values, out.Groups[i].Previous)
+		}
+	}
+}
+
+func orElse(values map[string]float64, key string, otherwise float64) float64 {
+	if v, ok := values[key]; ok {
+		return v
+	}
+	return otherwise
+}
+
+// row gives the values of one group that are shown.
+func (t *breakdownTable) row(of func(*column) float64) []float64 {
+	byName := map[string]float64{}
+	var out []float64
+	for i, q := range t.request.Queries {
+		v := of(t.columns[i])
+		byName[strings.ToLower(q.Name)] = v
+		if !q.Hidden {
+			out = append(out, v)
+		}
+	}
+	for _, f := range t.request.Formulas {
+		v := math.NaN()
+		if e, err := query.ParseFormula(f.Expression); err == nil {
+			var zero bool
+			if v, zero = e.Eval(func(name string) float64 { return byName[name] }); zero {
+				t.zeros[f.Name]++
+			}
+		}
+		byName[strings.ToLower(f.Name)] = v
+		if !f.Hidden {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/svc-observability/svc/server/nearest"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	// maxKnownKeys is how many keys of a signal are compared with those that a request names; where there are more, nothing is said.
+	maxKnownKeys = 2000
+	keysFor      = time.Minute
+	maxKeyLists  = 256
+)
+
+// keysCache keeps lists of attribute keys for a minute.
+type keysCache struct {
+	mu    sync.Mutex
+	lists map[keysOf]keyList
+}
+
+// keysOf is what a list depends on: the window by its hours.
+type keysOf struct {
+	org        principal.OrgID
+	signal     string
+	start, end int64
+}
+
+type keyList struct {
+	rows  []query.AttributeKeyRow
+	until time.Time
+}
+
+// unknownKeys names the attributes of a request that nobody sent in its window, each with the nearest that somebody did.
+func (e *Engine) unknownKeys(ctx context.Context, org principal.OrgID, r *query.Request) []string {
+	var out []string
+	for i := range r.Queries {
+		q := &r.Queries[i].Spec
+		fields := attributesOf(q)
+		if len(fields) == 0 || q.Source == query.ProductEvents {
+			continue
+		}
+		known, err := e.knownKeys(ctx, org, string(q.Source), r.Window)
+		if err != nil || len(known) == 0 || len(known) >= maxKnownKeys {
+			continue
+		}
+		for _, f := range fields {
+			if w := unknownKey(q.Source, f, known); w != "" && !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+func attributesOf(q *query.Spec) []query.Field {
+	var out []query.Field
+	add := func(f query.Field) {
+		if f.Scope != query.Builtin && !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	q.Filter.Matches(func(m *query.Match) bool { add(m.Field); return true })
+	for _, f := range q.GroupBy {
+		add(f)
+	}
+	if q.Aggregation.Value != nil {
+		add(*q.Aggregation.Value)
+	}
+	return out
+}
+
+func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal string, w query.Window) ([]query.AttributeKeyRow, error) {
+	at := keysOf{org: org, signal: signal, start: w.Start.Unix() / 3600, end: w.End.Unix() / 3600}
+	now := e.now()
+	e.keys.mu.Lock()
+	found, ok := e.keys.lists[at]
+	e.keys.mu.Unlock()
+	if ok && now.Before(found.until) {
+		return found.rows, nil
+	}
+	release, err := e.shares.acquire(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	rows, err := read.All[query.AttributeKeyRow](ctx, e.warehouse, org, query.ListAttributeKeys(query.AttributeKeyList{Window: w, Signal: signal, Limit: maxKnownKeys}))
+	if err != nil {
+		return nil, err
+	}
+	e.keys.mu.Lock()
+	defer e.keys.mu.Unlock()
+	if e.keys.lists == nil || len(e.keys.lists) >= maxKeyLists {
+		e.keys.lists = map[keysOf]keyList{}
+	}
+	e.keys.lists[at] = keyList{rows: rows, until: now.Add(keysFor)}
+	return rows, nil
+}
+
+// scopeOf is the scope of a field in the list of keys.
+func scopeOf(s query.Source, f query.Field) string {
+	switch f.Scope {
+	case query.ResourceAttribute:
+		return "resource"
+	case query.EventAttribute:
+		return "event"
+	default:
+		return map[query.Source]string{query.Traces: "span", query.Logs: "log", query.Metrics: "metric"}[s]
+	}
+}
+
+// unknownKey says what is odd about an attribute that is not among the known ones.
+func unknownKey(s query.Source, f query.Field, known []query.AttributeKeyRow) string {
+	scope := scopeOf(s, f)
+	same := query.SameAttribute(f.Key)
+	elsewhere, likely, distance := "", "", len(f.Key)/3+2
+	for _, k := range known {
+		switch {
+		case slices.Contains(same, k.Key) && k.Scope == scope:
+			return ""
+		case slices.Contains(same, k.Key):
+			elsewhere = k.Scope
+		default:
+			if d := nearest.Distance(strings.ToLower(f.Key), strings.ToLower(k.Key)); d < distance {
+				likely, distance = k.Key, d
+			}
+		}
+	}
+	text := fmt.Sprintf("No %s attribute %q was received in this window", scope, f.Key)
+	switch {
+	case elsewhere != "":
+		return fmt.Sprintf("%s, but there is a %s attribute of that name.", text, elsewhere)
+	case likely != "":
+		return fmt.Sprintf("%s; the nearest name is %q.", text, likely)
+	default:
+		return text + "."
+	}
+}

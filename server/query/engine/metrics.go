@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+// checkMetrics refuses the rate of a sum that can fall, and has a word on metrics that were not received as they are asked for.
+func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query.Request) (warnings []string, err error) {
+	for i := range r.Queries {
+		q := &r.Queries[i].Spec
+		if q.Source != query.Metrics {
+			continue
+		}
+		kinds, err := e.metricKinds(ctx, org, r.Window, q)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(kinds, func(k query.MetricKindRow) bool { return k.MetricType == q.Metric.Type })
+		switch {
+		case len(kinds) == 0:
+			warnings = append(warnings, fmt.Sprintf("No data points of the metric %q were received in this window.", q.Metric.Name))
+			continue
+		case at < 0:
+			warnings = append(warnings, fmt.Sprintf("The metric %q was received as %s in this window, not as %s.", q.Metric.Name, kinds[0].MetricType, q.Metric.Type))
+			continue
+		}
+		k := kinds[at]
+		grows := len(k.Falling) == 0
+		switch f := q.Aggregation.Func; {
+		case f != query.Rate && f != query.Increase:
+			if q.Metric.Type == "sum" && grows && f != query.Count {
+				warnings = append(warnings, fmt.Sprintf("%q only grows: %s is of its running totals; rate and increase say what happened.", q.Metric.Name, q.Aggregation))
+			}
+		case len(k.Falling) == len(k.Services):
+			return nil, inQuery(r, i, &query.Invalid{
+				Field: "aggregation", Message: fmt.Sprintf("cannot be %s: the sum %q can fall as well as grow (it is not monotonic); use avg, min, max or sum", f, q.Metric.Name),
+			})
+		case !grows:
+			warnings = append(warnings, fmt.Sprintf("%q is left out for %s: their sums can fall, and have no %s.", q.Metric.Name, strings.Join(k.Falling, ", "), f))
+		}
+	}
+	return warnings, nil
+}
+
+func (e *Engine) metricKinds(ctx context.Context, org principal.OrgID, w query.Window, q *query.Spec) ([]query.MetricKindRow, error) {
+	release, err := e.shares.acquire(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return read.All[query.MetricKindRow](ctx, e.warehouse, org, query.MetricKinds(w, q.Metric.Name, q.Filter.Service()))
+}

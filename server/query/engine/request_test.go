@@ -1,0 +1,326 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+// few are spans that a reader can count: in two hours, checkout has 4 and 8 of which 1 and 2 failed; cart has 2 and none.
+func few(t *testing.T, w *warehouse.Warehouse, org principal.OrgID) query.Window {
+	t.Helper()
+	start := begin()
+	var items []*item
+	add := func(service string, hour, n, failed int) {
+		for k := range n {
+			items = append(items, &item{
+				source: query.Traces, at: start.Add(time.Duration(hour)*time.Hour + time.Duration(k+1)*time.Minute), weight: 1, failed: k < failed, duration: time.Duration(k+1) * time.Millisecond,
+				text: map[string]string{"service.name": service, "span.name": "op"}, own: map[string]string{}, resource: map[string]string{},
+			})
+		}
+	}
+	add("checkout", 0, 4, 1)
+	add("checkout", 1, 8, 2)
+	add("cart", 0, 2, 0)
+	store(t, w, org, items)
+	return query.Window{Start: start, End: start.Add(2 * time.Hour)}
+}
+
+func parse(t *testing.T, name, text string) query.Query {
+	t.Helper()
+	q := benchQuery(t, text)
+	q.Name = name
+	return q
+}
+
+func same(t *testing.T, what string, got []float64, want ...float64) {
+	t.Helper()
+	ok := len(got) == len(want)
+	for i := range got {
+		ok = ok && (got[i] == want[i] || math.IsNaN(got[i]) && math.IsNaN(want[i]))
+	}
+	if !ok {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func TestFormulasAndComparison(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_formulas"
+	window := few(t, w, org)
+	e := New(Config{Warehouse: w})
+	nan := math.NaN()
+	hidden := parse(t, "E", "error_count|traces||service.name")
+	hidden.Hidden = true
+	r := &query.Request{
+		Window: window, Bucket: time.Hour,
+		Queries:  []query.Query{hidden, parse(t, "C", "count|traces||service.name")},
+		Formulas: []query.Formula{{Name: "F1", Expression: "e / C", Legend: "failed"}, {Name: "F2", Expression: "F1 * 100"}, {Name: "F3", Expression: "1 / (C - 8)"}},
+	}
+	got, err := e.Timeseries(t.Context(), org, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := ""
+	for _, s := range got.Series {
+		names += s.Name + "; "
+	}
+	if names != "C: checkout; C: cart; failed; F2; F3; " {
+		t.Fatal(names)
+	}
+	same(t, "checkout", got.Series[0].Values, 4, 8)
+	same(t, "cart", got.Series[1].Values, 2, 0)
+	same(t, "F1", got.Series[2].Values, 1.0/6, 2.0/8)
+	sixth := 1.0 / 6
+	same(t, "F2", got.Series[3].Values, sixth*100, 25)
+	same(t, "F3", got.Series[4].Values, -0.5, nan)
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "F3 has no value in 1 buckets") {
+		t.Error(got.Warnings)
+	}
+
+	// The second hour beside the first.
+	r.Window.Start = window.Start.Add(time.Hour)
+	r.Comparison = query.Comparison{Previous: true, Percent: true}
+	if got, err = e.Timeseries(t.Context(), org, r); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "checkout", got.Series[0].Values, 8)
+	same(t, "checkout before", got.Series[0].Previous, 4)
+	same(t, "checkout change", got.Series[0].Change, 100)
+	same(t, "F1 before", got.Series[1].Previous, 1.0/6)
+	if len(got.Series) != 4 {
+		t.Error("cart has no series in the second hour")
+	}
+
+	groups, err := e.Breakdown(t.Context(), org, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(groups.Columns) != 4 || len(groups.Groups) != 1 || groups.Groups[0].Name != "checkout" {
+		t.Fatalf("%+v", groups)
+	}
+	same(t, "columns", groups.Groups[0].Values[:2], 8, 0.25)
+	same(t, "columns before", groups.Groups[0].Previous[:2], 4, 0.25)
+	same(t, "columns' change", groups.Groups[0].Change[:2], 100, 0)
+}
+
+func TestHavingOrderAndLimit(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_having"
+	window := few(t, w, org)
+	e := New(Config{Warehouse: w})
+	run := func(edit func(*query.Query)) (*query.Timeseries, *query.Breakdown) {
+		t.Helper()
+		q := parse(t, "A", "count|traces||service.name")
+		edit(&q)
+		r := &query.Request{Window: window, Bucket: time.Hour, Queries: []query.Query{q}}
+		series, err := e.Timeseries(t.Context(), org, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, err := e.Breakdown(t.Context(), org, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return series, groups
+	}
+	series, groups := run(func(q *query.Query) { q.Having = []query.Having{{Op: query.OpGreater, Value: 2}} })
+	if len(series.Series) != 1 || len(groups.Groups) != 1 || groups.Groups[0].Values[0] != 12 {
+		t.Errorf("having: %+v %+v", series.Series, groups.Groups)
+	}
+	series, _ = run(func(q *query.Query) { q.Having = []query.Having{{Op: query.OpLess, Value: 8}} })
+	same(t, "points below 8", series.Series[0].Values, 4, math.NaN())
+	same(t, "points below 8", series.Series[1].Values, 2, 0)
+	series, groups = run(func(q *query.Query) { q.Order = query.Order{Ascending: true} })
+	if series.Series[0].Name != "cart" || groups.Groups[0].Name != "cart" {
+		t.Error("the smallest is not first")
+	}
+	series, groups = run(func(q *query.Query) { q.Order = query.Order{ByGroup: true} })
+	if series.Series[0].Name != "checkout" || groups.Groups[0].Name != "checkout" {
+		t.Error("not by group, last first")
+	}
+	series, groups = run(func(q *query.Query) { q.Limit, q.SeriesLimit = 1, 1 })
+	if !series.Truncated || !groups.Truncated || series.Series[1].Name != OtherName || groups.Groups[1].Values[0] != 2 {
+		t.Errorf("others: %+v %+v", series.Series, groups.Groups)
+	}
+	same(t, "others", series.Series[1].Values, 2, 0)
+}
+
+// counting counts the statements that reach the warehouse and can hold them up.
+type counting struct {
+	read.Warehouse
+	mu      sync.Mutex
+	n       int
+	running int
+	most    int
+	hold    chan struct{}
+}
+
+func (c *counting) Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error) {
+	c.mu.Lock()
+	c.n++
+	c.running++
+	c.most = max(c.most, c.running)
+	c.mu.Unlock()
+	defer func() { c.mu.Lock(); c.running--; c.mu.Unlock() }()
+	if c.hold != nil {
+		select {
+		case <-c.hold:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return c.Warehouse.Query(ctx, org, sql, args...)
+}
+
+func TestCacheIsOfClosedWindowsAndOneOrganization(t *testing.T) {
+	w := &counting{Warehouse: warehousetest.Shared(t)}
+	const org = "org_cache"
+	window := few(t, warehousetest.Shared(t), org)
+	now := window.End.Add(time.Hour)
+	e := New(Config{Warehouse: w, Now: func() time.Time { return now }})
+	run := func(org principal.OrgID, window query.Window) (int, float64) {
+		t.Helper()
+		before := w.n
+		got, err := e.Timeseries(t.Context(), org, &query.Request{Window: window, Bucket: time.Hour, Queries: []query.Query{parse(t, "A", "count|traces||")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Series) == 0 {
+			return w.n - before, 0
+		}
+		return w.n - before, got.Series[0].Values[0]
+	}
+	if n, v := run(org, window); n != 1 || v != 6 {
+		t.Errorf("first: %d statements, %v", n, v)
+	}
+	if n, v := run(org, window); n != 0 || v != 6 {
+		t.Errorf("again: %d statements, %v", n, v)
+	}
+	if n, v := run("org_cache_other", window); n != 1 || v != 0 {
+		t.Errorf("another organization: %d statements, %v", n, v)
+	}
+	now = now.Add(cacheFor + time.Second)
+	if n, _ := run(org, window); n != 1 {
+		t.Errorf("later: %d statements", n)
+	}
+	now = window.End.Add(time.Second)
+	if n, _ := run(org, window); n != 1 {
+		t.Errorf("an open window: %d statements", n)
+	}
+	// The cache is bounded.
+	small := newCache(32<<10, func() time.Time { return now })
+	for i := range 100 {
+		small.put(strings.Repeat("k", i+1), answer{series: []query.SeriesRow{{Group: []string{"x"}}}})
+	}
+	small.put("huge", answer{series: make([]query.SeriesRow, 1000)})
+	if _, ok := small.get("huge"); ok || small.used > 32<<10 || small.order.Len() != len(small.entries) || small.order.Len() == 0 {
+		t.Errorf("%d bytes in %d entries", small.used, len(small.entries))
+	}
+}
+
+func TestShareOfAnOrganization(t *testing.T) {
+	w := &counting{Warehouse: warehousetest.Shared(t), hold: make(chan struct{})}
+	e := New(Config{Warehouse: w, PerOrganization: 2})
+	window := query.Window{Start: begin(), End: begin().Add(time.Hour)}
+	run := func(ctx context.Context, org principal.OrgID) error {
+		_, err := e.Timeseries(ctx, org, &query.Request{Window: window, Queries: []query.Query{parse(t, "A", "count|traces||")}})
+		return err
+	}
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			if err := run(t.Context(), "org_share"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait(t, func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.running == 2 })
+	// One that leaves while it waits gets its own error and takes no slot with it.
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() { left <- run(ctx, "org_share") }()
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("who left got %v", err)
+	}
+	// Another organization does not wait.
+	all.Go(func() {
+		if err := run(t.Context(), "org_share_other"); err != nil {
+			t.Error(err)
+		}
+	})
+	wait(t, func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.running == 3 })
+	close(w.hold)
+	all.Wait()
+	if w.most > 3 {
+		t.Errorf("%d statements ran at once", w.most)
+	}
+	if len(e.shares.orgs) != 0 {
+		t.Errorf("%d shares are left", len(e.shares.orgs))
+	}
+}
+
+func wait(t *testing.T, until func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !until(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
+}
+
+func TestUnknownAttributesAreNamed(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_unknown"
+	window := few(t, w, org)
+	if err := w.InsertRows(t.Context(), "attribute_keys", []string{"OrgId", "Hour", "Signal", "Scope", "Key", "ValueType", "UsageCount"}, [][]any{
+		{org, window.Start, "traces", "span", "http.request.method", "string", uint64(3)},
+		{org, window.Start, "traces", "span", "cart.size", "int", uint64(3)},
+		{org, window.Start, "traces", "resource", "k8s.pod.name", "string", uint64(3)},
+	}, ""); err != nil {
+		t.Fatal(err)
+	}
+	e := New(Config{Warehouse: w})
+	for where, want := range map[string]string{
+		"attr.cart.size > 3":         "",
+		"attr.http.method = GET":     "", // the other name of what was sent
+		"attr.cart.siez > 3":         `No span attribute "cart.siez" was received in this window; the nearest name is "cart.size".`,
+		"attr.k8s.pod.name = a":      `No span attribute "k8s.pod.name" was received in this window, but there is a resource attribute of that name.`,
+		"resource.unheard_of exists": `No resource attribute "unheard_of" was received in this window.`,
+	} {
+		got, err := e.Timeseries(t.Context(), org, &query.Request{Window: window, Queries: []query.Query{parse(t, "A", "count|traces|"+where+"|")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(got.Warnings, "; "); text != want {
+			t.Errorf("%s: %q, want %q", where, text, want)
+		}
+	}
+}
+
+func TestBreakdownNeedsAFilter(t *testing.T) {
+	e := New(Config{Warehouse: warehousetest.Shared(t)})
+	window := query.Window{Start: begin().Add(-48 * time.Hour), End: begin()}
+	for where, narrow := range map[string]bool{
+		"": false, "service.name = a": true, "service.name != a": false, "has_error": true, "has_error = false": false, "span.kind = Server": false,
+		"service.name = a OR env = b": true, "service.name = a OR duration > 3": false, "duration > 3 AND attr.x = 1": true, "NOT service.name = a": false, "attr.x exists": false,
+	} {
+		_, err := e.Breakdown(t.Context(), "org_narrow", &query.Request{Window: window, Queries: []query.Query{parse(t, "A", "count|traces|"+where+"|service.name")}})
+		var e *apierr.Error
+		if refused := errors.As(err, &e) && e.Tag == apierr.TelemetryBreakdownFilterRequired; refused == narrow || err != nil && !refused {
+			t.Errorf("%q: %v", where, err)
+		}
+	}
+}

@@ -1,0 +1,335 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/query"
+)
+
+// OtherName is how the sum of the groups beyond the limit is called.
+const OtherName = "other"
+
+// groupKey tells groups apart.
+func groupKey(group []string, other bool) string {
+	if other {
+		return "other"
+	}
+	return fmt.Sprintf("%q", group)
+}
+
+// label is a group for people.
+func label(group []string, other bool) string {
+	if other {
+		return OtherName
+	}
+	if len(group) == 0 {
+		return "all"
+	}
+	parts := make([]string, len(group))
+	for i, part := range group {
+		if parts[i] = part; part == "" {
+			parts[i] = "(none)"
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// title is how the series of a query are called: by their group, and by the query when there are several or no group.
+func title(name, legend, group string, several bool) string {
+	if legend != "" {
+		name = legend
+	}
+	switch {
+	case group == "":
+		return name
+	case several:
+		return name + ": " + group
+	default:
+		return group
+	}
+}
+
+// visible is how many queries and formulas are shown.
+func visible(r *query.Request) int {
+	n := 0
+	for _, q := range r.Queries {
+		if !q.Hidden {
+			n++
+		}
+	}
+	for _, f := range r.Formulas {
+		if !f.Hidden {
+			n++
+		}
+	}
+	return n
+}
+
+// assembleSeries makes the series of a result from the rows of its queries, and those of the formulas.
+func assembleSeries(out *query.Timeseries, r *query.Request, now, before []answer) {
+	several := visible(r) > 1
+	sums := map[string]*query.Series{} // by the lower-case names of queries and formulas: what formulas compute with
+	for i, q := range r.Queries {
+		series, truncated := rowsToSeries(out, &now[i], 0)
+		total := &query.Series{Values: sum(series, out, now[i].plan.Zero)}
+		if len(before) > 0 {
+			earlier, cut := rowsToSeries(out, &before[i], periodShift(out.Window, out.Bucket))
+			total.Previous = sum(earlier, out, now[i].plan.Zero)
+			beside(series, earlier, cut, now[i].plan.Zero, len(out.Buckets))
+		}
+		sums[strings.ToLower(q.Name)] = total
+		if q.Hidden {
+			continue
+		}
+		out.Truncated = out.Truncated || truncated
+		series = having(series, q.Having)
+		order(series, &q, now[i].plan.Additive)
+		for j := range series {
+			s := &series[j]
+			s.Query = q.Name
+			group := ""
+			if len(q.GroupBy) > 0 {
+				group = label(s.Group, s.Other)
+			} else {
+				s.Group = nil
+			}
+			s.Name = title(q.Name, q.Legend, group, several)
+		}
+		out.Series = append(out.Series, series...)
+	}
+	for _, f := range r.Formulas {
+		s, warning := formulaSeries(f, sums, out, len(before) > 0)
+		if warning != "" {
+			out.Warnings = append(out.Warnings, warning)
+		}
+		sums[strings.ToLower(f.Name)] = s
+		if !f.Hidden {
+			out.Series = append(out.Series, *s)
+		}
+	}
+	if r.Comparison.Percent {
+		for i := range out.Series {
+			out.Series[i].Change = change(out.Series[i].Values, out.Series[i].Previous)
+		}
+	}
+}
+
+// periodShift is how much earlier the period before a window is: whole buckets, so that each has one to stand beside.
+func periodShift(w query.Window, bucket time.Duration) time.Duration {
+	buckets := (w.End.Sub(w.Start) + bucket - 1) / bucket
+	return time.Duration(int64(buckets) * int64(bucket))
+}
+
+// rowsToSeries puts rows into the buckets of the result; those of an earlier window are shifted into it.
+func rowsToSeries(out *query.Timeseries, a *answer, shift time.Duration) (series []query.Series, truncated bool) {
+	index := map[string]int{}
+	window := query.Window{Start: out.Window.Start, End: out.Window.End}
+	for _, row := range a.series {
+		at := int(row.Bucket.Add(shift).Sub(out.Buckets[0]) / out.Bucket)
+		if at == len(out.Buckets) {
+			at-- // the instant at the inclusive end
+		}
+		if at < 0 || at >= len(out.Buckets) {
+			continue
+		}
+		truncated = truncated || row.Other
+		key := groupKey(row.Group, row.Other)
+		i, ok := index[key]
+		if !ok {
+			i = len(series)
+			index[key] = i
+			series = append(series, query.Series{Group: row.Group, Other: row.Other, Values: blank(len(out.Buckets), a.plan.Zero)})
+		}
+		value := row.Value
+		if a.plan.PerSecond {
+			value /= covered(window, out.Buckets[at], out.Bucket).Seconds()
+		}
+		if a.plan.Zero {
+			series[i].Values[at] += value
+		} else {
+			series[i].Values[at] = value
+		}
+	}
+	return series, truncated
+}
+
+// covered is how much of a bucket the window has.
+func covered(w query.Window, bucket time.Time, length time.Duration) time.Duration {
+	start, end := bucket, bucket.Add(length)
+	if w.Start.After(start) {
+		start = w.Start
+	}
+	if w.End.Before(end) {
+		end = w.End
+	}
+	if end.Sub(start) <= 0 {
+		return length
+	}
+	return end.Sub(start)
+}
+
+func blank(n int, zero bool) []float64 {
+	values := make([]float64, n)
+	if !zero {
+		for i := range values {
+			values[i] = math.NaN()
+		}
+	}
+	return values
+}
+
+// beside gives each series its values of the period before. Groups that were not among those read then, because there were more, have none.
+func beside(series, earlier []query.Series, cut, zero bool, n int) {
+	byKey := map[string][]float64{}
+	for _, s := range earlier {
+		byKey[groupKey(s.Group, s.Other)] = s.Values
+	}
+	for i := range series {
+		s := &series[i]
+		if s.Previous = byKey[groupKey(s.Group, s.Other)]; s.Previous == nil {
+			s.Previous = blank(n, zero && !cut)
+		}
+	}
+}
+
+// sum adds up the series of a query, bucket by bucket: an operand of formulas.
+func sum(series []query.Series, out *query.Timeseries, zero bool) []float64 {
+	total := blank(len(out.Buckets), zero && len(series) == 0)
+	for _, s := range series {
+		for i, v := range s.Values {
+			switch {
+			case math.IsNaN(v):
+			case math.IsNaN(total[i]):
+				total[i] = v
+			default:
+				total[i] += v
+			}
+		}
+	}
+	return total
+}
+
+// formulaSeries computes a formula where all of its operands have a value.
+func formulaSeries(f query.Formula, operands map[string]*query.Series, out *query.Timeseries, compared bool) (*query.Series, string) {
+	e, err := query.ParseFormula(f.Expression)
+	s := &query.Series{Query: f.Name, Name: title(f.Name, f.Legend, "", true), Values: blank(len(out.Buckets), false)}
+	if compared {
+		s.Previous = blank(len(out.Buckets), false)
+	}
+	if err != nil { // Validate has read it
+		return s, fmt.Sprintf("%s was not computed: %s.", f.Name, err)
+	}
+	zeros := 0
+	eval := func(to []float64, of func(*query.Series) []float64) {
+		for i := range to {
+			v, zero := e.Eval(func(name string) float64 { return of(operands[name])[i] })
+			if to[i] = v; zero {
+				zeros++
+			}
+		}
+	}
+	eval(s.Values, func(o *query.Series) []float64 { return o.Values })
+	if compared {
+		eval(s.Previous, func(o *query.Series) []float64 { return o.Previous })
+	}
+	if zeros > 0 {
+		return s, divided(f.Name, zeros, "buckets")
+	}
+	return s, ""
+}
+
+func divided(name string, n int, of string) string {
+	return fmt.Sprintf("%s has no value in %d %s: it divides by zero there.", name, n, of)
+}
+
+// change is by how many percent values differ from those before; none where there was nothing, or zero.
+func change(values, previous []float64) []float64 {
+	out := make([]float64, len(values))
+	for i := range values {
+		if out[i] = (values[i] - previous[i]) / previous[i] * 100; previous[i] == 0 || math.IsInf(out[i], 0) {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// having drops points that fail a condition, and series without any left.
+func having(series []query.Series, conditions []query.Having) []query.Series {
+	if len(conditions) == 0 {
+		return series
+	}
+	return slices.DeleteFunc(series, func(s query.Series) bool {
+		left := false
+		for i, v := range s.Values {
+			if passes(v, conditions) {
+				left = true
+			} else {
+				s.Values[i] = math.NaN()
+			}
+		}
+		return !left
+	})
+}
+
+func passes(v float64, conditions []query.Having) bool {
+	for _, h := range conditions {
+		ok := false
+		switch h.Op {
+		case query.OpEqual:
+			ok = v == h.Value
+		case query.OpNotEqual:
+			ok = v != h.Value && !math.IsNaN(v)
+		case query.OpGreater:
+			ok = v > h.Value
+		case query.OpGreaterOrEqual:
+			ok = v >= h.Value
+		case query.OpLess:
+			ok = v < h.Value
+		case query.OpLessOrEqual:
+			ok = v <= h.Value
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// order sorts series by their total, or their maximum where values do not add up, or by group. What is other comes last.
+func order(series []query.Series, q *query.Query, additive bool) {
+	rank := func(s query.Series) float64 {
+		total, most := 0.0, math.Inf(-1)
+		for _, v := range s.Values {
+			if !math.IsNaN(v) {
+				total += v
+				most = max(most, v)
+			}
+		}
+		if additive {
+			return total
+		}
+		return most
+	}
+	slices.SortStableFunc(series, func(a, b query.Series) int {
+		if a.Other != b.Other {
+			return map[bool]int{true: 1, false: -1}[a.Other]
+		}
+		byGroup := slices.Compare(a.Group, b.Group)
+		if q.Order.ByGroup {
+			if q.Order.Ascending {
+				return byGroup
+			}
+			return -byGroup
+		}
+		byValue := cmp.Compare(rank(a), rank(b))
+		if !q.Order.Ascending {
+			byValue = -byValue
+		}
+		return cmp.Or(byValue, byGroup)
+	})
+}

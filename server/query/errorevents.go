@@ -1,0 +1,205 @@
+package query
+
+import (
+	"fmt"
+	"time"
+)
+
+// ErrorFilters are conditions that must all hold on an error.
+type ErrorFilters struct {
+	ServiceName, DeploymentEnvironment, ServiceNamespace, ExceptionType, Search *string
+	// Fingerprints are those of any of these groups; nil means all.
+	Fingerprints []uint64
+	RootOnly     bool
+}
+
+func (f ErrorFilters) add(b *builder, c *conditions) {
+	if f.Fingerprints != nil {
+		c.add("FingerprintHash IN %s", b.bind("fingerprints", "Array(UInt64)", f.Fingerprints))
+	}
+	c.optional(b, "ServiceName", "service_name", f.ServiceName)
+	c.optional(b, "Environment", "deployment_environment", f.DeploymentEnvironment)
+	c.optional(b, "ServiceNamespace", "service_namespace", f.ServiceNamespace)
+	c.optional(b, "ExceptionType", "exception_type", f.ExceptionType)
+	if f.Search != nil {
+		text := b.bind("search", "String", *f.Search)
+		c.add("(positionCaseInsensitiveUTF8(ErrorLabel, %s) > 0 OR positionCaseInsensitiveUTF8(ExceptionMessage, %s) > 0)", text, text)
+	}
+	if f.RootOnly {
+		c.add("IsRoot")
+	}
+}
+
+func errorConditions(b *builder, w Window, f ErrorFilters) conditions {
+	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
+	f.add(b, &c)
+	return c
+}
+
+// ErrorGroupRow is a row of ErrorGroups.
+type ErrorGroupRow struct {
+	Fingerprint   uint64    `ch:"FingerprintHash"`
+	Label         string    `ch:"Label"`
+	Type          string    `ch:"Type"`
+	Message       string    `ch:"Message"`
+	Frame         string    `ch:"Frame"`
+	Count         uint64    `ch:"Occurrences"`
+	Estimated     float64   `ch:"Estimated"`
+	Services      []string  `ch:"Services"`
+	ServiceCount  uint64    `ch:"ServiceCount"`
+	Traces        uint64    `ch:"Traces"`
+	Environments  []string  `ch:"Environments"`
+	First         time.Time `ch:"First"`
+	Last          time.Time `ch:"Last"`
+	WithException bool      `ch:"WithException"`
+}
+
+// ErrorGroups gives ErrorGroupRow rows in the named order, highest first: count, last_seen or first_seen.
+func ErrorGroups(w Window, f ErrorFilters, order string, offset, limit int) Statement {
+	b := &builder{}
+	column := map[string]string{"last_seen": "Last", "first_seen": "First"}[order]
+	if column == "" {
+		column = "Occurrences"
+	}
+	c := errorConditions(b, w, f)
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    FingerprintHash,
+    argMax(ErrorLabel, Timestamp) AS Label,
+    argMax(ExceptionType, Timestamp) AS Type,
+    argMax(ExceptionMessage, Timestamp) AS Message,
+    argMax(TopFrame, Timestamp) AS Frame,
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated,
+    arraySort(groupUniqArray(20)(ServiceName)) AS Services,
+    uniqExact(ServiceName) AS ServiceCount,
+    uniqCombined64(TraceId) AS Traces,
+    arraySort(groupUniqArrayIf(20)(Environment, Environment != '')) AS Environments,
+    min(Timestamp) AS First,
+    max(Timestamp) AS Last,
+    max(HasException) AS WithException
+FROM error_events
+WHERE %s
+GROUP BY FingerprintHash
+ORDER BY %s DESC, FingerprintHash
+LIMIT %s OFFSET %s`, c.join(4), column, b.bind("limit", "UInt32", int64(limit)), b.bind("offset", "UInt32", int64(offset))), Args: b.args}
+}
+
+// ErrorTotalsRow is the row of ErrorTotals.
+type ErrorTotalsRow struct {
+	Occurrences uint64  `ch:"Occurrences"`
+	Estimated   float64 `ch:"Estimated"`
+	Groups      uint64  `ch:"Groups"`
+	NoException uint64  `ch:"NoException"`
+	Services    uint64  `ch:"Services"`
+	Traces      uint64  `ch:"Traces"`
+}
+
+// ErrorTotals gives one ErrorTotalsRow: the figures of all groups together.
+func ErrorTotals(w Window, f ErrorFilters) Statement {
+	b := &builder{}
+	c := errorConditions(b, w, f)
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated,
+    uniqExact(FingerprintHash) AS Groups,
+    countIf(NOT HasException) AS NoException,
+    uniqExact(ServiceName) AS Services,
+    uniqCombined64(TraceId) AS Traces
+FROM error_events
+WHERE %s`, c.join(4)), Args: b.args}
+}
+
+// ErrorLast gives one row with the time of the last error of a group, 1970 when there is none.
+func ErrorLast(w Window, f ErrorFilters) Statement {
+	b := &builder{}
+	c := errorConditions(b, w, f)
+	return Statement{SQL: fmt.Sprintf(`SELECT max(Timestamp) AS Last
+FROM error_events
+WHERE %s`, c.join(4)), Args: b.args}
+}
+
+// ErrorLastRow is the row of ErrorLast.
+type ErrorLastRow struct {
+	Last time.Time `ch:"Last"`
+}
+
+// ErrorPoints gives an ErrorPointRow for each bucket with errors. Buckets begin at multiples of their length since 1970.
+func ErrorPoints(w Window, f ErrorFilters, bucket time.Duration) Statement {
+	b := &builder{}
+	c := errorConditions(b, w, f)
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    %s AS Bucket,
+    count() AS Occurrences
+FROM error_events
+WHERE %s
+GROUP BY Bucket
+ORDER BY Bucket`, bucketOf(b, "toDateTime(Timestamp, 'UTC')", bucket), c.join(4)), Args: b.args}
+}
+
+// ErrorPointRow is a row of ErrorPoints.
+type ErrorPointRow struct {
+	Bucket time.Time `ch:"Bucket"`
+	Count  uint64    `ch:"Occurrences"`
+}
+
+// ErrorSplit gives ErrorSplitRow rows, most frequent first: errors by environment and by version of the service.
+func ErrorSplit(w Window, f ErrorFilters) Statement {
+	b := &builder{}
+	c := errorConditions(b, w, f)
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    if(grouping(Environment) = 0, 'environment', 'version') AS Part,
+    if(grouping(Environment) = 0, Environment, ServiceVersion) AS Name,
+    count() AS Occurrences
+FROM error_events
+WHERE %s
+GROUP BY GROUPING SETS ((Environment), (ServiceVersion))
+ORDER BY Part, Occurrences DESC, Name
+LIMIT 50 BY Part`, c.join(4)), Args: b.args}
+}
+
+// ErrorSplitRow is a row of ErrorSplit.
+type ErrorSplitRow struct {
+	Part  string `ch:"Part"`
+	Name  string `ch:"Name"`
+	Count uint64 `ch:"Occurrences"`
+}
+
+// ErrorSamples gives ErrorSampleRow rows: the latest errors, one for each trace.
+func ErrorSamples(w Window, f ErrorFilters, limit int) Statement {
+	b := &builder{}
+	c := errorConditions(b, w, f)
+	return Statement{SQL: fmt.Sprintf(`SELECT TraceId, SpanId, SpanName, ServiceName, Timestamp, OccurredAt, ExceptionMessage, DurationNano
+FROM error_events
+WHERE %s
+ORDER BY Timestamp DESC, TraceId, SpanId
+LIMIT 1 BY TraceId
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+}
+
+// ErrorSampleRow is a row of ErrorSamples.
+type ErrorSampleRow struct {
+	TraceID      string    `ch:"TraceId"`
+	SpanID       string    `ch:"SpanId"`
+	SpanName     string    `ch:"SpanName"`
+	ServiceName  string    `ch:"ServiceName"`
+	Timestamp    time.Time `ch:"Timestamp"`
+	OccurredAt   time.Time `ch:"OccurredAt"`
+	Message      string    `ch:"ExceptionMessage"`
+	DurationNano uint64    `ch:"DurationNano"`
+}
+
+// ErrorStack gives an ErrorStackRow with the stack of one error, while its span is kept. Service and time find it by the key.
+func ErrorStack(e ErrorSampleRow) Statement {
+	b := &builder{}
+	c := where().with("ServiceName = "+b.bind("service_name", "String", e.ServiceName), "Timestamp = "+b.time("at", e.Timestamp),
+		"TraceId = "+b.bind("trace_id", "String", e.TraceID), "SpanId = "+b.bind("span_id", "String", e.SpanID))
+	return Statement{SQL: fmt.Sprintf(`SELECT EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack
+FROM spans
+WHERE %s
+LIMIT 1`, c.join(4)), Args: b.args}
+}
+
+// ErrorStackRow is the row of ErrorStack.
+type ErrorStackRow struct {
+	Stack string `ch:"Stack"`
+}

@@ -1,0 +1,262 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Scope says where a field of a row is.
+type Scope string
+
+// Scopes.
+const (
+	// Builtin fields are columns: service.name, duration, severity.
+	Builtin Scope = ""
+	// OwnAttribute is an attribute of the span, log record, data point or product event itself.
+	OwnAttribute Scope = "attr"
+	// ResourceAttribute is an attribute of the resource that sent the row.
+	ResourceAttribute Scope = "resource"
+	// EventAttribute is an attribute of any event of a span.
+	EventAttribute Scope = "event"
+)
+
+// Field names something that rows of a source have. Key is a canonical name for Builtin, else the attribute's key as it was sent.
+type Field struct {
+	Scope Scope
+	Key   string
+}
+
+// String is the field in the filter language.
+func (f Field) String() string {
+	key := f.Key
+	if strings.ContainsFunc(key, func(r rune) bool { return !isKeyRune(r) }) || key == "" {
+		key = quoteWhere(key)
+	}
+	if f.Scope == Builtin {
+		return key
+	}
+	return string(f.Scope) + "." + key
+}
+
+// fieldKind is what the values of a built-in field are.
+type fieldKind int
+
+const (
+	textField fieldKind = iota
+	numberField
+	durationField // nanoseconds in the table, text with a unit or milliseconds in a filter
+	boolField
+	listField // several texts in one row; conditions hold when one of them does
+)
+
+// builtin is a column, or what is made of several.
+type builtin struct {
+	key     string
+	aliases []string
+	kind    fieldKind
+	// sql is a text that is empty, or a number that is 0, in rows without the field; bool fields are conditions.
+	sql string
+	// normal gives the form in which values are stored.
+	normal func(string) string
+	// zero says that 0 is a number like any other.
+	zero bool
+}
+
+const commitSHA = `coalesce(nullIf(ResourceAttributes['deployment.commit_sha'], ''), nullIf(ResourceAttributes['vcs.ref.head.revision'], ''), '')`
+
+func resourceBuiltins() []builtin {
+	return []builtin{
+		{key: "service.name", aliases: []string{"service", "service_name"}, sql: "ServiceName"},
+		{key: "service.namespace", aliases: []string{"namespace", "service_namespace"}, sql: "ServiceNamespace"},
+		{key: "deployment.environment", aliases: []string{"env", "environment", "deployment.environment.name", "deployment_environment"}, sql: "Environment"},
+		{key: "deployment.commit_sha", aliases: []string{"commit_sha", "vcs.ref.head.revision"}, sql: commitSHA},
+	}
+}
+
+// builtins lists the fields of a source.
+func builtins(s Source) []builtin {
+	common := resourceBuiltins()
+	switch s {
+	case Traces:
+		return append(common,
+			builtin{key: "service.version", aliases: []string{"version", "service_version"}, sql: "ServiceVersion"},
+			builtin{key: "span.name", aliases: []string{"span", "span_name", "name"}, sql: "SpanName"},
+			builtin{key: "span.kind", aliases: []string{"kind", "span_kind"}, sql: "SpanKind", normal: capitalised},
+			builtin{key: "status.code", aliases: []string{"status", "status_code"}, sql: "StatusCode", normal: capitalised},
+			builtin{key: "status.message", aliases: []string{"status_message"}, sql: "StatusMessage"},
+			builtin{key: "http.method", aliases: []string{"http_method", "http.request.method"}, sql: "HttpMethod", normal: strings.ToUpper},
+			builtin{key: "http.route", aliases: []string{"http_route"}, sql: "HttpRoute"},
+			builtin{key: "http.status_code", aliases: []string{"http_status_code", "http.response.status_code"}, sql: "HttpStatusCode", kind: numberField},
+			builtin{key: "duration", aliases: []string{"duration_ms"}, sql: "DurationNano", kind: durationField, zero: true},
+			builtin{key: "has_error", aliases: []string{"errors_only"}, sql: "HasError", kind: boolField},
+			builtin{key: "root_only", aliases: []string{"root.only", "is_root"}, sql: "ParentSpanId = ''", kind: boolField},
+			builtin{key: "is_entry", aliases: []string{"entry_only"}, sql: "IsEntry", kind: boolField},
+			builtin{key: "trace.id", aliases: []string{"trace_id"}, sql: "TraceId", normal: strings.ToLower},
+			builtin{key: "span.id", aliases: []string{"span_id"}, sql: "SpanId", normal: strings.ToLower},
+			builtin{key: "parent.id", aliases: []string{"parent_span_id"}, sql: "ParentSpanId", normal: strings.ToLower},
+			builtin{key: "scope.name", aliases: []string{"scope_name"}, sql: "ScopeName"},
+			builtin{key: "event.name", sql: "EventsName", kind: listField},
+		)
+	case Logs:
+		return append(common,
+			builtin{key: "service.version", aliases: []string{"version", "service_version"}, sql: "ServiceVersion"},
+			builtin{key: "severity", aliases: []string{"severity_text", "severity.text", "level"}, sql: "SeverityText", normal: strings.ToUpper},
+			builtin{key: "severity_number", aliases: []string{"severity.number"}, sql: "SeverityNumber", kind: numberField},
+			builtin{key: "body", aliases: []string{"message"}, sql: "Body"},
+			builtin{key: "event.name", aliases: []string{"event_name"}, sql: "EventName"},
+			builtin{key: "trace.id", aliases: []string{"trace_id"}, sql: "TraceId", normal: strings.ToLower},
+			builtin{key: "span.id", aliases: []string{"span_id"}, sql: "SpanId", normal: strings.ToLower},
+			builtin{key: "scope.name", aliases: []string{"scope_name"}, sql: "ScopeName"},
+		)
+	case Metrics:
+		return append(common,
+			builtin{key: "scope.name", aliases: []string{"scope_name"}, sql: "ScopeName"},
+		)
+	case ProductEvents:
+		return []builtin{
+			{key: "event.name", aliases: []string{"event", "event_name", "name"}, sql: "Name"},
+			{key: "event.kind", aliases: []string{"kind", "event_kind"}, sql: "Kind", normal: strings.ToLower},
+			{key: "source", sql: "Source", normal: strings.ToLower},
+			{key: "service.name", aliases: []string{"service", "service_name"}, sql: "ServiceName"},
+			{key: "host", sql: "Host", normal: strings.ToLower},
+			{key: "page.path", aliases: []string{"page_path", "path"}, sql: "PagePath"},
+			{key: "url", sql: "Url"},
+			{key: "visitor.id", aliases: []string{"visitor", "visitor_id"}, sql: "VisitorId"},
+			{key: "user.id", aliases: []string{"user", "user_id"}, sql: "UserId"},
+			{key: "group.id", aliases: []string{"group", "group_id"}, sql: "GroupId"},
+			{key: "session.id", aliases: []string{"session", "session_id"}, sql: "SessionId"},
+			{key: "person", aliases: []string{"person.id", "person_id"}, sql: personSQL},
+		}
+	default:
+		return nil
+	}
+}
+
+// personSQL is who a product event is of: the user when there was one, else the visitor.
+const personSQL = "if(UserId != '', UserId, VisitorId)"
+
+func capitalised(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + strings.ToLower(s[1:])
+}
+
+func findBuiltin(s Source, key string) (builtin, bool) {
+	key = strings.ToLower(key)
+	for _, f := range builtins(s) {
+		if f.key == key || slices.Contains(f.aliases, key) {
+			return f, true
+		}
+	}
+	return builtin{}, false
+}
+
+// ownScope is the prefix of a source's own attributes beside `attr.`.
+func ownScope(s Source) string {
+	switch s {
+	case Traces:
+		return "span"
+	case Logs:
+		return "log"
+	case Metrics:
+		return "metric"
+	case ProductEvents:
+		return "event"
+	default:
+		return ""
+	}
+}
+
+const maxKey = 256
+
+// ParseField reads the name of a field: a built-in one or its alias, `attr.KEY` or the source's own `span.KEY`, `log.KEY`, `metric.KEY` and
+// `event.KEY`, `resource.KEY`, for traces `event.KEY` of span events, and any other text as the key of an own attribute.
+func ParseField(s Source, text string) (Field, error) {
+	if text == "" {
+		return Field{}, fmt.Errorf("the name of a field is missing")
+	}
+	if len(text) > maxKey+len("attribute.") {
+		return Field{}, fmt.Errorf("the name of a field has more than %d bytes", maxKey)
+	}
+	if f, ok := findBuiltin(s, text); ok {
+		return Field{Key: f.key}, nil
+	}
+	prefix, rest, dotted := strings.Cut(text, ".")
+	if !dotted {
+		return Field{Scope: OwnAttribute, Key: text}, nil
+	}
+	var scope Scope
+	switch p := strings.ToLower(prefix); p {
+	case "attr", "attribute", "attributes":
+		scope = OwnAttribute
+	case "resource":
+		scope = ResourceAttribute
+	case "event":
+		scope = OwnAttribute
+		if s == Traces {
+			scope = EventAttribute
+		} else if s != ProductEvents {
+			return Field{}, fmt.Errorf("%s have no scope `event.`; write `attr.%s` for an attribute of that name", s, text)
+		}
+	case "span", "log", "metric":
+		if p != ownScope(s) {
+			return Field{}, fmt.Errorf("%s have no scope `%s.`; theirs are %s", s, p, scopesOf(s))
+		}
+		scope = OwnAttribute
+	default:
+		return Field{Scope: OwnAttribute, Key: text}, nil
+	}
+	if rest == "" {
+		return Field{}, fmt.Errorf("`%s` names no attribute", text)
+	}
+	return Field{Scope: scope, Key: rest}, nil
+}
+
+func scopesOf(s Source) string {
+	list := []string{"`attr.`", "`" + ownScope(s) + ".`", "`resource.`"}
+	if s == Traces {
+		list = append(list, "`event.`")
+	}
+	return strings.Join(list, ", ")
+}
+
+// BuiltinFields lists the names of the fields that every row of a source has, for suggestions.
+func BuiltinFields(s Source) []string {
+	var out []string
+	for _, f := range builtins(s) {
+		out = append(out, f.key)
+	}
+	return out
+}
+
+// renamed lists attributes that OpenTelemetry renamed, old name first: a read of either finds both.
+func renamed() [][2]string {
+	return [][2]string{
+		{"http.method", "http.request.method"},
+		{"http.status_code", "http.response.status_code"},
+		{"http.url", "url.full"},
+		{"http.user_agent", "user_agent.original"},
+		{"deployment.environment", "deployment.environment.name"},
+		{"net.peer.name", "server.address"},
+		{"net.peer.port", "server.port"},
+		{"db.system", "db.system.name"},
+		{"db.statement", "db.query.text"},
+		{"db.operation", "db.operation.name"},
+		{"db.name", "db.namespace"},
+	}
+}
+
+// SameAttribute lists the keys under which an attribute may have been sent, the given one first.
+func SameAttribute(key string) []string {
+	for _, pair := range renamed() {
+		switch key {
+		case pair[0]:
+			return []string{key, pair[1]}
+		case pair[1]:
+			return []string{key, pair[0]}
+		}
+	}
+	return []string{key}
+}

@@ -1,0 +1,134 @@
+package query
+
+// Op compares a field with values.
+type Op string
+
+// Operators of the query language.
+const (
+	OpEqual          Op = "="
+	OpNotEqual       Op = "!="
+	OpGreater        Op = ">"
+	OpLess           Op = "<"
+	OpGreaterOrEqual Op = ">="
+	OpLessOrEqual    Op = "<="
+	OpContains       Op = "contains"
+	OpNotContains    Op = "!contains"
+	OpExists         Op = "exists"
+	OpNotExists      Op = "!exists"
+	OpIn             Op = "in"
+	OpNotIn          Op = "!in"
+)
+
+// Ops are all operators, in the order in which they are explained.
+func Ops() []Op {
+	return []Op{OpEqual, OpNotEqual, OpGreater, OpLess, OpGreaterOrEqual, OpLessOrEqual, OpContains, OpNotContains, OpExists, OpNotExists, OpIn, OpNotIn}
+}
+
+// opposite is the operator whose negation this one is; false when it is not a negation.
+func (o Op) opposite() (Op, bool) {
+	switch o {
+	case OpNotEqual:
+		return OpEqual, true
+	case OpNotContains:
+		return OpContains, true
+	case OpNotExists:
+		return OpExists, true
+	case OpNotIn:
+		return OpIn, true
+	default:
+		return o, false
+	}
+}
+
+// ordered operators compare numbers.
+func (o Op) ordered() bool {
+	return o == OpGreater || o == OpLess || o == OpGreaterOrEqual || o == OpLessOrEqual
+}
+
+// Filter is a tree of conditions: one of its fields is set, or none, which holds for every row.
+type Filter struct {
+	All, Any []Filter
+	Not      *Filter
+	Match    *Match
+}
+
+// Match is one condition: a field, an operator and as many values as that takes (none for exists, several for in). A row without the field
+// fails every condition except the negated ones, which it passes. Where numbers are compared, a value that is no number fails.
+type Match struct {
+	Field  Field
+	Op     Op
+	Values []string
+}
+
+// Limits of a filter.
+const (
+	maxFilterDepth   = 16
+	maxFilterMatches = 50
+	maxInValues      = 100
+	maxFilterText    = 1024
+)
+
+// IsZero reports whether the filter holds for every row.
+func (f Filter) IsZero() bool {
+	return len(f.All) == 0 && len(f.Any) == 0 && f.Not == nil && f.Match == nil
+}
+
+// And is the filter that holds where both do.
+func And(filters ...Filter) Filter {
+	var all []Filter
+	for _, f := range filters {
+		switch {
+		case f.IsZero():
+		case len(f.All) > 0:
+			all = append(all, f.All...)
+		default:
+			all = append(all, f)
+		}
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return Filter{All: all}
+}
+
+// Matches calls yield with every condition of the tree.
+func (f Filter) Matches(yield func(*Match) bool) {
+	f.matches(yield)
+}
+
+func (f Filter) matches(yield func(*Match) bool) bool {
+	if f.Match != nil && !yield(f.Match) {
+		return false
+	}
+	for _, list := range [][]Filter{f.All, f.Any} {
+		for _, child := range list {
+			if !child.matches(yield) {
+				return false
+			}
+		}
+	}
+	return f.Not == nil || f.Not.matches(yield)
+}
+
+// narrows reports whether every row that passes has one of few values in a field for which known says so.
+func (f Filter) narrows(known func(*Match) bool) bool {
+	switch {
+	case f.Match != nil:
+		_, negated := f.Match.Op.opposite()
+		return !negated && known(f.Match)
+	case len(f.Any) > 0:
+		for _, child := range f.Any {
+			if !child.narrows(known) {
+				return false
+			}
+		}
+		return true
+	default:
+		for _, child := range f.All {
+			if child.narrows(known) {
+				return true
+			}
+		}
+		return false
+	}
+}

@@ -1,0 +1,283 @@
+package query
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// fieldSQL is how a field of a row is read.
+type fieldSQL struct {
+	kind fieldKind
+	// value is a text, or a number for number fields, or a condition for bool fields. Without the field it is the type's zero.
+	value string
+	// present is the condition that a row has the field.
+	present string
+	// index is a condition that every row with this value meets and an index answers; nil without one.
+	index func(value string) string
+	// each is the array to apply conditions to, with the lambda's variable; empty for fields with one value.
+	each, variable string
+	normal         func(string) string
+}
+
+// always is the condition that holds for every row.
+const always = "1"
+
+// attributeMap is the column of a source's own attributes, and whether its pairs are indexed.
+func attributeMap(s Source) (name string, indexed bool) {
+	switch s {
+	case Traces:
+		return "SpanAttributes", true
+	case Logs:
+		return "LogAttributes", true
+	default:
+		return "Attributes", false
+	}
+}
+
+// promotedResource are the columns that have the value of a resource attribute whenever it is there and not empty.
+func promotedResource(s Source, key string) string {
+	switch {
+	case key == "service.name":
+		return "ServiceName"
+	case s == ProductEvents:
+		return ""
+	case key == "service.namespace":
+		return "ServiceNamespace"
+	case key == "service.version" && s != Metrics:
+		return "ServiceVersion"
+	default:
+		return ""
+	}
+}
+
+// field binds what a field needs and says how it is read. The Spec was validated, so the field is there.
+func (b *builder) field(s Source, f Field) fieldSQL {
+	switch f.Scope {
+	case Builtin:
+		return builtinSQL(s, f.Key)
+	case ResourceAttribute:
+		out := b.attributeSQL("ResourceAttributes", f.Key, false)
+		if column := promotedResource(s, f.Key); column != "" {
+			out.index = func(value string) string { return column + " = " + value }
+		}
+		return out
+	case EventAttribute:
+		out := b.attributeSQL("event", f.Key, false)
+		out.each, out.variable = "EventsAttributes", "event"
+		return out
+	default:
+		name, indexed := attributeMap(s)
+		return b.attributeSQL(name, f.Key, indexed)
+	}
+}
+
+func builtinSQL(s Source, key string) fieldSQL {
+	f, _ := findBuiltin(s, key)
+	out := fieldSQL{kind: f.kind, value: f.sql, normal: f.normal}
+	switch f.kind {
+	case textField:
+		out.present = f.sql + " != ''"
+	case numberField, durationField:
+		if out.present = f.sql + " != 0"; f.zero {
+			out.present = always
+		}
+	case boolField:
+		out.present = always
+	case listField:
+		out.kind, out.value, out.present, out.each, out.variable = textField, "item", "item != ''", f.sql, "item"
+	}
+	return out
+}
+
+// attributeSQL reads a key of a map, under each name that it may have.
+func (b *builder) attributeSQL(m, key string, indexed bool) fieldSQL {
+	var names []string
+	for _, k := range SameAttribute(key) {
+		names = append(names, b.next("key", "String", k))
+	}
+	out := fieldSQL{value: fmt.Sprintf("%s[%s]", m, names[len(names)-1])}
+	var present []string
+	for i := len(names) - 1; i >= 0; i-- {
+		has := fmt.Sprintf("mapContains(%s, %s)", m, names[i])
+		present = append([]string{has}, present...)
+		if i < len(names)-1 {
+			out.value = fmt.Sprintf("if(%s, %s[%s], %s)", has, m, names[i], out.value)
+		}
+	}
+	out.present = either(present)
+	if indexed {
+		out.index = func(value string) string {
+			var has []string
+			for _, name := range names {
+				// The same expression as the index, which then skips most granules.
+				has = append(has, fmt.Sprintf("has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(%s), mapValues(%[1]s)), cityHash64(%s, %s))", m, name, value))
+			}
+			return either(has)
+		}
+	}
+	return out
+}
+
+// text is the value as text, "" where a row has none.
+func (f fieldSQL) text() string {
+	if f.each != "" {
+		return fmt.Sprintf("arrayMap(%s -> %s, arrayFilter(%[1]s -> %[3]s, %[4]s))[1]", f.variable, f.value, f.present, f.each)
+	}
+	switch f.kind {
+	case numberField, durationField:
+		return fmt.Sprintf("if(%s, toString(%s), '')", f.present, f.value)
+	case boolField:
+		return fmt.Sprintf("if(%s, 'true', 'false')", f.value)
+	default:
+		return f.value
+	}
+}
+
+// number is the value as a finite Nullable(Float64), NULL where it is none.
+func (f fieldSQL) number() string {
+	switch f.kind {
+	case durationField:
+		return fmt.Sprintf("%s / 1e6", f.value)
+	case numberField:
+		return fmt.Sprintf("if(%s, toFloat64(%s), NULL)", f.present, f.value)
+	default:
+		// What is no number is NULL, and so are the texts nan and inf.
+		return fmt.Sprintf("if(isFinite(toFloat64OrZero(%s)), toFloat64OrNull(%[1]s), NULL)", f.value)
+	}
+}
+
+func either(conditions []string) string {
+	if len(conditions) == 1 {
+		return conditions[0]
+	}
+	return "(" + strings.Join(conditions, " OR ") + ")"
+}
+
+func both(conditions []string) string {
+	if len(conditions) == 1 {
+		return conditions[0]
+	}
+	return "(" + strings.Join(conditions, " AND ") + ")"
+}
+
+// filter prints a valid filter as conditions that must all hold.
+func (b *builder) filter(s Source, f Filter) conditions {
+	switch {
+	case f.IsZero():
+		return nil
+	case len(f.All) > 0:
+		var out conditions
+		for _, child := range f.All {
+			out = append(out, b.filter(s, child)...)
+		}
+		return out
+	case len(f.Any) > 0:
+		var list []string
+		for _, child := range f.Any {
+			list = append(list, both(b.filter(s, child)))
+		}
+		return conditions{either(list)}
+	case f.Not != nil:
+		return conditions{"NOT (" + both(b.filter(s, *f.Not)) + ")"}
+	default:
+		return b.match(s, f.Match)
+	}
+}
+
+func (b *builder) match(s Source, m *Match) conditions {
+	f := b.field(s, m.Field)
+	op, negated := m.Op.opposite()
+	list := conditions(b.compare(s, m, f, op, !negated && f.each == ""))
+	if f.each != "" {
+		list = conditions{fmt.Sprintf("arrayExists(%s -> %s, %s)", f.variable, both(list), f.each)}
+	}
+	if negated {
+		return conditions{"NOT (" + both(list) + ")"}
+	}
+	return list
+}
+
+// compare prints one comparison without its negation; indexed adds what lets indexes skip granules.
+func (b *builder) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []string {
+	var out []string
+	switch op {
+	case OpExists:
+		return []string{f.present}
+	case OpEqual, OpIn:
+		return b.equals(m, f, indexed)
+	case OpContains:
+		if indexed && s == Logs && m.Field == (Field{Key: "body"}) {
+			if tokens := wholeTokens(m.Values[0]); len(tokens) > 0 {
+				out = append(out, fmt.Sprintf("hasAllTokens(Body, %s)", b.next("tokens", "Array(String)", tokens)))
+			}
+		}
+		return append(out, f.present, fmt.Sprintf("positionCaseInsensitiveUTF8(%s, %s) > 0", f.value, b.next("value", "String", m.Values[0])))
+	}
+	n, _ := fieldNumber(f.kind, m.Values[0])
+	number := b.next("number", "Float64", n)
+	if f.kind == textField {
+		return []string{fmt.Sprintf("ifNull(toFloat64OrNull(%s) %s %s, 0)", f.value, op, number)}
+	}
+	return f.having(fmt.Sprintf("%s %s %s", f.value, op, number))
+}
+
+// having adds to a condition that the row has the field.
+func (f fieldSQL) having(condition string) []string {
+	if f.present == always {
+		return []string{condition}
+	}
+	return []string{f.present, condition}
+}
+
+func (b *builder) equals(m *Match, f fieldSQL, indexed bool) []string {
+	if f.kind == boolField {
+		if yes, _ := strconv.ParseBool(m.Values[0]); !yes {
+			return []string{"NOT (" + f.value + ")"}
+		}
+		return []string{f.value}
+	}
+	if f.kind != textField {
+		var list []string
+		for _, v := range m.Values {
+			n, _ := fieldNumber(f.kind, v)
+			list = append(list, fmt.Sprintf("%s = %s", f.value, b.next("number", "Float64", n)))
+		}
+		return f.having(either(list))
+	}
+	var values, index []string
+	for _, v := range m.Values {
+		if f.normal != nil {
+			v = f.normal(v)
+		}
+		place := b.next("value", "String", v)
+		values = append(values, place)
+		if f.index != nil && v != "" {
+			index = append(index, f.index(place))
+		}
+	}
+	var out []string
+	if m.Field.Scope != Builtin {
+		out = append(out, f.present)
+	}
+	if len(values) == 1 {
+		out = append(out, fmt.Sprintf("%s = %s", f.value, values[0]))
+	} else {
+		out = append(out, fmt.Sprintf("%s IN (%s)", f.value, strings.Join(values, ", ")))
+	}
+	// A value that is empty has no index to go by, and then no list with it has one. What the index answers comes last: it is costly to
+	// compute, and is computed for the rows that passed the rest.
+	if indexed && len(index) == len(m.Values) {
+		out = append(out, either(index))
+	}
+	return out
+}
+
+// groupKey prints the text of each field of a group.
+func (b *builder) groupKey(s Source, fields []Field) []string {
+	var out []string
+	for _, f := range fields {
+		out = append(out, b.field(s, f).text())
+	}
+	return out
+}

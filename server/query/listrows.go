@@ -1,0 +1,71 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// RowList asks for the latest rows of a window, as a list of a dashboard shows them.
+type RowList struct {
+	Source Source // Traces or Logs
+	Window Window
+	Filter Filter
+	// Columns are fields beside those that every row has.
+	Columns []Field
+	Limit   int
+}
+
+// ListedSpan is a row of ListRows of Traces: the latest span of a trace that matches.
+type ListedSpan struct {
+	Timestamp   time.Time `ch:"Timestamp"`
+	TraceID     string    `ch:"TraceId"`
+	SpanID      string    `ch:"SpanId"`
+	ServiceName string    `ch:"ServiceName"`
+	SpanName    string    `ch:"SpanName"`
+	DurationMs  float64   `ch:"DurationMs"`
+	StatusCode  string    `ch:"StatusCode"`
+	HasError    bool      `ch:"HasError"`
+	// Extra has a text for each of the Columns; empty where the row has none.
+	Extra []string `ch:"Extra"`
+}
+
+// ListedRecord is a row of ListRows of Logs.
+type ListedRecord struct {
+	Timestamp   time.Time `ch:"Timestamp"`
+	Severity    string    `ch:"SeverityText"`
+	ServiceName string    `ch:"ServiceName"`
+	Body        string    `ch:"Body"`
+	TraceID     string    `ch:"TraceId"`
+	SpanID      string    `ch:"SpanId"`
+	Extra       []string  `ch:"Extra"`
+}
+
+// ListRows gives ListedSpan or ListedRecord rows, latest first; of a trace, one.
+func ListRows(l RowList) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("start", l.Window.Start), "Timestamp <= "+b.time("end", l.Window.End))
+	c = c.with(b.filter(l.Source, l.Filter)...)
+	extra := []string{}
+	for _, f := range l.Columns {
+		extra = append(extra, "toString("+b.field(l.Source, f).text()+")")
+	}
+	list := "CAST([], 'Array(String)')"
+	if len(extra) > 0 {
+		list = "[" + strings.Join(extra, ", ") + "]"
+	}
+	limit := b.bind("limit", "UInt32", int64(l.Limit))
+	if l.Source == Logs {
+		return Statement{SQL: fmt.Sprintf(`SELECT Timestamp, SeverityText, ServiceName, Body, TraceId, SpanId, %s AS Extra
+FROM logs
+WHERE %s
+ORDER BY Timestamp DESC, ServiceName, TraceId, SpanId, Body
+LIMIT %s`, list, c.join(4), limit), Args: b.args}
+	}
+	return Statement{SQL: fmt.Sprintf(`SELECT Timestamp, TraceId, SpanId, ServiceName, SpanName, DurationNano / 1e6 AS DurationMs, StatusCode, HasError, %s AS Extra
+FROM spans
+WHERE %s
+ORDER BY Timestamp DESC, TraceId, SpanId
+LIMIT 1 BY TraceId
+LIMIT %s`, list, c.join(4), limit), Args: b.args}
+}

@@ -1,0 +1,109 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+)
+
+// metricMeasure says how a value comes from the points of a metric.
+type metricMeasure struct {
+	// rows is a SELECT that gives one row for each Bucket and group, with the columns.
+	rows string
+	// columns are what a value is made of.
+	columns []metricColumn
+	// value is a chain of SELECT lists over the columns: each sees the names of those before it. The last one names the Value, which is null
+	// or not finite when there is none.
+	value []string
+	// additive says that values of groups can be summed.
+	additive bool
+	warnings []string
+}
+
+// metricColumn is a column and the aggregate function by which those of several groups become one: %[1]s is the column.
+type metricColumn struct{ name, merge string }
+
+// valued adds the Value to rows that have the columns.
+func (m *metricMeasure) valued(rows string) string {
+	for _, list := range m.value {
+		rows = fmt.Sprintf("SELECT *, %s\nFROM\n(\n%s\n)", list, rows)
+	}
+	return rows
+}
+
+func (r *metricRead) timeseries(m metricMeasure) string {
+	if len(r.keys) == 0 {
+		return fmt.Sprintf(`SELECT toDateTime(Bucket, 'UTC') AS Bucket, CAST([], 'Array(String)') AS GroupKey, false AS Other, assumeNotNull(Value) AS Value
+FROM
+(
+%s
+)
+WHERE isFinite(ifNull(Value, nan))`, m.valued(m.rows))
+	}
+	limit := r.b.bind("limit", "UInt32", int64(seriesLimit(r.q)))
+	var shown, columns, merged []string
+	for i := range r.keys {
+		shown = append(shown, fmt.Sprintf("if(Other, '', toString(Label%[1]d)) AS Shown%[1]d", i+1))
+	}
+	for i, c := range m.columns {
+		columns = append(columns, c.name)
+		merged = append(merged, fmt.Sprintf(c.merge, fmt.Sprintf("tupleElement(Part, %d)", i+2))+" AS "+c.name)
+	}
+	rank := "max"
+	if m.additive {
+		rank = "sum"
+	}
+	// The groups are ranked by their values, those beyond the limit are merged: of what their values are made, which for quantiles is
+	// more than the values.
+	ranked := fmt.Sprintf(`SELECT %[1]s, Parts, row_number() OVER (ORDER BY Best DESC, %[1]s) > %[2]s AS Other
+FROM
+(
+SELECT %[1]s, groupArray((Bucket, %[3]s)) AS Parts, %[4]s(if(isFinite(ifNull(Value, nan)), Value, NULL)) AS Best
+FROM
+(
+%[5]s
+)
+GROUP BY %[1]s
+HAVING isNotNull(Best)
+)`, r.labels(), limit, strings.Join(columns, ", "), rank, m.valued(m.rows))
+	merging := fmt.Sprintf(`SELECT tupleElement(Part, 1) AS Bucket, Other, %s,
+    %s
+FROM
+(
+%s
+)
+ARRAY JOIN Parts AS Part
+GROUP BY Bucket, Other, %s`, strings.Join(shown, ", "), strings.Join(merged, ",\n    "), ranked, strings.Join(numbered("Shown", len(r.keys)), ", "))
+	return fmt.Sprintf(`SELECT toDateTime(Bucket, 'UTC') AS Bucket, [%s] AS GroupKey, Other, assumeNotNull(Value) AS Value
+FROM
+(
+%s
+)
+WHERE isFinite(ifNull(Value, nan))`, strings.Join(numbered("Shown", len(r.keys)), ", "), m.valued(merging))
+}
+
+func (r *metricRead) breakdown(m metricMeasure) string {
+	group, order := "CAST([], 'Array(String)')", []string{"Value " + direction(r.q.Order)}
+	if len(r.keys) > 0 {
+		group = "[" + textArray(numbered("Label", len(r.keys))) + "]"
+		var ordered []string
+		for _, name := range numbered("Label", len(r.keys)) {
+			ordered = append(ordered, name+" "+direction(Order{Ascending: r.q.Order.Ascending || !r.q.Order.ByGroup}))
+		}
+		if r.q.Order.ByGroup {
+			order = nil
+		}
+		order = append(order, ordered...)
+	}
+	c := conditions{"isFinite(ifNull(Value, nan))"}
+	for _, h := range r.q.Having {
+		c.add("Value %s %s", h.Op, r.b.next("having", "Float64", h.Value))
+	}
+	return fmt.Sprintf(`SELECT %s AS GroupKey, assumeNotNull(Value) AS Value, sum(assumeNotNull(Value)) OVER () AS Total, count() OVER () AS Groups
+FROM
+(
+%s
+)
+WHERE %s
+ORDER BY %s
+LIMIT %s`, group, m.valued(m.rows), c.join(4), strings.Join(order, ", "), r.b.bind("limit", "UInt32", int64(groupLimit(r.q))))
+}

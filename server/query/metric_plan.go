@@ -1,0 +1,155 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Types of metrics: each has a table of its own.
+const (
+	gaugeMetric       = "gauge"
+	sumMetric         = "sum"
+	histogramMetric   = "histogram"
+	exponentialMetric = "exponential_histogram"
+	summaryMetric     = "summary"
+)
+
+// MetricTypes lists the types that a metric can have.
+func MetricTypes() []string {
+	return []string{sumMetric, gaugeMetric, histogramMetric, exponentialMetric, summaryMetric}
+}
+
+// MetricLookback is how long before a window the point is looked for that the first point of a cumulative series is compared with.
+const MetricLookback = 15 * time.Minute
+
+// noRecordedValue leaves out points that only tell of a gap.
+const noRecordedValue = "bitAnd(Flags, 1) = 0"
+
+// metricRead is the part of a statement that every type of metric shares.
+type metricRead struct {
+	b *builder
+	q *Spec
+	w Window
+	// bucket is zero for one bucket, the window.
+	bucket time.Duration
+	// keys are the expressions of the group; the columns that hold them are called by label.
+	keys []string
+}
+
+func planMetricTimeseries(q *Spec, w Window, bucket time.Duration) (Plan, error) {
+	return planMetric(q, w, bucket)
+}
+
+func planMetricBreakdown(q *Spec, w Window) (Plan, error) { return planMetric(q, w, 0) }
+
+func planMetric(q *Spec, w Window, bucket time.Duration) (Plan, error) {
+	r := &metricRead{b: &builder{}, q: q, w: w, bucket: bucket}
+	if bucket > 0 {
+		r.b.bind("bucket", "UInt32", int64(bucket/time.Second))
+	}
+	r.keys = r.b.groupKey(Metrics, q.GroupBy)
+	m, err := r.measure()
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Additive: m.additive, Zero: q.Aggregation.countLike(), Reads: r.table(), Warnings: m.warnings}
+	if bucket > 0 {
+		p.SQL = r.timeseries(m)
+	} else {
+		p.SQL = r.breakdown(m)
+	}
+	p.Args = r.b.args
+	return p, nil
+}
+
+// measure picks what a metric of its type is asked for.
+func (r *metricRead) measure() (metricMeasure, error) {
+	f := r.q.Aggregation.Func
+	if !slices.Contains(MetricTypes(), r.q.Metric.Type) {
+		return metricMeasure{}, invalid("metric.type", "must be %s, not %q", strings.Join(MetricTypes(), ", "), r.q.Metric.Type)
+	}
+	if (f == Rate || f == Increase) && r.q.Metric.Type != sumMetric {
+		return metricMeasure{}, invalid("aggregation", "%s is for sums that only grow, not for metrics of type %s", f, r.q.Metric.Type)
+	}
+	switch f {
+	case Rate, Increase:
+		return r.increase(), nil
+	case Avg, Sum, Count, Min, Max:
+	case Quantile:
+		if l := r.q.Aggregation.Level; !(l >= 0 && l <= 1) {
+			return metricMeasure{}, invalid("aggregation", "is a quantile outside 0 and 1")
+		}
+	default:
+		return metricMeasure{}, invalid("aggregation", "must be one of %s, not %q", strings.Join(Aggregations(Metrics), ", "), f)
+	}
+	switch t := r.q.Metric.Type; {
+	case t == gaugeMetric || t == sumMetric:
+		return r.values(), nil
+	case f == Avg || f == Sum || f == Count:
+		return r.observations(), nil
+	case t == histogramMetric:
+		return r.histogram(), nil
+	case t == exponentialMetric:
+		return r.exponential(), nil
+	default:
+		return r.summaries(), nil
+	}
+}
+
+func (r *metricRead) table() string { return "metrics_" + r.q.Metric.Type }
+
+// where is the condition on the rows of the table, from a time on.
+func (r *metricRead) where(from time.Time, more ...string) conditions {
+	return where().with("MetricName = "+r.b.bind("metric_name", "String", r.q.Metric.Name), "Timestamp >= "+r.b.time("from", from),
+		"Timestamp <= "+r.b.time("end", r.w.End), noRecordedValue).with(more...).with(r.b.filter(Metrics, r.q.Filter)...)
+}
+
+// bucketOf is the expression for the bucket of a time, in seconds.
+func (r *metricRead) bucketOf(at string) string {
+	if r.bucket == 0 {
+		return "toUInt32(0)"
+	}
+	return fmt.Sprintf("toUInt32(intDiv(toUnixTimestamp(%s), {bucket:UInt32}) * {bucket:UInt32})", at)
+}
+
+// selectKeys prints the group's keys under the names of their columns, each in a function, for the beginning of a SELECT.
+func (r *metricRead) selectKeys(function string) string {
+	var b strings.Builder
+	for i, k := range r.keys {
+		fmt.Fprintf(&b, "%s(%s) AS Label%d, ", function, k, i+1)
+	}
+	return b.String()
+}
+
+// labels prints the columns of the group after others.
+func (r *metricRead) labels(before ...string) string {
+	return strings.Join(append(before, numbered("Label", len(r.keys))...), ", ")
+}
+
+func numbered(name string, n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("%s%d", name, i+1)
+	}
+	return all
+}
+
+// seconds is how long a bucket is.
+func (r *metricRead) seconds() float64 {
+	if r.bucket == 0 {
+		return r.w.End.Sub(r.w.Start).Seconds()
+	}
+	return r.bucket.Seconds()
+}
+
+// Service is the one service whose rows pass, when a condition at the top of the filter names it.
+func (f Filter) Service() *string {
+	for _, child := range append([]Filter{f}, f.All...) {
+		if m := child.Match; m != nil && m.Field == (Field{Key: "service.name"}) && m.Op == OpEqual {
+			return &m.Values[0]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package query
+
+import "time"
+
+// metricCases are statements about metrics: of each type and kind of aggregation, over time and not.
+func metricCases(w Window) map[string]Statement {
+	all := map[string]Statement{
+		"metric_kinds":      MetricKinds(w, marker, nil),
+		"metric_state":      MetricState(MetricLatest{Name: marker, Type: "gauge", ServiceName: ptr(marker), Last: w.End}),
+		"metric_attributes": MetricAttributes(MetricLatest{Name: marker, Type: "histogram", Last: w.End}),
+	}
+	by := []Field{{Key: "service.name"}, {Scope: OwnAttribute, Key: marker}, {Scope: ResourceAttribute, Key: marker}}
+	filter := And(Filter{Match: &Match{Field: Field{Key: "service.name"}, Op: OpEqual, Values: []string{marker}}},
+		Filter{Match: &Match{Field: Field{Scope: OwnAttribute, Key: marker}, Op: OpGreater, Values: []string{"1.5"}}})
+	for name, q := range map[string]Spec{
+		"metric_gauge":       {Metric: Metric{marker, "gauge"}, Aggregation: Aggregation{Func: Avg}},
+		"metric_quantile":    {Metric: Metric{marker, "gauge"}, Aggregation: Aggregation{Func: Quantile, Level: 0.95}},
+		"metric_rate":        {Metric: Metric{marker, "sum"}, Aggregation: Aggregation{Func: Rate}},
+		"metric_histogram":   {Metric: Metric{marker, "histogram"}, Aggregation: Aggregation{Func: Quantile, Level: 0.95}},
+		"metric_count":       {Metric: Metric{marker, "histogram"}, Aggregation: Aggregation{Func: Count}},
+		"metric_exponential": {Metric: Metric{marker, "exponential_histogram"}, Aggregation: Aggregation{Func: Quantile, Level: 0.95}},
+		"metric_summary":     {Metric: Metric{marker, "summary"}, Aggregation: Aggregation{Func: Quantile, Level: 0.99}},
+	} {
+		q.Source = Metrics
+		plain, err := PlanTimeseries(&q, w, time.Minute)
+		if err != nil {
+			panic(err)
+		}
+		all[name] = plain.Statement
+		q.GroupBy, q.Filter = by, filter
+		groups, err := PlanTimeseries(&q, w, time.Minute)
+		if err != nil {
+			panic(err)
+		}
+		all[name+"_groups"] = groups.Statement
+		q.Having = []Having{{Op: OpGreater, Value: 3}}
+		breakdown, err := PlanBreakdown(&q, w)
+		if err != nil {
+			panic(err)
+		}
+		all[name+"_breakdown"] = breakdown.Statement
+	}
+	return all
+}

@@ -1,0 +1,128 @@
+package query
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// nodeName is what an event is called on a path: a view by its path, anything else by its name.
+const nodeName = "if(Kind != 'custom' AND PagePath != '', PagePath, toString(Name))"
+
+// nodes prints a subquery of events with the column Node, and further columns if there are any.
+func nodes(c conditions, columns string) string {
+	return fmt.Sprintf(`(
+    SELECT Timestamp, SessionId, VisitorId, UserId, %s AS Node%s
+    FROM product_events
+    WHERE %s
+)`, nodeName, columns, c.join(8))
+}
+
+// What the nodes of a path can be.
+const (
+	IncludeAll    = "all"
+	IncludeEvents = "events"
+	IncludePages  = "pages"
+)
+
+// OtherNode is what the nodes beyond the branches are called; names of events that begin with $ are reserved.
+const OtherNode = "$other"
+
+// Paths asks what actors did after an anchor, or before it.
+type Paths struct {
+	Window Window
+	Anchor Step
+	// Before turns the paths around: they lead to the last anchor instead of beginning with the first.
+	Before          bool
+	Depth, Branches int
+	KeyBy           KeyBy
+	Within          time.Duration
+	// Include is one of the three above; Exclude names nodes to leave out.
+	Include  string
+	Exclude  []string
+	Sessions ProductSessionFilters
+}
+
+// PathNodeRow is a row of PathNodes: one of the most frequent nodes of a hop.
+type PathNodeRow struct {
+	Hop   uint8  `ch:"Hop"`
+	Node  string `ch:"Node"`
+	Count uint64 `ch:"Actors"`
+}
+
+// PathNodes gives PathNodeRow rows: the nodes of each hop that are not folded.
+func PathNodes(p Paths) Statement {
+	b := &builder{}
+	return Statement{SQL: fmt.Sprintf(`SELECT toUInt8(Pair.1) AS Hop, Pair.2 AS Node, count() AS Actors
+FROM
+(
+    SELECT arrayJoin(arrayMap((node, place) -> (place - 1, node), Nodes, arrayEnumerate(Nodes))) AS Pair
+    FROM %s
+)
+WHERE Hop > 0
+GROUP BY Hop, Node
+ORDER BY Hop, Actors DESC, Node
+LIMIT %s BY Hop`, indent(p.walks(b), 4), b.bind("branches", "UInt32", int64(p.Branches))), Args: b.args}
+}
+
+// PathLinkRow is a row of PathLinks. To is empty where a journey ended.
+type PathLinkRow struct {
+	Hop   uint8  `ch:"Hop"`
+	From  string `ch:"FromNode"`
+	To    string `ch:"ToNode"`
+	Count uint64 `ch:"Actors"`
+}
+
+// PathLinks gives PathLinkRow rows: how many went from one node to the next. Nodes that PathNodes did not give are folded into OtherNode.
+func PathLinks(p Paths, kept []PathNodeRow) Statement {
+	b := &builder{}
+	keys := []string{}
+	for _, n := range kept {
+		keys = append(keys, strconv.Itoa(int(n.Hop))+" "+n.Node)
+	}
+	walks := p.walks(b)
+	return Statement{SQL: fmt.Sprintf(`SELECT toUInt8(Link.1) AS Hop, Link.2 AS FromNode, Link.3 AS ToNode, count() AS Actors
+FROM
+(
+    SELECT
+        arrayMap((node, place) -> if(place = 1 OR has(%[1]s, concat(toString(place - 1), ' ', node)), node, '%[2]s'), Nodes, arrayEnumerate(Nodes)) AS Folded,
+        arrayJoin(arrayMap(hop -> (hop, Folded[hop], if(hop < length(Folded), Folded[hop + 1], '')), range(1, least(%[3]d, length(Folded)) + 1))) AS Link
+    FROM %[4]s
+)
+GROUP BY Hop, FromNode, ToNode
+ORDER BY Hop, Actors DESC, FromNode, ToNode`, b.bind("kept", "Array(String)", keys), OtherNode, p.Depth, indent(walks, 4)), Args: b.args}
+}
+
+// walks prints a subquery of one row for each actor with an anchor: Nodes, the anchor and up to Depth nodes after it, or before it.
+func (p *Paths) walks(b *builder) string {
+	a := newActors(b, p.Window, p.KeyBy, p.Sessions)
+	anchor := p.Anchor.condition(b)
+	included := "1"
+	switch p.Include {
+	case IncludeEvents:
+		included = "Kind = 'custom'"
+	case IncludePages:
+		included = "Kind != 'custom'"
+	}
+	if len(p.Exclude) > 0 {
+		included += " AND Node NOT IN " + b.bind("exclude", "Array(String)", p.Exclude)
+	}
+	// An anchor is there as an anchor even where it may not be a node.
+	events := nodes(a.inside().with("(IsAnchor OR IsNode)"), fmt.Sprintf(", toBool(%s) AS IsAnchor, toBool(%s) AS IsNode", anchor, included))
+	walk := "arraySort(event -> (event.1, NOT event.3, event.2, event.4), groupArray((toUnixTimestamp64Nano(Timestamp), Node, IsAnchor, IsNode)))"
+	if p.Before { // the same, with the time running backwards
+		walk = "arraySort(event -> (event.1, NOT event.3, event.2, event.4), groupArray((-toUnixTimestamp64Nano(Timestamp), Node, IsAnchor, IsNode)))"
+	}
+	return fmt.Sprintf(`(
+    SELECT
+        Key,
+        %s AS Walk,
+        arrayFirstIndex(event -> event.3, Walk) AS AnchorPlace,
+        arraySlice(arrayCompact(arrayConcat([Walk[AnchorPlace].2], arrayMap(event -> event.2,
+            arrayFilter(event -> event.4 AND event.1 - Walk[AnchorPlace].1 <= %s, arraySlice(Walk, AnchorPlace + 1))))), 1, %d) AS Nodes
+    FROM %s
+    WHERE Key != ''
+    GROUP BY Key
+    HAVING AnchorPlace > 0
+)`, walk, b.bind("within", "Int64", p.Within.Nanoseconds()), p.Depth+1, indent(a.keyed(events), 4))
+}

@@ -1,0 +1,54 @@
+package query
+
+import (
+	"fmt"
+	"time"
+)
+
+// PlanTimeseries gives the statement of a query over time. The Spec is valid, and buckets are those of Buckets.
+func PlanTimeseries(q *Spec, w Window, bucket time.Duration) (p Plan, err error) {
+	switch q.Source {
+	case Metrics:
+		p, err = planMetricTimeseries(q, w, bucket)
+	case Traces, Logs, ProductEvents:
+		p = planRows(q, w, bucket)
+	default:
+		return Plan{}, invalid("source", "must be traces, logs, metrics or product_events")
+	}
+	p.Timeseries = true
+	return p, err
+}
+
+// PlanBreakdown gives the statement of a query over the whole window.
+func PlanBreakdown(q *Spec, w Window) (Plan, error) {
+	switch q.Source {
+	case Metrics:
+		return planMetricBreakdown(q, w)
+	case Traces, Logs, ProductEvents:
+		return planRows(q, w, 0), nil
+	default:
+		return Plan{}, invalid("source", "must be traces, logs, metrics or product_events")
+	}
+}
+
+func seriesLimit(q *Spec) int { return orDefault(q.SeriesLimit, DefaultSeriesLimit) }
+
+func groupLimit(q *Spec) int { return orDefault(q.Limit, DefaultLimit) }
+
+func orDefault(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+// bucketSQL is the start of the bucket that a time falls into.
+func (b *builder) bucketSQL(column string, bucket time.Duration) string {
+	b.bind("bucket", "UInt32", int64(bucket/time.Second))
+	return b.bucketOf(column)
+}
+
+// bucketOf is bucketSQL once more, after it.
+func (*builder) bucketOf(column string) string {
+	return fmt.Sprintf("toDateTime(intDiv(toUnixTimestamp(%s), {bucket:UInt32}) * {bucket:UInt32}, 'UTC')", column)
+}

@@ -1,0 +1,279 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// rows is a table as aggregations see it.
+type rows struct {
+	table string
+	// time is the column of a row's time.
+	time string
+	// weight is how many rows of the sender one row stands for; empty for one.
+	weight string
+	// failed is the condition that a row is an error.
+	failed string
+}
+
+func rowsOf(s Source) rows {
+	switch s {
+	case Traces:
+		return rows{table: "spans", time: "Timestamp", weight: "SampleRate", failed: "HasError"}
+	case Logs:
+		return rows{
+			table: "logs", time: "Timestamp",
+			failed: "(SeverityNumber >= 17 OR SeverityNumber = 0 AND SeverityText IN ('ERROR', 'FATAL', 'CRITICAL', 'ALERT', 'EMERGENCY'))",
+		}
+	default:
+		return rows{table: "product_events", time: "Timestamp"}
+	}
+}
+
+// count and countIf are weighted.
+func (r rows) count() string {
+	if r.weight == "" {
+		return "count()"
+	}
+	return "sum(" + r.weight + ")"
+}
+
+func (r rows) countIf(condition string) string {
+	if r.weight == "" {
+		return "countIf(" + condition + ")"
+	}
+	return fmt.Sprintf("sumIf(%s, %s)", r.weight, condition)
+}
+
+// weightScale keeps fractions of a weight, because weights of quantiles are whole numbers.
+const weightScale = 16
+
+// aggregate prints an aggregation over rows as a Float64, NaN where there is no value. Rates are counts: the engine divides them.
+func (b *builder) aggregate(s Source, r rows, a Aggregation) string {
+	switch a.Func {
+	case Count, Rate:
+		return fmt.Sprintf("toFloat64(%s)", r.count())
+	case ErrorCount:
+		return fmt.Sprintf("toFloat64(%s)", r.countIf(r.failed))
+	case ErrorRate:
+		return fmt.Sprintf("%s / %s", r.countIf(r.failed), r.count())
+	case Apdex:
+		t := b.bind("apdex", "Float64", float64(a.Threshold))
+		return fmt.Sprintf("round((%s + %s / 2) / %s, 4)", r.countIf("DurationNano < "+t), r.countIf(fmt.Sprintf("DurationNano >= %s AND DurationNano < 4 * %[1]s", t)), r.count())
+	case CountDistinct:
+		f := b.field(s, *a.Value)
+		return fmt.Sprintf("toFloat64(uniqIf(%s, %s))", f.text(), f.present)
+	}
+	value := b.field(s, *a.Value).number()
+	switch a.Func {
+	case Sum:
+		return "ifNull(" + r.sum(value) + ", nan)"
+	case Avg:
+		return fmt.Sprintf("ifNull(%s / %s, nan)", r.sum(value), r.countIf("isNotNull("+value+")"))
+	case Min, Max:
+		return fmt.Sprintf("ifNull(toFloat64(%sOrNull(%s)), nan)", a.Func, value)
+	default:
+		level := b.bind("level", "Float64", a.Level)
+		if r.weight == "" {
+			return fmt.Sprintf("ifNull(toFloat64(quantileTDigest(%s)(%s)), nan)", level, value)
+		}
+		return fmt.Sprintf("ifNull(toFloat64(quantileTDigestWeighted(%s)(%s, toUInt64(round(%s * %d)))), nan)", level, value, r.weight, weightScale)
+	}
+}
+
+func (r rows) sum(value string) string {
+	if r.weight == "" {
+		return "sumOrNull(" + value + ")"
+	}
+	return fmt.Sprintf("sumOrNull(%s * %s)", value, r.weight)
+}
+
+// planRows plans a query over spans, logs or product events: a timeseries with a bucket, else a breakdown.
+func planRows(q *Spec, w Window, bucket time.Duration) Plan {
+	b := &builder{}
+	if p, ok := b.planMinutes(q, w, bucket); ok {
+		return p
+	}
+	b = &builder{}
+	r := rowsOf(q.Source)
+	c := where().with(r.time+" >= "+b.time("start", w.Start), r.time+" <= "+b.time("end", w.End))
+	c = c.with(b.filter(q.Source, q.Filter)...)
+	keys := b.groupKey(q.Source, q.GroupBy)
+	value := b.aggregate(q.Source, r, q.Aggregation)
+	return b.plan(q, w, r.table, r.time, c, keys, value, bucket)
+}
+
+// plan joins the parts of a statement over one table.
+func (b *builder) plan(q *Spec, w Window, table, at string, c conditions, keys []string, value string, bucket time.Duration) Plan {
+	p := Plan{Additive: q.Aggregation.Additive(), Zero: q.Aggregation.countLike(), PerSecond: q.Aggregation.Func == Rate, Reads: table}
+	if bucket == 0 {
+		p.SQL = b.breakdownSQL(q, table, c, keys, value)
+	} else {
+		p.SQL = b.timeseriesSQL(q, table, at, c, keys, value, bucket)
+		if p.SeriesLimit = seriesLimit(q); len(keys) > 0 {
+			p.Quick = quickSQL(table, b.bucketOf(at), c, keys, value, w.rows(bucket, p.SeriesLimit))
+		}
+	}
+	p.Args = b.args
+	return p
+}
+
+// named prints expressions with the names Key1, Key2 …
+func named(prefix string, expressions []string) (list string, names []string) {
+	var items []string
+	for i, e := range expressions {
+		name := fmt.Sprintf("%s%d", prefix, i+1)
+		items, names = append(items, e+" AS "+name), append(names, name)
+	}
+	return strings.Join(items, ",\n        "), names
+}
+
+func (b *builder) timeseriesSQL(q *Spec, table, at string, c conditions, keys []string, value string, bucket time.Duration) string {
+	start := b.bucketSQL(at, bucket)
+	if len(keys) == 0 {
+		return fmt.Sprintf(`SELECT
+    %s AS Bucket,
+    CAST([], 'Array(String)') AS GroupKey,
+    false AS Other,
+    %s AS Value
+FROM %s%s
+GROUP BY Bucket`, start, value, table, c.clause(0))
+	}
+	// The groups are ranked in a read of their own: the states of a million groups times the buckets would not fit.
+	list, names := named("Top", keys)
+	limit := b.bind("limit", "UInt32", int64(seriesLimit(q)))
+	ranked := fmt.Sprintf(`SELECT
+        %s
+    FROM %s%s
+    GROUP BY %s
+    ORDER BY %s DESC, %s
+    LIMIT %s`, list, table, c.clause(4), strings.Join(names, ", "), value, strings.Join(names, ", "), limit)
+	if !q.Aggregation.Additive() {
+		ranked = fmt.Sprintf(`SELECT
+        %[1]s
+    FROM
+    (
+        SELECT
+        %[2]s,
+        %[3]s AS TopValue
+        FROM %[4]s%[5]s
+        GROUP BY %[1]s, %[6]s
+    )
+    GROUP BY %[1]s
+    ORDER BY maxIf(TopValue, isFinite(TopValue)) DESC, %[1]s
+    LIMIT %[7]s`, strings.Join(names, ", "), list, value, table, c.clause(8), start, limit)
+	}
+	var picked []string
+	for _, k := range keys {
+		picked = append(picked, fmt.Sprintf("if(Ranked, %s, '')", k))
+	}
+	keyList, keyNames := named("Key", picked)
+	return fmt.Sprintf(`WITH (%[1]s) GLOBAL IN (
+    %[2]s
+) AS Ranked
+SELECT
+    Bucket,
+    [%[3]s] AS GroupKey,
+    Other,
+    Value
+FROM
+(
+    SELECT
+        %[4]s AS Bucket,
+        %[5]s,
+        NOT Ranked AS Other,
+        %[6]s AS Value
+    FROM %[7]s%[8]s
+    GROUP BY Bucket, %[9]s, Other
+)`, strings.Join(keys, ", "), ranked, textArray(keyNames), start, keyList, value, table, c.clause(4), strings.Join(keyNames, ", "))
+}
+
+// rows is how many rows a timeseries of so many groups has at most.
+func (w Window) rows(bucket time.Duration, groups int) int {
+	return (int(w.End.Sub(w.Start)/bucket) + 2) * (groups + 1)
+}
+
+// quickSQL groups without ranking the groups first. The engine stops it when there are too many.
+func quickSQL(table, start string, c conditions, keys []string, value string, most int) string {
+	list, names := named("Key", keys)
+	return fmt.Sprintf(`SELECT
+    Bucket,
+    [%s] AS GroupKey,
+    false AS Other,
+    Value
+FROM
+(
+    SELECT
+        %s AS Bucket,
+        %s,
+        %s AS Value
+    FROM %s%s
+    GROUP BY Bucket, %s
+)
+SETTINGS max_rows_to_group_by = %d, group_by_overflow_mode = 'throw'`, textArray(names), start, list, value, table, c.clause(4), strings.Join(names, ", "), most)
+}
+
+func textArray(names []string) string {
+	var out []string
+	for _, n := range names {
+		out = append(out, "toString("+n+")")
+	}
+	return strings.Join(out, ", ")
+}
+
+func (b *builder) breakdownSQL(q *Spec, table string, c conditions, keys []string, value string) string {
+	list, names := named("Key", keys)
+	group, order := "", "Value "+direction(q.Order)
+	groupKey := "CAST([], 'Array(String)')"
+	if len(keys) > 0 {
+		list += ",\n        "
+		group = "\n    GROUP BY " + strings.Join(names, ", ")
+		groupKey = "[" + textArray(names) + "]"
+		var ordered []string
+		for _, n := range names {
+			ordered = append(ordered, n+" "+direction(Order{Ascending: q.Order.Ascending || !q.Order.ByGroup}))
+		}
+		if q.Order.ByGroup {
+			order = strings.Join(ordered, ", ")
+		} else {
+			order += ", " + strings.Join(ordered, ", ")
+		}
+	}
+	having := ""
+	if len(q.Having) > 0 {
+		var all []string
+		for _, h := range q.Having {
+			all = append(all, fmt.Sprintf("Value %s %s", h.Op, b.next("having", "Float64", h.Value)))
+		}
+		having = "\nWHERE " + strings.Join(all, " AND ")
+	}
+	return fmt.Sprintf(`SELECT
+    %s AS GroupKey,
+    Value,
+    sum(Value) OVER () AS Total,
+    count() OVER () AS Groups
+FROM
+(
+    SELECT
+        %s%s AS Value
+    FROM %s%s%s
+)%s
+ORDER BY %s
+LIMIT %s`, groupKey, list, value, table, c.clause(4), group, having, order, b.bind("limit", "UInt32", int64(groupLimit(q))))
+}
+
+func direction(o Order) string {
+	if o.Ascending {
+		return "ASC"
+	}
+	return "DESC"
+}
+
+// clause prints the conditions as a WHERE on a line of its own; nothing without any.
+func (c conditions) clause(indent int) string {
+	if len(c) == 0 {
+		return ""
+	}
+	return "\n" + strings.Repeat(" ", indent) + "WHERE " + c.join(indent+4)
+}

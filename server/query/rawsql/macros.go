@@ -1,0 +1,152 @@
+package rawsql
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/warehouse/confine"
+)
+
+// Codes of refusals that only macros have.
+const (
+	invalidMacro    confine.Code = "InvalidMacro"
+	unresolvedMacro confine.Code = "UnresolvedMacro"
+)
+
+func refuse(code confine.Code, format string, args ...any) *confine.Refusal {
+	return &confine.Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// macroNames are the macros there are.
+func macroNames() []string {
+	return []string{"$__timeFilter", "$__timeGroup", "$__startTime", "$__endTime", "$__interval_s", "$__orgFilter"}
+}
+
+// intervals are the lengths that AutoInterval chooses from.
+func intervals() []time.Duration {
+	const minute, hour, day = time.Minute, time.Hour, 24 * time.Hour
+	return []time.Duration{5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day}
+}
+
+// AutoInterval is the length of buckets of which about thirty make a window.
+func AutoInterval(w query.Window) time.Duration {
+	all := intervals()
+	for _, d := range all {
+		if w.End.Sub(w.Start) <= 30*d {
+			return d
+		}
+	}
+	return all[len(all)-1]
+}
+
+// column is what a time macro takes: the name of a column, of a table's or alias' too.
+var column = regexp.MustCompile("^(?:[A-Za-z_][A-Za-z0-9_]*|`[^`\\\\]+`|\"[^\"\\\\]+\")(?:\\.(?:[A-Za-z_][A-Za-z0-9_]*|`[^`\\\\]+`|\"[^\"\\\\]+\"))?$")
+
+// expand writes out the macros and variables of a statement, not within quotes and comments. Values are written by this function from
+// times, numbers and quoted texts; the result is checked as if the user had written it.
+func expand(req Request) (string, error) {
+	tokens, refusal := confine.Lex(req.SQL)
+	if refusal != nil {
+		return "", refusal
+	}
+	var out strings.Builder
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		if t.Kind != confine.Dollar {
+			out.WriteString(t.Text)
+			continue
+		}
+		name, used := t.Text, 1
+		switch {
+		case name == "$" && i+3 < len(tokens) && tokens[i+1].Is("{") && tokens[i+2].Kind == confine.Word && tokens[i+3].Is("}"):
+			name, used = "$"+tokens[i+2].Text, 4
+		case name == "$":
+			return "", refuse(unresolvedMacro, "The statement has a $ that begins no macro. Macros: %s.", strings.Join(macroNames(), ", "))
+		}
+		if !strings.HasPrefix(name, "$__") {
+			values, ok := req.Variables[name[1:]]
+			if !ok {
+				return "", refuse(unresolvedMacro, "The variable %s has no value here.", name)
+			}
+			out.WriteString(list(values))
+			i += used - 1
+			continue
+		}
+		text, more, refusal := macro(name, tokens[i+1:], req)
+		if refusal != nil {
+			return "", refusal
+		}
+		out.WriteString(text)
+		i += more + used - 1
+	}
+	return out.String(), nil
+}
+
+// macro writes out one macro and says how many of the tokens after it it took.
+func macro(name string, after []confine.Token, req Request) (text string, used int, _ *confine.Refusal) {
+	seconds := int64(req.Interval / time.Second)
+	switch name {
+	case "$__orgFilter":
+		// The tables hold the organization's rows only: there is nothing left to filter, in joins as little as in subqueries.
+		return "(1 = 1)", 0, nil
+	case "$__startTime":
+		return literal(req.Window.Start), 0, nil
+	case "$__endTime":
+		return literal(req.Window.End), 0, nil
+	case "$__interval_s":
+		return strconv.FormatInt(seconds, 10), 0, nil
+	case "$__timeFilter", "$__timeGroup":
+		arg, used := argument(after)
+		if !column.MatchString(arg) {
+			return "", 0, refuse(invalidMacro, "%s takes the name of one column in parentheses, for example %s(Timestamp).", name, name)
+		}
+		if name == "$__timeGroup" {
+			return fmt.Sprintf("toStartOfInterval(%s, toIntervalSecond(%d))", arg, seconds), used, nil
+		}
+		return fmt.Sprintf("(%s >= %s AND %s <= %s)", arg, literal(req.Window.Start), arg, literal(req.Window.End)), used, nil
+	}
+	known := macroNames()
+	slices.Sort(known)
+	return "", 0, refuse(unresolvedMacro, "There is no macro %s.%s Macros: %s.", name, confine.DidYouMean(name, known), strings.Join(known, ", "))
+}
+
+// argument reads ( … ) up to the first closing parenthesis.
+func argument(tokens []confine.Token) (text string, used int) {
+	var b strings.Builder
+	open := false
+	for i, t := range tokens {
+		switch {
+		case t.Kind == confine.Space:
+		case !open && t.Is("("):
+			open = true
+		case !open:
+			return "", 0
+		case t.Is(")"):
+			return b.String(), i + 1
+		default:
+			b.WriteString(t.Text)
+		}
+	}
+	return "", 0
+}
+
+func literal(t time.Time) string {
+	return "toDateTime64('" + t.UTC().Format("2006-01-02 15:04:05.000000000") + "', 9, 'UTC')"
+}
+
+// list writes texts as literals with commas; an empty list is one empty text, which fits wherever one does.
+func list(values []string) string {
+	if len(values) == 0 {
+		values = []string{""}
+	}
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x00", `\0`).Replace(strings.ToValidUTF8(v, "�")) + "'"
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,137 @@
+// Package rawsql runs SELECT statements that users wrote, for the services: it writes out their macros, has them confined to the
+// organization, and turns what goes wrong into errors that are safe to show.
+package rawsql
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/confine"
+)
+
+// Warehouse is what this package needs of *warehouse.Warehouse.
+type Warehouse interface {
+	SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error)
+	OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error)
+}
+
+// MaxRows bounds the rows of a result; DefaultRows is for who does not say.
+const (
+	MaxRows     = 10_000
+	DefaultRows = 1000
+)
+
+// Request is a statement and what its macros mean.
+type Request struct {
+	SQL    string
+	Window query.Window
+	// Interval is the length of the buckets; zero means AutoInterval of the window.
+	Interval time.Duration
+	// Variables are what $name and ${name} stand for: a text, or a list of them with commas.
+	Variables map[string][]string
+	// MaxRows and Time are the defaults when zero.
+	MaxRows int
+	Time    time.Duration
+	// Param is the field that errors of the statement blame; `sql` when empty.
+	Param string
+}
+
+// Result is what a statement gave, with what its macros meant.
+type Result struct {
+	*warehouse.TenantResult
+	ExpandedSQL string
+	Interval    time.Duration
+}
+
+// Run runs a statement over the rows of the organization.
+func Run(ctx context.Context, w Warehouse, org principal.OrgID, req Request) (*Result, error) {
+	if req.Param == "" {
+		req.Param = "sql"
+	}
+	if req.Interval == 0 {
+		req.Interval = AutoInterval(req.Window)
+	}
+	expanded, err := expand(req)
+	if err != nil {
+		return nil, refused(err, req.Param)
+	}
+	limits := warehouse.DefaultTenantLimits()
+	limits.MaxRows = DefaultRows
+	if req.MaxRows > 0 {
+		limits.MaxRows = min(req.MaxRows, MaxRows)
+	}
+	if req.Time > 0 {
+		limits.Time = req.Time
+	}
+	result, err := w.SelectConfined(ctx, org, expanded, limits)
+	if err != nil {
+		return nil, failure(ctx, w, err, expanded, req.Param)
+	}
+	return &Result{result, expanded, req.Interval}, nil
+}
+
+// Check reports what is wrong with a statement's macros and words, without the warehouse.
+func Check(sql string) error {
+	now := time.Now()
+	_, err := expand(Request{SQL: sql, Window: query.Window{Start: now.Add(-time.Hour), End: now}, Interval: time.Minute})
+	return err
+}
+
+func refused(err error, param string) error {
+	var r *confine.Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	return apierr.New(apierr.WarehouseInvalidSql, r.Message, apierr.Param(param), apierr.Violations(apierr.Violation{Field: param, Message: string(r.Code) + ": " + r.Message}))
+}
+
+// failure says what went wrong in words of this package: the engine's text can hold stored values.
+func failure(ctx context.Context, w Warehouse, err error, sql, param string) error {
+	var r *confine.Refusal
+	var e *warehouse.Error
+	limit := func(message string) error {
+		return apierr.New(apierr.WarehouseQuotaExceeded, message, apierr.Param(param), apierr.Cause(err))
+	}
+	switch {
+	case errors.As(err, &r) && r.Code == confine.ResourceLimit:
+		return limit(r.Message)
+	case errors.As(err, &r):
+		return refused(err, param)
+	case errors.Is(err, warehouse.ErrTenantBusy):
+		return apierr.New(apierr.RateLimit, "Too many SQL statements of the organization run at once. Try again when one has ended.", apierr.RetryAfter(2*time.Second), apierr.Cause(err))
+	case errors.Is(err, warehouse.ErrTenantNotSetUp):
+		return apierr.New(apierr.WarehouseConfig, "SQL is not set up on this server: an operator adds sql_user to the warehouse URL, see `svc doctor --warehouse-grants`.", apierr.Cause(err))
+	case errors.Is(err, warehouse.ErrFence):
+		return apierr.New(apierr.WarehouseScope, "SQL is switched off: the row policies that keep organizations apart are not in place.", apierr.Cause(err))
+	case errors.Is(err, warehouse.ErrResultTooLarge):
+		return limit("The result is larger than 8 MB. Select fewer columns, or aggregate.")
+	case errors.Is(err, warehouse.ErrTimeout):
+		return apierr.New(apierr.QueryEngineTimeout, "The statement took longer than it may. Narrow the time range, or read a table of aggregates.", apierr.Param(param), apierr.Cause(err))
+	case errors.Is(err, warehouse.ErrMemory):
+		return limit("The statement needs more memory than it may. Group by fewer values, or narrow the time range.")
+	case errors.Is(err, warehouse.ErrTooCostly):
+		return limit("The statement reads or gives more rows than it may. Narrow the time range or add a LIMIT.")
+	case errors.As(err, &e) && errors.Is(e.Kind, warehouse.ErrOther) && e.Code != 0:
+		message, known := explain(ctx, w, e.Code, sql)
+		if !known {
+			break
+		}
+		return apierr.New(apierr.WarehouseInvalidSql, message, apierr.Param(param), apierr.Violations(apierr.Violation{Field: param, Message: message}), apierr.Cause(err))
+	}
+	return read.Failure(ctx, err)
+}
+
+// Tables describes the tables that statements may read.
+func Tables(ctx context.Context, w Warehouse) ([]warehouse.OfferedSchema, error) {
+	tables, err := w.OfferedSchemas(ctx)
+	if err != nil {
+		return nil, failure(ctx, w, err, "", "")
+	}
+	return tables, nil
+}

@@ -1,0 +1,404 @@
+package read_test
+
+import (
+	"cmp"
+	"flag"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+// deed is a product event, as the computation here knows it.
+type deed struct {
+	at                     time.Time
+	name, path, host       string
+	session, visitor, user string
+	plan                   string
+}
+
+// visit is a session.
+type visit struct {
+	id, visitor, user, country, source, host string
+	at                                       time.Time
+}
+
+// history is what one organization has. Names, times and people are few, so that ties, repeats and people with several sessions are common.
+type history struct {
+	deeds  []deed
+	visits []visit
+}
+
+var historyStart = time.Now().UTC().Truncate(24 * time.Hour).Add(-48 * time.Hour)
+
+func drawHistory(t *rapid.T) history {
+	var h history
+	second := func(name string) time.Time {
+		return historyStart.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, name)) * time.Second)
+	}
+	maybe := func(name string, values ...string) string { return rapid.SampledFrom(append(values, "")).Draw(t, name) }
+	for i := range rapid.IntRange(0, 6).Draw(t, "visits") {
+		h.visits = append(h.visits, visit{
+			id: "s" + strconv.Itoa(i), visitor: maybe("visitor", "v1", "v2"), user: maybe("user", "u1", "u2"), country: maybe("country", "CZ", "DE"),
+			source: maybe("source", "ad"), host: "shop", at: second("start"),
+		})
+	}
+	for range rapid.IntRange(0, 30).Draw(t, "deeds") {
+		d := deed{
+			at: second("at"), name: rapid.SampledFrom([]string{"a", "b", "c", "$pageview"}).Draw(t, "name"), session: maybe("session", "s0", "s1", "s2", "s9"),
+			visitor: maybe("visitor", "v1", "v2", "v3"), user: maybe("user", "u1", "u2"), plan: maybe("plan", "pro", "free"),
+		}
+		if d.name == "$pageview" {
+			d.path, d.host = rapid.SampledFrom([]string{"/", "/pay"}).Draw(t, "path"), maybe("host", "shop", "blog")
+		}
+		h.deeds = append(h.deeds, d)
+	}
+	return h
+}
+
+// store gives the history to a new organization.
+func (h history) store(t *rapid.T, w *warehouse.Warehouse, org principal.OrgID) {
+	var events, sessions [][]any
+	for _, d := range h.deeds {
+		kind, attributes := "custom", map[string]string{}
+		if d.path != "" {
+			kind = "navigation"
+		}
+		if d.plan != "" {
+			attributes["plan"] = d.plan
+		}
+		events = append(events, []any{string(org), d.name, d.at, kind, d.visitor, d.user, d.session, d.host, d.path, attributes})
+	}
+	for _, v := range h.visits {
+		// The first version knows less, and must not count.
+		sessions = append(sessions, []any{string(org), v.id, uint32(1), v.at, "", "", "XX", "", ""},
+			[]any{string(org), v.id, uint32(2), v.at, v.visitor, v.user, v.country, v.source, v.host})
+	}
+	for table, rows := range map[string]struct {
+		columns []string
+		rows    [][]any
+	}{
+		"product_events":  {[]string{"OrgId", "Name", "Timestamp", "Kind", "VisitorId", "UserId", "SessionId", "Host", "PagePath", "Attributes"}, events},
+		"session_replays": {[]string{"OrgId", "SessionId", "Version", "StartTime", "VisitorId", "UserId", "Country", "UtmSource", "Host"}, sessions},
+	} {
+		if len(rows.rows) == 0 {
+			continue
+		}
+		if err := w.InsertRows(t.Context(), table, rows.columns, rows.rows, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// known gives the deed what its session knows; ok is false when the filter leaves it out.
+func (h history) known(d deed, f query.ProductSessionFilters) (visitor, user string, v visit, ok bool) {
+	visitor, user, ok = d.visitor, d.user, f.Country == nil
+	for _, s := range h.visits {
+		if s.id == d.session && d.session != "" {
+			v, ok = s, f.Country == nil || s.country == *f.Country
+			visitor, user = cmp.Or(visitor, s.visitor), cmp.Or(user, s.user)
+		}
+	}
+	return visitor, user, v, ok
+}
+
+// key is who did it.
+func (h history) key(by query.KeyBy, d deed, visitor, user string) string {
+	switch by {
+	case query.ByVisitor:
+		return visitor
+	case query.ByUser:
+		return user
+	case query.BySession:
+		return d.session
+	default:
+		if user != "" {
+			return "u " + user
+		}
+		if visitor == "" {
+			if d.session == "" {
+				return ""
+			}
+			return "s " + d.session
+		}
+		best, at := "", time.Time{}
+		see := func(v, u string, when time.Time) {
+			if v == visitor && u != "" && (best == "" || when.After(at) || when.Equal(at) && u > best) {
+				best, at = u, when
+			}
+		}
+		for _, x := range h.deeds {
+			see(x.visitor, x.user, x.at)
+		}
+		for _, v := range h.visits {
+			see(v.visitor, v.user, v.at)
+		}
+		if best != "" {
+			return "u " + best
+		}
+		return "v " + visitor
+	}
+}
+
+// happening is a deed that is at least one step, and which.
+type happening struct {
+	at    time.Time
+	steps []int
+	group string
+	place int
+}
+
+func matches(s query.Step, d deed) bool {
+	if s.EventName != "" {
+		for _, a := range s.AttributeEquals {
+			if d.plan != a.Text || d.plan == "" {
+				return false
+			}
+		}
+		return d.name == s.EventName
+	}
+	return s.PagePath != "" && d.name == "$pageview" && d.path == s.PagePath && (s.Host == nil || d.host == *s.Host)
+}
+
+// happenings are the steps of each actor.
+func (h history) happenings(f query.Funnel) map[string][]happening {
+	out := map[string][]happening{}
+	for _, d := range h.deeds {
+		visitor, user, v, ok := h.known(d, f.Sessions)
+		var steps []int
+		for i, s := range f.Steps {
+			if matches(s, d) {
+				steps = append(steps, i)
+			}
+		}
+		if key := h.key(f.KeyBy, d, visitor, user); ok && key != "" && len(steps) > 0 {
+			group := ""
+			if f.Attribute != "" {
+				group = d.plan
+			} else if f.Dimension != "" {
+				group = v.country
+			}
+			out[key] = append(out[key], happening{at: d.at, steps: steps, group: group})
+		}
+	}
+	if s := f.Steps[0]; s.Dimension != "" {
+		for _, v := range h.visits {
+			d := deed{session: v.id, at: v.at}
+			visitor, user, _, ok := h.known(d, f.Sessions)
+			if key := h.key(f.KeyBy, d, visitor, user); ok && key != "" && v.source == s.Value {
+				group := ""
+				if f.Dimension != "" {
+					group = v.country
+				}
+				out[key] = append(out[key], happening{at: v.at, steps: []int{0}, group: group})
+			}
+		}
+	}
+	for _, list := range out {
+		mask := func(steps []int) (m int) {
+			for _, s := range steps {
+				m |= 1 << s
+			}
+			return m
+		}
+		slices.SortFunc(list, func(a, b happening) int {
+			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.steps[0], b.steps[0]), cmp.Compare(mask(a.steps), mask(b.steps)), cmp.Compare(a.group, b.group))
+		})
+		for i := range list {
+			list[i].place = i
+		}
+	}
+	return out
+}
+
+// attempt finds the chains by trying every one: of those that reach the most steps, the one whose events come first, from the last event
+// backwards, except that events before the last are as late as can be.
+func attempt(list []happening, steps int, within time.Duration) (best []happening) {
+	var try func(chain []happening)
+	better := func(a, b []happening) bool {
+		if len(a) != len(b) || len(b) == 0 {
+			return len(a) > len(b)
+		}
+		if last := len(a) - 1; a[last].place != b[last].place {
+			return a[last].place < b[last].place
+		}
+		for i := len(a) - 2; i >= 0; i-- {
+			if a[i].place != b[i].place {
+				return a[i].place > b[i].place
+			}
+		}
+		return false
+	}
+	try = func(chain []happening) {
+		if better(chain, best) {
+			best = slices.Clone(chain)
+		}
+		if len(chain) == steps {
+			return
+		}
+		for _, x := range list {
+			if slices.Contains(x.steps, len(chain)) && (len(chain) == 0 || x.place > chain[len(chain)-1].place && x.at.Sub(chain[0].at) <= within) {
+				try(append(slices.Clip(chain), x))
+			}
+		}
+	}
+	try(nil)
+	return best
+}
+
+// quantile interpolates between the closest two.
+func quantile(of []float64, q float64) float64 {
+	slices.Sort(of)
+	place := q * float64(len(of)-1)
+	i := int(place)
+	if i+1 >= len(of) {
+		return of[i]
+	}
+	return of[i] + (place-float64(i))*(of[i+1]-of[i])
+}
+
+// expectedFunnel is the whole answer, group by group.
+func (h history) expectedFunnel(f query.Funnel) []query.FunnelRow {
+	type tally struct {
+		counts []uint64
+		gaps   [][]float64
+	}
+	add := func(x *tally, chain []happening) {
+		for i, s := range chain {
+			x.counts[i]++
+			if i > 0 {
+				x.gaps[i-1] = append(x.gaps[i-1], float64(s.at.Sub(chain[i-1].at)))
+			}
+		}
+	}
+	blank := func() *tally { return &tally{make([]uint64, len(f.Steps)), make([][]float64, max(len(f.Steps)-1, 0))} }
+	all, groups := blank(), map[string]*tally{}
+	chains := map[string][][]happening{}
+	for _, list := range h.happenings(f) {
+		chain := attempt(list, len(f.Steps), f.Within)
+		if len(chain) == 0 {
+			continue
+		}
+		add(all, chain)
+		chains[chain[0].group] = append(chains[chain[0].group], chain)
+	}
+	if all.counts[0] == 0 {
+		return nil
+	}
+	var names []string
+	for name := range chains {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(chains[b]), len(chains[a])), cmp.Compare(a, b)) })
+	row := func(class uint8, name string, x *tally) query.FunnelRow {
+		r := query.FunnelRow{Class: class, Group: name, Counts: x.counts}
+		for _, gaps := range x.gaps {
+			if len(gaps) > 0 {
+				r.Nanoseconds = append(r.Nanoseconds, []float64{quantile(gaps, 0.5), quantile(gaps, 0.9)})
+			}
+		}
+		return r
+	}
+	out := []query.FunnelRow{row(query.FunnelAll, "", all)}
+	if f.Dimension == "" && f.Attribute == "" {
+		return out
+	}
+	for i, name := range names {
+		if i >= f.Groups {
+			if groups[""] == nil {
+				groups[""] = blank()
+			}
+			for _, chain := range chains[name] {
+				add(groups[""], chain)
+			}
+			continue
+		}
+		x := blank()
+		for _, chain := range chains[name] {
+			add(x, chain)
+		}
+		out = append(out, row(query.FunnelGroup, name, x))
+	}
+	if other := groups[""]; other != nil {
+		out = append(out, row(query.FunnelOther, "", other))
+	}
+	return out
+}
+
+func drawFunnel(t *rapid.T) query.Funnel {
+	f := query.Funnel{
+		Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Duration(rapid.IntRange(0, 30).Draw(t, "within")) * time.Second,
+		KeyBy: rapid.SampledFrom([]query.KeyBy{query.ByPerson, query.ByVisitor, query.ByUser, query.BySession}).Draw(t, "key"), Groups: rapid.IntRange(1, 2).Draw(t, "groups"),
+	}
+	if rapid.Bool().Draw(t, "by session") {
+		f.Steps = append(f.Steps, query.Step{Dimension: "utm_source", Value: rapid.SampledFrom([]string{"ad", ""}).Draw(t, "value")})
+	}
+	for range rapid.IntRange(1, 4).Draw(t, "steps") {
+		f.Steps = append(f.Steps, rapid.SampledFrom([]query.Step{
+			{EventName: "a"},
+			{EventName: "b"},
+			{EventName: "a", AttributeEquals: []query.AttributeFilter{{Key: "plan", Operator: query.Equals, Text: "pro"}}},
+			{PagePath: "/pay"},
+			{PagePath: "/", Host: ptr("shop")},
+			{EventName: "$pageview"},
+		}).Draw(t, "step"))
+	}
+	switch rapid.SampledFrom([]string{"", "country", "attribute"}).Draw(t, "breakdown") {
+	case "country":
+		f.Dimension = "country"
+	case "attribute":
+		f.Attribute = "plan"
+	}
+	if rapid.Bool().Draw(t, "filtered") {
+		f.Sessions.Country = ptr("CZ")
+	}
+	return f
+}
+
+// check tries a property on fewer histories than rapid does by itself, because each costs inserts; -rapid.checks says otherwise.
+func check(t *testing.T, property func(*rapid.T)) {
+	const histories = "25"
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		if err := f.Value.Set(histories); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Value.Set(f.DefValue) }()
+	}
+	rapid.Check(t, property)
+}
+
+// The engine's funnels agree with those that are found by trying every chain of every actor.
+func TestFunnelIsExact(t *testing.T) {
+	w := warehousetest.Shared(t)
+	base, round := fresh(t), 0
+	check(t, func(t *rapid.T) {
+		h := drawHistory(t)
+		round++
+		org := base + principal.OrgID("_"+strconv.Itoa(round))
+		h.store(t, w, org)
+		for range 3 {
+			f := drawFunnel(t)
+			got, err := read.All[query.FunnelRow](t.Context(), w, org, query.FunnelCounts(f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			near := cmpopts.EquateApprox(1e-9, 0)
+			if diff := gocmp.Diff(h.expectedFunnel(f), got, cmpopts.EquateEmpty(), near); diff != "" {
+				t.Fatalf("%+v of %+v (-want +got):\n%s", f, h, diff)
+			}
+			if got, err = read.All[query.FunnelRow](t.Context(), w, base, query.FunnelCounts(f)); err != nil || len(got) != 0 {
+				t.Fatalf("another organization: %v, %v", got, err)
+			}
+		}
+	})
+}

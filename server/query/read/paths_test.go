@@ -1,0 +1,206 @@
+package read_test
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+// node is what the deed is called on a path.
+func (d deed) node() string { return cmp.Or(d.path, d.name) }
+
+// walked is a deed of an actor, which may be an anchor, a node, or both.
+type walked struct {
+	at           time.Time
+	node         string
+	anchor, live bool
+}
+
+// walks are what each actor did, in the order in which the paths are followed.
+func (h history) walks(p query.Paths) map[string][]walked {
+	out := map[string][]walked{}
+	for _, d := range h.deeds {
+		visitor, user, _, ok := h.known(d, p.Sessions)
+		x := walked{at: d.at, node: d.node(), anchor: matches(p.Anchor, d), live: !slices.Contains(p.Exclude, d.node())}
+		switch p.Include {
+		case query.IncludePages:
+			x.live = x.live && d.path != ""
+		case query.IncludeEvents:
+			x.live = x.live && d.path == ""
+		}
+		if key := h.key(p.KeyBy, d, visitor, user); ok && key != "" && (x.anchor || x.live) {
+			out[key] = append(out[key], x)
+		}
+	}
+	number := func(yes bool) int {
+		if yes {
+			return 1
+		}
+		return 0
+	}
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b walked) int {
+			order := a.at.Compare(b.at)
+			if p.Before {
+				order = -order
+			}
+			return cmp.Or(order, number(b.anchor)-number(a.anchor), cmp.Compare(a.node, b.node), number(a.live)-number(b.live))
+		})
+	}
+	return out
+}
+
+// expectedPaths is the whole answer.
+func (h history) expectedPaths(p query.Paths) []query.PathLinkRow {
+	var all [][]string
+	counts := make([]map[string]int, p.Depth+1)
+	for i := range counts {
+		counts[i] = map[string]int{}
+	}
+	for _, list := range h.walks(p) {
+		first := slices.IndexFunc(list, func(x walked) bool { return x.anchor })
+		if first < 0 {
+			continue
+		}
+		nodes := []string{list[first].node}
+		for _, x := range list[first+1:] {
+			if x.live && x.at.Sub(list[first].at).Abs() <= p.Within && x.node != nodes[len(nodes)-1] && len(nodes) <= p.Depth {
+				nodes = append(nodes, x.node)
+			}
+		}
+		for hop, n := range nodes {
+			counts[hop][n]++
+		}
+		all = append(all, nodes)
+	}
+	kept := make([][]string, p.Depth+1)
+	for hop := 1; hop <= p.Depth; hop++ {
+		for n := range counts[hop] {
+			kept[hop] = append(kept[hop], n)
+		}
+		slices.SortFunc(kept[hop], func(a, b string) int {
+			return cmp.Or(cmp.Compare(counts[hop][b], counts[hop][a]), cmp.Compare(a, b))
+		})
+		kept[hop] = kept[hop][:min(len(kept[hop]), p.Branches)]
+	}
+	links := map[query.PathLinkRow]uint64{}
+	for _, nodes := range all {
+		shown := func(hop int) string {
+			switch {
+			case hop >= len(nodes):
+				return ""
+			case hop == 0 || slices.Contains(kept[hop], nodes[hop]):
+				return nodes[hop]
+			default:
+				return query.OtherNode
+			}
+		}
+		for hop := 1; hop <= min(p.Depth, len(nodes)); hop++ {
+			links[query.PathLinkRow{Hop: uint8(hop), From: shown(hop - 1), To: shown(hop)}]++
+		}
+	}
+	var out []query.PathLinkRow
+	for link, n := range links {
+		link.Count = n
+		out = append(out, link)
+	}
+	slices.SortFunc(out, func(a, b query.PathLinkRow) int {
+		return cmp.Or(cmp.Compare(a.Hop, b.Hop), cmp.Compare(b.Count, a.Count), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	return out
+}
+
+// The engine's paths agree with those that are walked deed by deed.
+func TestPathsAreExact(t *testing.T) {
+	w := warehousetest.Shared(t)
+	base, round := fresh(t), 0
+	check(t, func(t *rapid.T) {
+		h := drawHistory(t)
+		round++
+		org := base + principal.OrgID("_"+strconv.Itoa(round))
+		h.store(t, w, org)
+		for range 3 {
+			p := query.Paths{
+				Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Duration(rapid.IntRange(0, 40).Draw(t, "within")) * time.Second,
+				KeyBy:  rapid.SampledFrom([]query.KeyBy{query.ByPerson, query.ByVisitor, query.ByUser, query.BySession}).Draw(t, "key"),
+				Anchor: rapid.SampledFrom([]query.Step{{EventName: "a"}, {EventName: "b"}, {PagePath: "/"}, {PagePath: "/pay", Host: ptr("shop")}}).Draw(t, "anchor"),
+				Before: rapid.Bool().Draw(t, "before"), Depth: rapid.IntRange(1, 5).Draw(t, "depth"), Branches: rapid.IntRange(1, 3).Draw(t, "branches"),
+				Include: rapid.SampledFrom([]string{query.IncludeAll, query.IncludeEvents, query.IncludePages}).Draw(t, "include"),
+			}
+			if rapid.Bool().Draw(t, "exclude") {
+				p.Exclude = []string{"b", "/pay"}
+			}
+			if rapid.Bool().Draw(t, "filtered") {
+				p.Sessions.Country = ptr("CZ")
+			}
+			nodes, err := read.All[query.PathNodeRow](t.Context(), w, org, query.PathNodes(p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := read.All[query.PathLinkRow](t.Context(), w, org, query.PathLinks(p, nodes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(h.expectedPaths(p), got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("%+v of %+v (-want +got):\n%s", p, h, diff)
+			}
+		}
+	})
+}
+
+// What those who left did next agrees too.
+func TestLeaversAreExact(t *testing.T) {
+	w := warehousetest.Shared(t)
+	base, round := fresh(t), 0
+	check(t, func(t *rapid.T) {
+		h := drawHistory(t)
+		round++
+		org := base + principal.OrgID("_"+strconv.Itoa(round))
+		h.store(t, w, org)
+		f := drawFunnel(t)
+		got, err := read.All[query.LeaverRow](t.Context(), w, org, query.FunnelLeavers(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := h.walks(query.Paths{Include: query.IncludeAll, KeyBy: f.KeyBy, Sessions: f.Sessions, Anchor: query.Step{EventName: "none"}})
+		counts := map[query.LeaverRow]uint64{}
+		for key, list := range h.happenings(f) {
+			chain := attempt(list, len(f.Steps), f.Within)
+			if len(chain) == 0 || len(chain) == len(f.Steps) {
+				continue
+			}
+			row := query.LeaverRow{Level: uint64(len(chain))}
+			for _, x := range all[key] {
+				if x.at.After(chain[len(chain)-1].at) {
+					row.Name = x.node
+					break
+				}
+			}
+			counts[row]++
+		}
+		var want []query.LeaverRow
+		for row, n := range counts {
+			row.Count = n
+			want = append(want, row)
+		}
+		slices.SortFunc(want, func(a, b query.LeaverRow) int {
+			return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
+		})
+		seen := map[uint64]int{}
+		want = slices.DeleteFunc(want, func(r query.LeaverRow) bool { seen[r.Level]++; return seen[r.Level] > 5 })
+		if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%+v of %+v (-want +got):\n%s", f, h, diff)
+		}
+	})
+}

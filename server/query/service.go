@@ -1,0 +1,225 @@
+package query
+
+import (
+	"fmt"
+	"time"
+)
+
+// ServiceRead asks for one service in a window.
+type ServiceRead struct {
+	Name                  string
+	Window                Window
+	DeploymentEnvironment *string
+	// Bucket is a whole number of minutes; buckets begin at its multiples since 1970.
+	Bucket time.Duration
+}
+
+// minutes are the conditions on service_minutes. Minutes that the window cuts are read whole.
+func (r ServiceRead) minutes(b *builder) conditions {
+	c := where().with("Minute >= "+b.minute("start_minute", r.Window.Start), "Minute <= "+b.minute("end_minute", r.Window.End),
+		"ServiceName = "+b.bind("service_name", "String", r.Name))
+	c.optional(b, "Environment", "deployment_environment", r.DeploymentEnvironment)
+	return c
+}
+
+// hasEntry is an expression that tells whether the service has entry spans in the window; a service without is measured by all its spans.
+func hasEntry(minutes conditions) string {
+	return fmt.Sprintf(`(
+        SELECT sum(SpanCount) > 0 FROM service_minutes
+        WHERE %s)`, minutes.with("IsEntry").join(12))
+}
+
+func bucketOf(b *builder, seconds string, bucket time.Duration) string {
+	n := b.bind("bucket", "Int64", int64(bucket/time.Second))
+	return fmt.Sprintf("toDateTime(intDiv(toUnixTimestamp(%s), %s) * %s, 'UTC')", seconds, n, n)
+}
+
+// ServicePointRow is a row of ServicePoints.
+type ServicePointRow struct {
+	Bucket             time.Time `ch:"Bucket"`
+	SpanCount          uint64    `ch:"Spans"`
+	EstimatedSpanCount float64   `ch:"EstimatedSpans"`
+	EstimatedErrors    float64   `ch:"EstimatedErrors"`
+	Latencies          []float32 `ch:"Latencies"`
+}
+
+// ServicePoints gives a ServicePointRow for each bucket that has spans.
+func ServicePoints(r ServiceRead) Statement {
+	b := &builder{}
+	minutes := r.minutes(b)
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    %s AS Bucket,
+    sum(SpanCount) AS Spans,
+    sum(EstimatedSpanCount) AS EstimatedSpans,
+    sum(EstimatedErrorCount) AS EstimatedErrors,
+    quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles) AS Latencies
+FROM service_minutes
+WHERE %s
+    AND (IsEntry OR NOT %s)
+GROUP BY Bucket
+ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), minutes.join(4), hasEntry(minutes)), Args: b.args}
+}
+
+// Orders of ServiceOperations, each with its column.
+func operationOrder(order string) string {
+	switch order {
+	case "error_rate":
+		return "EstimatedErrors / EstimatedSpans"
+	case "avg_duration":
+		return "AverageNano"
+	case "p50_duration":
+		return "Latencies[1]"
+	case "p95_duration":
+		return "Latencies[2]"
+	case "p99_duration":
+		return "Latencies[3]"
+	case "total_duration":
+		return "AverageNano * EstimatedSpans"
+	default:
+		return "EstimatedSpans"
+	}
+}
+
+// OperationRow is a row of ServiceOperations.
+type OperationRow struct {
+	Name               string    `ch:"SpanName"`
+	SpanCount          uint64    `ch:"Spans"`
+	EstimatedSpanCount float64   `ch:"EstimatedSpans"`
+	ErrorCount         uint64    `ch:"Errors"`
+	EstimatedErrors    float64   `ch:"EstimatedErrors"`
+	AverageNano        float64   `ch:"AverageNano"`
+	Latencies          []float32 `ch:"Latencies"`
+	Satisfied          float64   `ch:"Satisfied"`
+	Tolerated          float64   `ch:"Tolerated"`
+	LastSeen           time.Time `ch:"LastSeen"`
+}
+
+// weight is the number of spans that one stands for, as a digest takes it: a whole number, here of sixteenths.
+const weight = "toUInt64(greatest(1, round(SampleRate * 16)))"
+
+// ServiceOperations gives OperationRow rows of the spans of a service by name, in the named order (see operationOrder), highest
+// first. satisfying is the Apdex threshold.
+func ServiceOperations(r ServiceRead, order string, satisfying time.Duration, offset, limit int) Statement {
+	b := &builder{}
+	entry := hasEntry(r.minutes(b))
+	c := where().with("ServiceName = {service_name:String}", "Timestamp >= "+b.time("start", r.Window.Start), "Timestamp <= "+b.time("end", r.Window.End))
+	if r.DeploymentEnvironment != nil {
+		c.add("Environment = {deployment_environment:String}")
+	}
+	threshold := b.bind("threshold", "UInt64", satisfying.Nanoseconds())
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    SpanName,
+    count() AS Spans,
+    sum(SampleRate) AS EstimatedSpans,
+    countIf(HasError) AS Errors,
+    sumIf(SampleRate, HasError) AS EstimatedErrors,
+    sum(SampleRate * DurationNano) / EstimatedSpans AS AverageNano,
+    quantilesTDigestWeighted(0.5, 0.95, 0.99)(DurationNano, %[1]s) AS Latencies,
+    sumIf(SampleRate, NOT HasError AND DurationNano < %[2]s) AS Satisfied,
+    sumIf(SampleRate, NOT HasError AND DurationNano >= %[2]s AND DurationNano < 4 * %[2]s) AS Tolerated,
+    max(Timestamp) AS LastSeen
+FROM spans
+WHERE %[3]s
+    AND (IsEntry OR NOT %[4]s)
+GROUP BY SpanName
+ORDER BY %[5]s DESC, SpanName
+LIMIT %[6]s OFFSET %[7]s`, weight, threshold, c.join(4), entry, operationOrder(order), b.bind("limit", "UInt32", int64(limit)),
+		b.bind("offset", "UInt32", int64(offset))), Args: b.args}
+}
+
+// ApdexRow is a row of ServiceApdex.
+type ApdexRow struct {
+	Bucket    time.Time `ch:"Bucket"`
+	Total     float64   `ch:"Total"`
+	Satisfied float64   `ch:"Satisfied"`
+	Tolerated float64   `ch:"Tolerated"`
+}
+
+// ServiceApdex gives an ApdexRow for each bucket that has spans.
+func ServiceApdex(r ServiceRead, satisfying time.Duration) Statement {
+	b := &builder{}
+	entry := hasEntry(r.minutes(b))
+	c := where().with("ServiceName = {service_name:String}", "Timestamp >= "+b.time("start", r.Window.Start), "Timestamp <= "+b.time("end", r.Window.End))
+	if r.DeploymentEnvironment != nil {
+		c.add("Environment = {deployment_environment:String}")
+	}
+	threshold := b.bind("threshold", "UInt64", satisfying.Nanoseconds())
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    %[1]s AS Bucket,
+    sum(SampleRate) AS Total,
+    sumIf(SampleRate, NOT HasError AND DurationNano < %[2]s) AS Satisfied,
+    sumIf(SampleRate, NOT HasError AND DurationNano >= %[2]s AND DurationNano < 4 * %[2]s) AS Tolerated
+FROM spans
+WHERE %[3]s
+    AND (IsEntry OR NOT %[4]s)
+GROUP BY Bucket
+ORDER BY Bucket`, bucketOf(b, "toDateTime(Timestamp, 'UTC')", r.Bucket), threshold, c.join(4), entry), Args: b.args}
+}
+
+// ReleaseRow is a row of ServiceReleases.
+type ReleaseRow struct {
+	Version            string    `ch:"Version"`
+	First              time.Time `ch:"First"`
+	Last               time.Time `ch:"Last"`
+	SpanCount          uint64    `ch:"Spans"`
+	EstimatedSpanCount float64   `ch:"EstimatedSpans"`
+	EstimatedErrors    float64   `ch:"EstimatedErrors"`
+	Latencies          []float32 `ch:"Latencies"`
+	// Buckets and Counts are its points: the starts, in seconds since 1970, and estimated spans.
+	Buckets []int64   `ch:"Buckets"`
+	Counts  []float64 `ch:"Counts"`
+}
+
+// ServiceReleases gives a ReleaseRow for each version of a service, the one that appeared last first.
+func ServiceReleases(r ServiceRead, limit int) Statement {
+	b := &builder{}
+	minutes := r.minutes(b)
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    ServiceVersion AS Version,
+    min(Earliest) AS First,
+    max(Latest) AS Last,
+    sum(BucketSpans) AS Spans,
+    sum(BucketEstimated) AS EstimatedSpans,
+    sum(BucketErrors) AS EstimatedErrors,
+    quantilesTDigestMerge(0.5, 0.95, 0.99)(BucketQuantiles) AS Latencies,
+    arraySort(groupArray((toInt64(toUnixTimestamp(Bucket)), BucketEstimated))).1 AS Buckets,
+    arraySort(groupArray((toInt64(toUnixTimestamp(Bucket)), BucketEstimated))).2 AS Counts
+FROM
+(
+    SELECT
+        ServiceVersion,
+        %s AS Bucket,
+        min(Minute) AS Earliest,
+        max(Minute) AS Latest,
+        sum(SpanCount) AS BucketSpans,
+        sum(EstimatedSpanCount) AS BucketEstimated,
+        sum(EstimatedErrorCount) AS BucketErrors,
+        quantilesTDigestMergeState(0.5, 0.95, 0.99)(DurationQuantiles) AS BucketQuantiles
+    FROM service_minutes
+    WHERE %s
+        AND (IsEntry OR NOT %s)
+    GROUP BY ServiceVersion, Bucket
+)
+GROUP BY ServiceVersion
+ORDER BY First DESC, Version
+LIMIT %s`, bucketOf(b, "Minute", r.Bucket), minutes.join(8), hasEntry(minutes), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+}
+
+// EnvironmentRow is a row of ListEnvironments.
+type EnvironmentRow struct {
+	Name     string `ch:"Environment"`
+	Spans    uint64 `ch:"Spans"`
+	Services uint64 `ch:"Services"`
+}
+
+// ListEnvironments gives EnvironmentRow rows by name. Minutes that the window cuts are counted whole.
+func ListEnvironments(w Window) Statement {
+	b := &builder{}
+	c := where().with("Minute >= "+b.minute("start_minute", w.Start), "Minute <= "+b.minute("end_minute", w.End), "Environment != ''")
+	return Statement{SQL: fmt.Sprintf(`SELECT Environment, sum(SpanCount) AS Spans, uniqExact(ServiceName) AS Services
+FROM service_minutes
+WHERE %s
+GROUP BY Environment
+ORDER BY Environment
+LIMIT 10000`, c.join(4)), Args: b.args}
+}

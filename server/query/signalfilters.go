@@ -1,0 +1,225 @@
+package query
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+// equality is a condition of the signals' own filters.
+func equality(all *[]Filter, key string, value *string) {
+	if value != nil {
+		*all = append(*all, Filter{Match: &Match{Field: Field{Key: key}, Op: OpEqual, Values: []string{*value}}})
+	}
+}
+
+func condition(all *[]Filter, key string, op Op, value string) {
+	*all = append(*all, Filter{Match: &Match{Field: Field{Key: key}, Op: op, Values: []string{value}}})
+}
+
+// TraceFilter is svc.v2.TraceFilters as a tree.
+func TraceFilter(f *svcv2.TraceFilters) (Filter, error) {
+	var all []Filter
+	if f == nil {
+		return Filter{}, nil
+	}
+	equality(&all, "service.name", f.ServiceName)
+	equality(&all, "span.name", f.SpanName)
+	equality(&all, "status.code", f.StatusCode)
+	equality(&all, "http.route", f.HttpRoute)
+	equality(&all, "deployment.environment", f.DeploymentEnvironment)
+	equality(&all, "service.namespace", f.ServiceNamespace)
+	equality(&all, "http.method", f.HttpMethod)
+	if f.HttpStatusCode != nil {
+		code := "-1" // no span has it: what is asked for is no status code
+		if n, err := strconv.ParseUint(f.GetHttpStatusCode(), 10, 16); err == nil && strconv.FormatUint(n, 10) == f.GetHttpStatusCode() {
+			code = f.GetHttpStatusCode()
+		}
+		condition(&all, "http.status_code", OpEqual, code)
+	}
+	if f.HasError != nil {
+		condition(&all, "has_error", OpEqual, strconv.FormatBool(f.GetHasError()))
+	}
+	if f.MinDurationMs != nil {
+		condition(&all, "duration", OpGreaterOrEqual, numberText(f.GetMinDurationMs()))
+	}
+	if f.MaxDurationMs != nil {
+		condition(&all, "duration", OpLessOrEqual, numberText(f.GetMaxDurationMs()))
+	}
+	if f.GetSpanScope() == "root" {
+		condition(&all, "root_only", OpEqual, "true")
+	}
+	if err := attributeFilters(&all, f.GetAttributes(), f.GetResourceAttributes()); err != nil {
+		return Filter{}, err
+	}
+	return And(all...), nil
+}
+
+// LogFilter is svc.v2.LogFilters as a tree.
+func LogFilter(f *svcv2.LogFilters) (Filter, error) {
+	var all []Filter
+	if f == nil {
+		return Filter{}, nil
+	}
+	equality(&all, "service.name", f.ServiceName)
+	if f.Severity != nil {
+		condition(&all, "severity", OpEqual, strings.TrimSpace(f.GetSeverity()))
+	}
+	if f.MinimumSeverity != nil && f.GetMinimumSeverity() > 0 {
+		condition(&all, "severity_number", OpGreaterOrEqual, strconv.Itoa(int(f.GetMinimumSeverity())))
+	}
+	equality(&all, "trace.id", f.TraceId)
+	equality(&all, "span.id", f.SpanId)
+	if f.BodySearch != nil {
+		condition(&all, "body", OpContains, f.GetBodySearch())
+	}
+	equality(&all, "deployment.environment", f.DeploymentEnvironment)
+	equality(&all, "service.namespace", f.ServiceNamespace)
+	if err := attributeFilters(&all, f.GetAttributes(), f.GetResourceAttributes()); err != nil {
+		return Filter{}, err
+	}
+	return And(all...), nil
+}
+
+// MetricFilter is the conditions of svc.v2.MetricFilters as a tree; the name and the type are not among them.
+func MetricFilter(f *svcv2.MetricFilters) (Filter, error) {
+	var all []Filter
+	equality(&all, "service.name", f.ServiceName)
+	equality(&all, "deployment.environment", f.DeploymentEnvironment)
+	equality(&all, "service.namespace", f.ServiceNamespace)
+	if err := attributeFilters(&all, f.GetAttributes(), f.GetResourceAttributes()); err != nil {
+		return Filter{}, err
+	}
+	return And(all...), nil
+}
+
+func attributeFilters(all *[]Filter, own, resource []*svcv2.AttributeFilter) error {
+	for _, list := range []struct {
+		path  string
+		scope Scope
+		in    []*svcv2.AttributeFilter
+	}{{"filters.attributes", OwnAttribute, own}, {"filters.resource_attributes", ResourceAttribute, resource}} {
+		filters, err := NewAttributeFilters(list.path, list.in)
+		if err != nil {
+			return err
+		}
+		for _, f := range filters {
+			*all = append(*all, f.filter(list.scope))
+		}
+	}
+	return nil
+}
+
+// filter is the condition in the query language.
+func (f AttributeFilter) filter(scope Scope) Filter {
+	m := &Match{Field: Field{Scope: scope, Key: f.Key}}
+	switch f.Operator {
+	case Equals:
+		m.Op, m.Values = OpEqual, []string{f.Text}
+	case Contains:
+		m.Op, m.Values = OpContains, []string{f.Text}
+	case Exists:
+		m.Op = OpExists
+	default:
+		m.Op = map[Operator]Op{Greater: OpGreater, GreaterOrEqual: OpGreaterOrEqual, Less: OpLess, LessOrEqual: OpLessOrEqual}[f.Operator]
+		m.Values = []string{numberText(f.Number)}
+	}
+	if f.Negated {
+		return Filter{Not: &Filter{Match: m}}
+	}
+	return Filter{Match: m}
+}
+
+// SignalQuery is a request of one of the signals' own timeseries and breakdown methods.
+type SignalQuery struct {
+	Source                Source
+	Window                Window
+	Aggregation           string
+	ApdexThresholdMs      *float64
+	Filter                Filter
+	Where                 string
+	Metric                Metric // of the source Metrics
+	GroupBy, GroupByKey   string // the name of a group as the method has it, and the key of `attribute` and `resource_attribute`
+	BucketSeconds         *int32
+	SeriesLimit, RowLimit *int32
+}
+
+// Request makes the request for the engine. Errors are *Invalid, with the method's names of fields.
+func (s SignalQuery) Request() (*Request, error) {
+	threshold := time.Duration(0)
+	if s.ApdexThresholdMs != nil {
+		threshold = time.Duration(*s.ApdexThresholdMs * 1e6)
+	}
+	a, err := ParseAggregation("", s.Source, s.Aggregation, "", threshold)
+	if err != nil {
+		return nil, err
+	}
+	where, err := ParseWhere(s.Source, s.Where)
+	if err != nil {
+		return nil, invalid("where", "cannot be read: %s", err)
+	}
+	spec := Spec{Source: s.Source, Metric: s.Metric, Aggregation: a, Filter: And(s.Filter, where), Limit: int(deref(s.RowLimit)), SeriesLimit: int(deref(s.SeriesLimit))}
+	if err := s.group(&spec); err != nil {
+		return nil, err
+	}
+	return &Request{
+		Window: s.Window, Bucket: time.Duration(deref(s.BucketSeconds)) * time.Second, Queries: []Query{{Name: "A", Spec: spec}},
+	}, nil
+}
+
+func deref[T any](v *T) (out T) {
+	if v != nil {
+		out = *v
+	}
+	return out
+}
+
+func (s SignalQuery) group(spec *Spec) error {
+	scope, attribute := map[string]Scope{"attribute": OwnAttribute, "resource_attribute": ResourceAttribute}[s.GroupBy]
+	switch {
+	case s.GroupBy == "" && s.GroupByKey == "":
+		return nil
+	case attribute && s.GroupByKey == "":
+		return invalid("group_by_attribute_key", "is required for the group %s: the attribute to group by, for example http.route", s.GroupBy)
+	case attribute:
+		spec.GroupBy = []Field{{Scope: scope, Key: s.GroupByKey}}
+		return nil
+	case s.GroupByKey != "":
+		return invalid("group_by_attribute_key", "belongs to the groups attribute and resource_attribute")
+	}
+	f, err := ParseField(s.Source, s.GroupBy)
+	if err != nil {
+		return invalid("group_by", "cannot be read: %s", err)
+	}
+	spec.GroupBy = []Field{f}
+	return nil
+}
+
+// Explain gives what is wrong with a request of one query the tag of its method, and the name that the field has there.
+func Explain(err error, tag apierr.Tag) error {
+	var bad *Invalid
+	if !errors.As(err, &bad) {
+		return err
+	}
+	field := strings.TrimPrefix(bad.Field, "queries[0].")
+	switch {
+	case strings.HasPrefix(field, "filter"):
+		field = "filters"
+	case field == "group_by[0]":
+		field = "group_by"
+	}
+	return (&Invalid{Field: field, Message: bad.Message}).API(tag)
+}
+
+// ExplainAll gives what is wrong with a request of several queries its tag.
+func ExplainAll(err error) error {
+	var bad *Invalid
+	if errors.As(err, &bad) {
+		return bad.API(apierr.QueryEngineValidation)
+	}
+	return err
+}

@@ -1,0 +1,20 @@
+SELECT
+    Scope,
+    Key,
+    arrayMap(t -> t.2, arrayReverseSort(groupArray((OfType, ValueType)))) AS Types,
+    sum(OfType) AS Uses
+FROM
+(
+    SELECT Scope, Key, toString(ValueType) AS ValueType, sum(UsageCount) AS OfType
+    FROM attribute_keys
+    WHERE OrgId = {org:String}
+        AND Hour >= toStartOfHour(toDateTime({start:Int64}, 'UTC'))
+        AND Hour <= toDateTime({end:Int64}, 'UTC')
+        AND Signal = {signal:String}
+        AND Scope = {scope:String}
+        AND positionCaseInsensitiveUTF8(Key, {search:String}) > 0
+    GROUP BY Scope, Key, ValueType
+)
+GROUP BY Scope, Key
+ORDER BY Uses DESC, Scope, Key
+LIMIT {limit:UInt32} OFFSET {offset:UInt32}

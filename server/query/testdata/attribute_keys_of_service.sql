@@ -1,0 +1,23 @@
+SELECT Value, Uses, Rows
+FROM
+(
+    SELECT arrayJoin(Value) AS Value, count() AS Uses, any(Read) AS Rows
+    FROM
+    (
+        SELECT Value, count() OVER () AS Read
+        FROM
+        (
+            SELECT mapKeys(ResourceAttributes) AS Value
+            FROM logs
+            WHERE OrgId = {org:String}
+                AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                AND ServiceName = {service:String}
+            LIMIT {max_rows:UInt32}
+        )
+    )
+    GROUP BY Value
+)
+WHERE Value != ''
+ORDER BY Uses DESC, Value
+LIMIT {max_distinct:UInt32}

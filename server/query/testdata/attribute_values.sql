@@ -1,0 +1,24 @@
+SELECT Value, Uses, Rows
+FROM
+(
+    SELECT toString(Value) AS Value, count() AS Uses, any(Read) AS Rows
+    FROM
+    (
+        SELECT Value, count() OVER () AS Read
+        FROM
+        (
+            SELECT SpanAttributes[{key_1:String}] AS Value
+            FROM spans
+            WHERE OrgId = {org:String}
+                AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                AND ServiceName = {service:String}
+                AND mapContains(SpanAttributes, {key_1:String})
+            LIMIT {max_rows:UInt32}
+        )
+    )
+    GROUP BY Value
+)
+WHERE Value != '' AND positionCaseInsensitiveUTF8(Value, {search:String}) > 0
+ORDER BY Uses DESC, Value
+LIMIT {max_distinct:UInt32}

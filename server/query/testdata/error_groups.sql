@@ -1,0 +1,22 @@
+SELECT
+    FingerprintHash,
+    argMax(ErrorLabel, Timestamp) AS Label,
+    argMax(ExceptionType, Timestamp) AS Type,
+    argMax(ExceptionMessage, Timestamp) AS Message,
+    argMax(TopFrame, Timestamp) AS Frame,
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated,
+    arraySort(groupUniqArray(20)(ServiceName)) AS Services,
+    uniqExact(ServiceName) AS ServiceCount,
+    uniqCombined64(TraceId) AS Traces,
+    arraySort(groupUniqArrayIf(20)(Environment, Environment != '')) AS Environments,
+    min(Timestamp) AS First,
+    max(Timestamp) AS Last,
+    max(HasException) AS WithException
+FROM error_events
+WHERE OrgId = {org:String}
+    AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+    AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+GROUP BY FingerprintHash
+ORDER BY Last DESC, FingerprintHash
+LIMIT {limit:UInt32} OFFSET {offset:UInt32}

@@ -1,0 +1,29 @@
+SELECT
+    FingerprintHash,
+    argMax(ErrorLabel, Timestamp) AS Label,
+    argMax(ExceptionType, Timestamp) AS Type,
+    argMax(ExceptionMessage, Timestamp) AS Message,
+    argMax(TopFrame, Timestamp) AS Frame,
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated,
+    arraySort(groupUniqArray(20)(ServiceName)) AS Services,
+    uniqExact(ServiceName) AS ServiceCount,
+    uniqCombined64(TraceId) AS Traces,
+    arraySort(groupUniqArrayIf(20)(Environment, Environment != '')) AS Environments,
+    min(Timestamp) AS First,
+    max(Timestamp) AS Last,
+    max(HasException) AS WithException
+FROM error_events
+WHERE OrgId = {org:String}
+    AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+    AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+    AND FingerprintHash IN {fingerprints:Array(UInt64)}
+    AND ServiceName = {service_name:String}
+    AND Environment = {deployment_environment:String}
+    AND ServiceNamespace = {service_namespace:String}
+    AND ExceptionType = {exception_type:String}
+    AND (positionCaseInsensitiveUTF8(ErrorLabel, {search:String}) > 0 OR positionCaseInsensitiveUTF8(ExceptionMessage, {search:String}) > 0)
+    AND IsRoot
+GROUP BY FingerprintHash
+ORDER BY Occurrences DESC, FingerprintHash
+LIMIT {limit:UInt32} OFFSET {offset:UInt32}

@@ -1,0 +1,18 @@
+SELECT
+    if(grouping(Environment) = 0, 'environment', 'version') AS Part,
+    if(grouping(Environment) = 0, Environment, ServiceVersion) AS Name,
+    count() AS Occurrences
+FROM error_events
+WHERE OrgId = {org:String}
+    AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+    AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+    AND FingerprintHash IN {fingerprints:Array(UInt64)}
+    AND ServiceName = {service_name:String}
+    AND Environment = {deployment_environment:String}
+    AND ServiceNamespace = {service_namespace:String}
+    AND ExceptionType = {exception_type:String}
+    AND (positionCaseInsensitiveUTF8(ErrorLabel, {search:String}) > 0 OR positionCaseInsensitiveUTF8(ExceptionMessage, {search:String}) > 0)
+    AND IsRoot
+GROUP BY GROUPING SETS ((Environment), (ServiceVersion))
+ORDER BY Part, Occurrences DESC, Name
+LIMIT 50 BY Part

@@ -1,0 +1,20 @@
+SELECT TraceId,
+        min(Timestamp) AS Start,
+        argMin(SpanName, (Timestamp, SpanId)) AS RootSpanName,
+        argMin(SpanKind, (Timestamp, SpanId)) AS RootSpanKind,
+        argMin(ServiceName, (Timestamp, SpanId)) AS RootServiceName,
+        argMin(ServiceNamespace, (Timestamp, SpanId)) AS RootServiceNamespace,
+        argMin(Environment, (Timestamp, SpanId)) AS RootEnvironment,
+        argMin(DurationNano, (Timestamp, SpanId)) AS RootDurationNano,
+        argMin(StatusCode, (Timestamp, SpanId)) AS RootStatusCode,
+        argMin(HasError, (Timestamp, SpanId)) AS RootHasError,
+        argMin(HttpMethod, (Timestamp, SpanId)) AS RootHttpMethod,
+        argMin(HttpRoute, (Timestamp, SpanId)) AS RootHttpRoute,
+        argMin(HttpStatusCode, (Timestamp, SpanId)) AS RootHttpStatusCode
+FROM spans
+WHERE OrgId = {org:String}
+    AND Timestamp >= fromUnixTimestamp64Nano({reach_lo:Int64}, 'UTC')
+    AND Timestamp <= fromUnixTimestamp64Nano({hi:Int64}, 'UTC')
+    AND TraceId IN {traces:Array(String)}
+GROUP BY TraceId
+HAVING Start >= fromUnixTimestamp64Nano({lo:Int64}, 'UTC')

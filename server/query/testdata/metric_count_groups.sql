@@ -1,0 +1,57 @@
+SELECT toDateTime(Bucket, 'UTC') AS Bucket, [Shown1, Shown2, Shown3] AS GroupKey, Other, assumeNotNull(Value) AS Value
+FROM
+(
+SELECT *, toFloat64(Observations) AS Value
+FROM
+(
+SELECT tupleElement(Part, 1) AS Bucket, Other, if(Other, '', toString(Label1)) AS Shown1, if(Other, '', toString(Label2)) AS Shown2, if(Other, '', toString(Label3)) AS Shown3,
+    sum(tupleElement(Part, 2)) AS Observations,
+    sum(tupleElement(Part, 3)) AS Total,
+    sum(tupleElement(Part, 4)) AS Summed
+FROM
+(
+SELECT Label1, Label2, Label3, Parts, row_number() OVER (ORDER BY Best DESC, Label1, Label2, Label3) > {limit:UInt32} AS Other
+FROM
+(
+SELECT Label1, Label2, Label3, groupArray((Bucket, Observations, Total, Summed)) AS Parts, sum(if(isFinite(ifNull(Value, nan)), Value, NULL)) AS Best
+FROM
+(
+SELECT *, toFloat64(Observations) AS Value
+FROM
+(
+SELECT toUInt32(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, Label1, Label2, Label3, sum(Step.2) AS Observations, sum(Step.3) AS Total, sumIf(Step.2, isNotNull(Step.3)) AS Summed
+FROM
+(
+SELECT Label1, Label2, Label3, arrayJoin(arrayMap((p, b) -> if(p.2 >= b.2, (p.1, p.2 - b.2, p.3 - b.3), (p.1, p.2 - 0, p.3 - 0)), Points, Before)) AS Step
+FROM
+(
+SELECT Label1, Label2, Label3, Points,
+    if(Delta, arrayMap(p -> (Epoch, toUInt64(0), CAST(0 AS Nullable(Float64))), Points), arrayPushFront(arrayPopBack(Points), if(Epoch >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND Epoch < Points[1].1, (Epoch, toUInt64(0), CAST(0 AS Nullable(Float64))), Points[1]))) AS Before
+FROM
+(
+SELECT any(ServiceName) AS Label1, any(Attributes[{key_1:String}]) AS Label2, any(ResourceAttributes[{key_2:String}]) AS Label3, AggregationTemporality = 'Delta' AS Delta, if(AggregationTemporality = 'Delta', toDateTime64(0, 9, 'UTC'), StartTimestamp) AS Epoch, arraySort(groupArray((Timestamp, Count, CAST(Sum AS Nullable(Float64))))) AS Points
+FROM metrics_histogram
+WHERE OrgId = {org:String}
+    AND MetricName = {metric_name:String}
+    AND Timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
+    AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+    AND bitAnd(Flags, 1) = 0
+    AND ServiceName = {value_3:String}
+    AND ifNull(toFloat64OrNull(Attributes[{key_4:String}]) > {number_5:Float64}, 0)
+GROUP BY SeriesHash, Delta, Epoch
+)
+)
+)
+WHERE Step.1 >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+GROUP BY Bucket, Label1, Label2, Label3
+)
+)
+GROUP BY Label1, Label2, Label3
+HAVING isNotNull(Best)
+)
+)
+ARRAY JOIN Parts AS Part
+GROUP BY Bucket, Other, Shown1, Shown2, Shown3
+)
+)
+WHERE isFinite(ifNull(Value, nan))

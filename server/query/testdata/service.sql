@@ -1,0 +1,24 @@
+WITH
+    Minute >= toDateTime({start:Int64}, 'UTC') AS Inside,
+    sumIf(SpanCount, Inside AND IsEntry) AS EntrySpans,
+    sumIf(SpanCount, NOT Inside AND IsEntry) AS BaselineEntrySpans
+SELECT
+    ServiceName,
+    arraySort(groupUniqArrayIf(ServiceNamespace, Inside AND ServiceNamespace != '')) AS Namespaces,
+    arraySort(groupUniqArrayIf(Environment, Inside AND Environment != '')) AS Environments,
+    if(EntrySpans > 0, EntrySpans, sumIf(SpanCount, Inside)) AS Spans,
+    if(EntrySpans > 0, sumIf(EstimatedSpanCount, Inside AND IsEntry), sumIf(EstimatedSpanCount, Inside)) AS EstimatedSpans,
+    if(EntrySpans > 0, sumIf(ErrorCount, Inside AND IsEntry), sumIf(ErrorCount, Inside)) AS Errors,
+    if(EntrySpans > 0, sumIf(EstimatedErrorCount, Inside AND IsEntry), sumIf(EstimatedErrorCount, Inside)) AS EstimatedErrors,
+    if(EntrySpans > 0, quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, Inside AND IsEntry), quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, Inside)) AS Latencies,
+    if(BaselineEntrySpans > 0, BaselineEntrySpans, sumIf(SpanCount, NOT Inside)) AS BaselineSpans,
+    if(BaselineEntrySpans > 0, quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, NOT Inside AND IsEntry), quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, NOT Inside)) AS BaselineLatencies
+FROM service_minutes
+WHERE OrgId = {org:String}
+    AND Minute >= toDateTime({baseline_start:Int64}, 'UTC')
+    AND Minute <= toDateTime({end:Int64}, 'UTC')
+    AND ServiceName = {service_name:String}
+GROUP BY ServiceName
+HAVING Spans > 0
+ORDER BY EstimatedSpans DESC, ServiceName
+LIMIT {limit:UInt32} OFFSET {offset:UInt32}

@@ -1,0 +1,28 @@
+SELECT
+    SpanName,
+    count() AS Spans,
+    sum(SampleRate) AS EstimatedSpans,
+    countIf(HasError) AS Errors,
+    sumIf(SampleRate, HasError) AS EstimatedErrors,
+    sum(SampleRate * DurationNano) / EstimatedSpans AS AverageNano,
+    quantilesTDigestWeighted(0.5, 0.95, 0.99)(DurationNano, toUInt64(greatest(1, round(SampleRate * 16)))) AS Latencies,
+    sumIf(SampleRate, NOT HasError AND DurationNano < {threshold:UInt64}) AS Satisfied,
+    sumIf(SampleRate, NOT HasError AND DurationNano >= {threshold:UInt64} AND DurationNano < 4 * {threshold:UInt64}) AS Tolerated,
+    max(Timestamp) AS LastSeen
+FROM spans
+WHERE OrgId = {org:String}
+    AND ServiceName = {service_name:String}
+    AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+    AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+    AND Environment = {deployment_environment:String}
+    AND (IsEntry OR NOT (
+        SELECT sum(SpanCount) > 0 FROM service_minutes
+        WHERE OrgId = {org:String}
+            AND Minute >= toDateTime({start_minute:Int64}, 'UTC')
+            AND Minute <= toDateTime({end_minute:Int64}, 'UTC')
+            AND ServiceName = {service_name:String}
+            AND Environment = {deployment_environment:String}
+            AND IsEntry))
+GROUP BY SpanName
+ORDER BY Latencies[2] DESC, SpanName
+LIMIT {limit:UInt32} OFFSET {offset:UInt32}

@@ -1,0 +1,10 @@
+SELECT
+    SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
+    ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
+    LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes
+FROM spans
+WHERE OrgId = {org:String}
+    AND TraceId = {trace_id:String}
+    AND SpanId = {span_id:String}
+ORDER BY Timestamp
+LIMIT 1

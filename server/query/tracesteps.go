@@ -1,0 +1,74 @@
+package query
+
+import "fmt"
+
+// The steps of a search for traces. SearchTraces does all of it in one statement, whatever the number of traces; for the usual page the
+// steps read far less, because each knows what the one before it has found.
+
+// SpanHorizon gives one TraceHorizonRow: the start of the earliest of the latest limit matching spans of a slice. With a service among the
+// filters it reads in the order of the key and is cheap.
+func SpanHorizon(slice Window, f *TraceFilters, limit int) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("lo", slice.Start), "Timestamp <= "+b.time("hi", slice.End))
+	f.add(b, &c)
+	return Statement{SQL: fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Roots
+FROM
+(
+    SELECT Timestamp
+    FROM spans
+    WHERE %s
+    ORDER BY Timestamp DESC
+    LIMIT %s
+)`, c.join(8), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+}
+
+// TraceIDRow is a row of MatchingTraces and TracesWithin.
+type TraceIDRow struct {
+	TraceID string `ch:"TraceId"`
+}
+
+// MatchingTraces gives TraceIDRow rows: traces with a matching span that can begin in the slice.
+func MatchingTraces(slice Window, f *TraceFilters, limit int) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("lo", slice.Start), "Timestamp <= "+b.time("reach_hi", slice.End.Add(TraceReach)))
+	f.add(b, &c)
+	return Statement{SQL: fmt.Sprintf(`SELECT DISTINCT TraceId
+FROM spans
+WHERE %s
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+}
+
+// TracesWithin gives TraceIDRow rows: traces with a span in the slice.
+func TracesWithin(slice Window, limit int) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("lo", slice.Start), "Timestamp <= "+b.time("hi", slice.End))
+	return Statement{SQL: fmt.Sprintf(`SELECT DISTINCT TraceId
+FROM spans
+WHERE %s
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+}
+
+// RootsOf gives a TraceRow for each of the traces that has a root within reach of the slice.
+func RootsOf(traces []string, slice Window) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("reach_lo", slice.Start.Add(-TraceReach)), "Timestamp <= "+b.time("reach_hi", slice.End.Add(TraceReach)),
+		"TraceId IN "+b.bind("traces", "Array(String)", traces))
+	return Statement{SQL: fmt.Sprintf(`SELECT TraceId,
+        %s
+FROM trace_roots
+WHERE %s
+GROUP BY TraceId`, rootColumns, c.join(4)), Args: b.args}
+}
+
+// FirstSpansOf gives a TraceRow, of its earliest span, for each of the traces whose earliest span is in the slice.
+func FirstSpansOf(traces []string, slice Window) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("reach_lo", slice.Start.Add(-TraceReach)), "Timestamp <= "+b.time("hi", slice.End),
+		"TraceId IN "+b.bind("traces", "Array(String)", traces))
+	return Statement{SQL: fmt.Sprintf(`SELECT TraceId,
+        %s
+FROM spans
+WHERE %s
+GROUP BY TraceId
+HAVING Start >= %s`, rootColumns, c.join(4), b.time("lo", slice.Start)), Args: b.args}
+}

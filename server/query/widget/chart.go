@@ -1,0 +1,316 @@
+package widget
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
+)
+
+// unfiltered is the longest window of groups without a filter that narrows them.
+const unfiltered = query.MaxUnfilteredBreakdown
+
+// fallbacks are the windows that a chart without data tries.
+func fallbacks() []time.Duration {
+	const day = 24 * time.Hour
+	return []time.Duration{day, 7 * day, 31 * day}
+}
+
+// query runs the query builder's queries.
+func (j *job) query(ctx context.Context) error {
+	if j.source.GetResultShape() == "breakdown" || slices.Contains([]string{"hbar", "pie", "funnel"}, j.visual) {
+		return j.breakdown(ctx)
+	}
+	t, err := j.timeseries(ctx)
+	if err != nil {
+		return err
+	}
+	if j.req.Fallback && j.visual == "chart" && empty(t) {
+		if t, err = j.widen(ctx, t); err != nil {
+			return err
+		}
+	}
+	j.out.Truncated = t.Truncated
+	j.out.Warnings = append(j.out.Warnings, t.Warnings...)
+	transform := j.source.GetTransform()
+	t.Series = slices.DeleteFunc(t.Series, func(s query.Series) bool { return hidden(transform, s.Query, s.Name) })
+	switch j.visual {
+	case "stat", "gauge":
+		j.number(t)
+	case "heatmap":
+		j.heat(t)
+	case "histogram":
+		f, value := seriesFrame(t, false).transformed(j, transform)
+		if value != nil {
+			f = frame{columns: []column{{"value", number}}, rows: [][]any{{*value}}}
+		}
+		j.histogram(f.numbers())
+	case "table":
+		j.table(seriesFrame(t, false), transform)
+	default:
+		if plain(transform) {
+			j.series(t)
+			return nil
+		}
+		j.table(seriesFrame(t, false), transform)
+	}
+	return nil
+}
+
+func (j *job) timeseries(ctx context.Context) (*query.Timeseries, error) {
+	r, err := j.request()
+	if err != nil {
+		return nil, err
+	}
+	return j.engine.Timeseries(ctx, j.org, r)
+}
+
+// empty reports whether no series has a value.
+func empty(t *query.Timeseries) bool {
+	for _, s := range t.Series {
+		for _, v := range s.Values {
+			if !math.IsNaN(v) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// widen looks for data in longer windows that end at the same time; without any, the result stays what it was.
+func (j *job) widen(ctx context.Context, without *query.Timeseries) (*query.Timeseries, error) {
+	asked, warnings := j.window, len(j.out.Warnings)
+	for _, length := range fallbacks() {
+		if length <= asked.End.Sub(asked.Start) {
+			continue
+		}
+		j.window = query.Window{Start: asked.End.Add(-length), End: asked.End}
+		t, err := j.timeseries(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !empty(t) {
+			j.out.RangeSource = fromFallback
+			return t, nil
+		}
+	}
+	j.window, j.out.Warnings = asked, j.out.Warnings[:warnings]
+	return without, nil
+}
+
+// hidden reports whether a series or column is to be left out: by its whole name, or by that without the group.
+func hidden(t *svcv2.DataTransform, names ...string) bool {
+	for _, base := range t.GetHideSeries().GetBaseNames() {
+		for _, name := range names {
+			if name == base || strings.HasPrefix(name, base+": ") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plain reports whether a transform leaves series as they are, but for the hidden ones.
+func plain(t *svcv2.DataTransform) bool {
+	return len(t.GetFieldMap()) == 0 && t.GetFlattenSeries() == nil && t.GetReduceToValue() == nil && t.GetComputeRatio() == nil && t.GetSortBy() == nil &&
+		(t == nil || t.Limit == nil)
+}
+
+func (j *job) series(t *query.Timeseries) {
+	j.out.Kind = "timeseries"
+	j.out.Timeseries = &svcv2.WidgetTimeseries{BucketSeconds: int32(t.Bucket.Seconds()), Series: t.Proto().GetSeries()}
+}
+
+// number makes one number of series, as the transform says, else their total where they count and their mean where they do not.
+func (j *job) number(t *query.Timeseries) {
+	of := func(previous bool) float64 {
+		f := seriesFrame(t, previous)
+		if !plain(j.source.GetTransform()) {
+			f, value := f.transformed(j, j.source.GetTransform())
+			if value == nil {
+				value = f.reduce(&svcv2.ReduceToValue{Field: "value"})
+			}
+			return *value
+		}
+		total, n := 0.0, 0
+		for _, v := range f.numbers() {
+			total += v
+			n++
+		}
+		if n == 0 {
+			return math.NaN()
+		}
+		if !j.counts(t) {
+			total /= float64(n)
+		}
+		return total
+	}
+	v := &svcv2.WidgetValue{Value: finite(of(false))}
+	if empty(t) {
+		v.Value = nil // nothing was measured, which is not 0
+		if j.counts(t) {
+			v.Value = new(0.0)
+		}
+	}
+	if slices.ContainsFunc(t.Series, func(s query.Series) bool { return s.Previous != nil }) {
+		warnings := j.out.Warnings
+		v.Previous = finite(of(true))
+		j.out.Warnings = warnings // the same again
+		v.PercentChange = percent(v.Value, v.Previous)
+	}
+	j.series(t)
+	j.out.Kind, j.out.Value = "value", v
+}
+
+// counts reports whether the sum of the buckets is the value of the window.
+func (j *job) counts(t *query.Timeseries) bool {
+	for _, d := range j.source.GetQueries() {
+		if d.GetHidden() || d.Enabled != nil && !d.GetEnabled() || len(t.Series) > 0 && t.Series[0].Query != d.GetName() {
+			continue
+		}
+		switch d.GetAggregation() {
+		case "count", "increase", "error_count":
+			return true
+		case "sum":
+			return d.GetDataSource() != "metrics"
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func percent(v, before *float64) *float64 {
+	if v == nil || before == nil || *before == 0 {
+		return nil
+	}
+	return finite((*v - *before) / math.Abs(*before) * 100)
+}
+
+// breakdown runs the queries over the whole window.
+func (j *job) breakdown(ctx context.Context) error {
+	j.narrow(query.MaxBreakdownWindow)
+	run := func() (*query.Breakdown, error) {
+		r, err := j.request()
+		if err != nil {
+			return nil, err
+		}
+		return j.engine.Breakdown(ctx, j.org, r)
+	}
+	b, err := run()
+	if tagged(err, apierr.TelemetryBreakdownFilterRequired) {
+		j.narrow(unfiltered)
+		b, err = run()
+	}
+	if err != nil {
+		return err
+	}
+	j.out.Truncated = b.Truncated
+	j.out.Warnings = append(j.out.Warnings, b.Warnings...)
+	transform := j.source.GetTransform()
+	b = without(b, transform)
+	f := groupFrame(b, false)
+	switch j.visual {
+	case "stat", "gauge":
+		j.numberOfGroups(b)
+	case "table":
+		j.table(f, transform)
+	case "histogram":
+		f, _ := f.transformed(j, transform)
+		j.histogram(f.numbers())
+	case "heatmap":
+		j.heatOfGroups(b)
+	case "funnel":
+		f, _ := f.transformed(j, transform)
+		j.steps(f)
+	default:
+		if !ordersOnly(transform) {
+			j.table(f, transform)
+			return nil
+		}
+		ordered, _ := f.transformed(j, transform)
+		j.groups(b, ordered.origins)
+	}
+	return nil
+}
+
+// ordersOnly reports whether a transform leaves the groups what they are, some of them in another order.
+func ordersOnly(t *svcv2.DataTransform) bool {
+	return len(t.GetFieldMap()) == 0 && t.GetFlattenSeries() == nil && t.GetReduceToValue() == nil && t.GetComputeRatio() == nil
+}
+
+// without leaves out hidden columns and groups.
+func without(b *query.Breakdown, t *svcv2.DataTransform) *query.Breakdown {
+	if len(t.GetHideSeries().GetBaseNames()) == 0 {
+		return b
+	}
+	out := *b
+	out.Columns, out.Groups = nil, nil
+	var kept []int
+	for i, c := range b.Columns {
+		if !hidden(t, c.Query, c.Name) {
+			kept, out.Columns = append(kept, i), append(out.Columns, c)
+		}
+	}
+	pick := func(values []float64) (out []float64) {
+		if values == nil {
+			return nil
+		}
+		for _, i := range kept {
+			out = append(out, values[i])
+		}
+		return out
+	}
+	for _, g := range b.Groups {
+		if len(g.Group) > 0 && hidden(t, g.Name) {
+			continue
+		}
+		g.Values, g.Previous, g.Change = pick(g.Values), pick(g.Previous), pick(g.Change)
+		out.Groups = append(out.Groups, g)
+	}
+	return &out
+}
+
+// groups shows the groups with these indexes.
+func (j *job) groups(b *query.Breakdown, indexes []int) {
+	all := b.Proto()
+	j.out.Kind = "breakdown"
+	j.out.Breakdown = &svcv2.WidgetBreakdown{Columns: all.GetColumns()}
+	for _, i := range indexes {
+		j.out.Breakdown.Rows = append(j.out.Breakdown.Rows, all.GetData()[i])
+	}
+}
+
+// numberOfGroups is the number that the transform makes, else the first value.
+func (j *job) numberOfGroups(b *query.Breakdown) {
+	of := func(previous bool) *float64 {
+		f, value := groupFrame(b, previous).transformed(j, j.source.GetTransform())
+		if value == nil {
+			if len(f.numbers()) == 0 {
+				return nil
+			}
+			value = f.reduce(&svcv2.ReduceToValue{Field: "value"})
+		}
+		return finite(*value)
+	}
+	v := &svcv2.WidgetValue{Value: of(false)}
+	if len(b.Groups) > 0 && b.Groups[0].Previous != nil {
+		warnings := j.out.Warnings
+		v.Previous = of(true)
+		j.out.Warnings = warnings
+		v.PercentChange = percent(v.Value, v.Previous)
+	}
+	j.out.Kind, j.out.Value = "value", v
+}

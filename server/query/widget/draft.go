@@ -1,0 +1,173 @@
+package widget
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
+)
+
+// request turns the drafts, formulas and comparison of the data source into a request of the query language.
+func (j *job) request() (*query.Request, error) {
+	r := &query.Request{Window: j.window, Bucket: j.bucket()}
+	c := j.source.GetComparison()
+	r.Comparison.Previous = c.GetMode() == "previous_period" || j.req.Widget.GetDisplay().GetChartPresentation().GetCompareToPreviousPeriod()
+	r.Comparison.Percent = r.Comparison.Previous && c.GetIncludePercentChange()
+	if j.visual == "stat" || j.visual == "gauge" {
+		r.Comparison.Percent = r.Comparison.Previous
+	}
+	for i, d := range j.source.GetQueries() {
+		if d.Enabled != nil && !d.GetEnabled() {
+			continue
+		}
+		q, err := j.draft(fmt.Sprintf("queries[%d]", i), d)
+		if err != nil {
+			return nil, err
+		}
+		r.Queries = append(r.Queries, q)
+	}
+	if len(r.Queries) == 0 {
+		return nil, apierr.New(apierr.QueryEngineValidation, "`queries` of the widget are all switched off.", apierr.Param("queries"))
+	}
+	for _, f := range j.source.GetFormulas() {
+		text, err := j.values.formula(f.GetExpression())
+		if err != nil {
+			return nil, err
+		}
+		r.Formulas = append(r.Formulas, query.Formula{Name: f.GetName(), Expression: text, Legend: f.GetLegend(), Hidden: f.GetHidden()})
+	}
+	return r, nil
+}
+
+// on reports whether an optional clause of a draft counts: without add_ons all of them do.
+func on(d *svcv2.QueryDraft, clause func(*svcv2.QueryAddOns) bool) bool {
+	return d.GetAddOns() == nil || clause(d.GetAddOns())
+}
+
+func (j *job) draft(path string, d *svcv2.QueryDraft) (q query.Query, err error) {
+	q.Name, q.Legend, q.Hidden = d.GetName(), d.GetLegend(), d.GetHidden()
+	q.Source = query.Source(d.GetDataSource())
+	if q.Source == query.Metrics {
+		q.Metric = query.Metric{Name: d.GetMetricName(), Type: d.GetMetricType()}
+		if q.Metric.Type == "" {
+			q.Metric.Type = "gauge"
+		}
+	}
+	if q.Aggregation, err = query.ParseAggregation(path, q.Source, d.GetAggregation(), d.GetValueField(), 0); err != nil {
+		return q, err
+	}
+	if q.Filter, err = j.filter(path+".where_clause", q.Source, d.GetWhereClause()); err != nil {
+		return q, err
+	}
+	if on(d, (*svcv2.QueryAddOns).GetGroupBy) {
+		for i, text := range d.GetGroupBy() {
+			if text == "none" || text == "all" {
+				continue
+			}
+			f, err := query.ParseField(q.Source, text)
+			if err != nil {
+				return q, &query.Invalid{Field: fmt.Sprintf("%s.group_by[%d]", path, i), Message: "cannot be read: " + err.Error()}
+			}
+			q.GroupBy = append(q.GroupBy, f)
+		}
+	}
+	if text := d.GetHaving(); text != "" && on(d, (*svcv2.QueryAddOns).GetHaving) {
+		if q.Having, err = having(text); err != nil {
+			return q, &query.Invalid{Field: path + ".having", Message: err.Error()}
+		}
+	}
+	q.Order.Ascending = d.GetOrderByDirection() == "asc"
+	if by := strings.TrimSpace(d.GetOrderBy()); by != "" && on(d, (*svcv2.QueryAddOns).GetOrderBy) {
+		q.Order.ByGroup = by != "value" && by != d.GetAggregation() && !strings.EqualFold(by, d.GetName())
+	}
+	q.Limit = j.limit(d)
+	if n, err := strconv.Atoi(d.GetSeriesLimit()); err == nil && n > 0 {
+		q.SeriesLimit = min(n, query.MaxSeriesLimit)
+	}
+	return q, nil
+}
+
+// limit is how many groups are given: by the draft, else by its data source.
+func (j *job) limit(d *svcv2.QueryDraft) int {
+	if n, err := strconv.Atoi(d.GetLimit()); err == nil && n > 0 && on(d, (*svcv2.QueryAddOns).GetLimit) {
+		return min(n, query.MaxLimit)
+	}
+	for _, l := range []*float64{j.source.Limit, j.source.DefaultLimit} {
+		if l != nil && *l >= 1 {
+			return int(min(*l, query.MaxLimit))
+		}
+	}
+	return 0
+}
+
+// filter reads a filter with the values of variables in it.
+func (j *job) filter(path string, s query.Source, text string) (query.Filter, error) {
+	f, err := query.ParseWhereExcept(s, j.values.where(text), allMark)
+	if err != nil {
+		return f, &query.Invalid{Field: path, Message: "cannot be read: " + err.Error()}
+	}
+	return f, nil
+}
+
+var havingClause = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9_.()]*\s*)?(=|!=|>=|<=|>|<)\s*(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$`)
+
+var conjunction = regexp.MustCompile(`(?i)\s+and\s+`)
+
+// having reads conditions on a value, as `> 10` or `count > 10 AND count < 100`.
+func having(text string) (out []query.Having, err error) {
+	for _, part := range conjunction.Split(strings.TrimSpace(text), -1) {
+		m := havingClause.FindStringSubmatch(part)
+		if m == nil {
+			return nil, fmt.Errorf("must be comparisons of the value with numbers, joined by AND, as `> 10`, not %q", part)
+		}
+		n, err := strconv.ParseFloat(m[2], 64)
+		if err != nil {
+			return nil, fmt.Errorf("has the number %q, which is too large", m[2])
+		}
+		out = append(out, query.Having{Op: query.Op(m[1]), Value: n})
+	}
+	return out, nil
+}
+
+// bucket is the length of the buckets: what the first draft says, when it fits, else what gives as many points as asked for.
+func (j *job) bucket() time.Duration {
+	for _, d := range j.source.GetQueries() {
+		text := d.GetStepInterval()
+		if text == "" {
+			continue
+		}
+		step, ok := interval(text)
+		if ok && j.window.End.Sub(j.window.Start)/step < query.MaxBuckets-1 {
+			return step
+		}
+		j.warn(fmt.Sprintf("The step_interval %q does not fit the window; the length of the buckets follows from it.", text))
+		break
+	}
+	if j.req.Points > 0 {
+		return query.AutoBucket(j.window, j.req.Points)
+	}
+	return 0
+}
+
+// interval reads a number of seconds, or a number and s, m, h or d.
+func interval(text string) (time.Duration, bool) {
+	unit := time.Second
+	switch text[len(text)-1] {
+	case 'm':
+		unit = time.Minute
+	case 'h':
+		unit = time.Hour
+	case 'd':
+		unit = 24 * time.Hour
+	}
+	n, err := strconv.ParseUint(strings.TrimRight(text, "smhd"), 10, 31)
+	if err != nil || n == 0 || time.Duration(n) > 31*24*time.Hour/unit {
+		return 0, false
+	}
+	return time.Duration(n) * unit, true
+}

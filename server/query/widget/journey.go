@@ -1,0 +1,177 @@
+package widget
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	drawnGroups   = 6
+	defaultWithin = 24 * time.Hour
+	noGroup       = "(none)"
+)
+
+// dimension is the name of a dimension of sessions in the query language; in dashboards it is in camelCase.
+func dimension(name string) string {
+	return map[string]string{
+		"referrerHost": "referrer_host", "utmSource": "utm_source", "utmMedium": "utm_medium", "utmCampaign": "utm_campaign", "country": "country", "host": "host",
+	}[name]
+}
+
+func step(s *svcv2.FunnelStep) query.Step {
+	out := query.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: dimension(s.GetDimension()), Value: s.GetValue()}
+	for _, key := range slices.Sorted(maps.Keys(s.GetAttributeEquals())) {
+		out.AttributeEquals = append(out.AttributeEquals, query.AttributeFilter{Key: key, Operator: query.Equals, Text: s.GetAttributeEquals()[key]})
+	}
+	return out
+}
+
+func stepName(s query.Step) string {
+	switch {
+	case s.EventName != "":
+		return s.EventName
+	case s.PagePath != "":
+		return s.PagePath
+	default:
+		return s.Dimension + " = " + s.Value
+	}
+}
+
+func keyBy(s *string) query.KeyBy {
+	if s == nil {
+		return query.ByPerson
+	}
+	return query.KeyBy(*s)
+}
+
+func within(seconds *float64) time.Duration {
+	if seconds == nil {
+		return defaultWithin
+	}
+	return min(time.Duration(min(*seconds, 31*24*3600)*float64(time.Second)), query.MaxActivityWindow)
+}
+
+func sessions(f *svcv2.ProductFilters) query.ProductSessionFilters {
+	if f == nil {
+		return query.ProductSessionFilters{}
+	}
+	out := query.ProductSessionFilters{
+		Host: f.Host, PagePath: f.PagePath, ReferrerHost: f.ReferrerHost, Country: f.Country, DeviceType: f.DeviceType, BrowserName: f.BrowserName,
+		OSName: f.OsName, Language: f.Language, UtmSource: f.UtmSource, UtmMedium: f.UtmMedium, UtmCampaign: f.UtmCampaign,
+	}
+	if f.VisitorType != nil {
+		out.VisitorIsNew = new(f.GetVisitorType() == "new")
+	}
+	return out
+}
+
+func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
+	f := query.Funnel{Window: j.window, KeyBy: keyBy(d.KeyBy), Within: within(d.WindowSeconds), Sessions: sessions(d.GetFilters()), Groups: drawnGroups}
+	for _, s := range d.GetSteps() {
+		f.Steps = append(f.Steps, step(s))
+	}
+	if key, isAttribute := strings.CutPrefix(d.GetBreakdownBy(), "attribute:"); isAttribute {
+		f.Attribute = key
+	} else {
+		f.Dimension = dimension(d.GetBreakdownBy())
+	}
+	rows, err := read.All[query.FunnelRow](ctx, j.warehouse, j.org, query.FunnelCounts(f))
+	if err != nil {
+		return err
+	}
+	out := &svcv2.WidgetFunnel{}
+	if !slices.ContainsFunc(rows, func(r query.FunnelRow) bool { return r.Class == query.FunnelAll }) {
+		rows = append([]query.FunnelRow{{}}, rows...) // of nobody
+	}
+	for _, row := range rows {
+		var group *string
+		switch {
+		case row.Class == query.FunnelAll:
+		case row.Class == query.FunnelOther:
+			group = new(query.OtherNode)
+		case row.Group == "":
+			group = new(noGroup)
+		default:
+			group = new(row.Group)
+		}
+		for i, s := range f.Steps {
+			r := &svcv2.WidgetFunnelRow{Name: stepName(s), Group: group}
+			if i < len(row.Counts) {
+				r.Value = float64(row.Counts[i])
+			}
+			if i > 0 && i-1 < len(row.Nanoseconds) && r.GetValue() > 0 {
+				r.P50Ms, r.P90Ms = new(row.Nanoseconds[i-1][0]/1e6), new(row.Nanoseconds[i-1][1]/1e6)
+			}
+			out.Rows = append(out.Rows, r)
+		}
+	}
+	if d.GetVariant() == "dropoff" {
+		leavers, err := read.All[query.LeaverRow](ctx, j.warehouse, j.org, query.FunnelLeavers(f))
+		if err != nil {
+			return err
+		}
+		for _, l := range leavers {
+			if i := int(l.Level) - 1; i >= 0 && i < len(f.Steps) {
+				out.Rows[i].Leavers = append(out.Rows[i].Leavers, &svcv2.ProductEventLeaver{Name: l.Name, Count: float64(l.Count)})
+			}
+		}
+	}
+	j.out.Kind, j.out.Funnel = "funnel", out
+	return nil
+}
+
+// steps shows rows with a name and a number as the steps of a funnel.
+func (j *job) steps(f frame) {
+	j.out.Kind, j.out.Funnel = "funnel", &svcv2.WidgetFunnel{}
+	name, at := f.index(nameColumn), f.valueIndex(valueColumn)
+	if name < 0 || at < 0 {
+		j.warn("A funnel needs the column name and a column with numbers.")
+		return
+	}
+	for _, row := range f.rows {
+		if v := finite(real(row[at])); v != nil {
+			j.out.Funnel.Rows = append(j.out.Funnel.Rows, &svcv2.WidgetFunnelRow{Name: label(row[name]), Value: *v})
+		}
+	}
+}
+
+func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
+	if d.GetAnchor().GetKind() == "session" {
+		return apierr.New(apierr.QueryEngineValidation, "`display.paths.anchor.kind` must be event or page: nothing leads to the beginning of a session.", apierr.Param("display.paths.anchor.kind"))
+	}
+	p := query.Paths{
+		Window: j.window, Anchor: step(d.GetAnchor()), Before: d.GetDirection() == "before", Depth: 3, Branches: 4, KeyBy: keyBy(d.KeyBy),
+		Within: within(d.WindowSeconds), Include: query.IncludeAll, Exclude: d.GetExclude(), Sessions: sessions(d.GetFilters()),
+	}
+	if d.Depth != nil {
+		p.Depth = int(d.GetDepth())
+	}
+	if d.Branches != nil {
+		p.Branches = int(d.GetBranches())
+	}
+	if d.Include != nil {
+		p.Include = d.GetInclude()
+	}
+	kept, err := read.All[query.PathNodeRow](ctx, j.warehouse, j.org, query.PathNodes(p))
+	if err != nil {
+		return err
+	}
+	rows, err := read.All[query.PathLinkRow](ctx, j.warehouse, j.org, query.PathLinks(p, kept))
+	if err != nil {
+		return err
+	}
+	out := &svcv2.WidgetPaths{}
+	for _, row := range rows {
+		out.Rows = append(out.Rows, &svcv2.ProductEventPathLink{Hop: uint32(row.Hop), FromNode: row.From, ToNode: row.To, Count: float64(row.Count)})
+	}
+	j.out.Kind, j.out.Paths = "paths", out
+	return nil
+}

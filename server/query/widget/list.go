@@ -1,0 +1,130 @@
+package widget
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	defaultList = 50
+	maxList     = 200
+	// listSlice is the part of a window that a list looks at first, from its end.
+	listSlice = time.Hour
+)
+
+// list shows the latest traces or log records.
+func (j *job) list(ctx context.Context) error {
+	j.narrow(query.MaxSearchWindow)
+	display := j.req.Widget.GetDisplay()
+	l := query.RowList{Source: query.Traces, Window: j.window, Limit: defaultList}
+	var filters []query.Filter
+	if display.ListDataSource != nil {
+		l.Source = query.Source(display.GetListDataSource())
+	}
+	if queries := j.source.GetQueries(); len(queries) > 0 {
+		l.Source = query.Source(queries[0].GetDataSource())
+		f, err := j.filter("queries[0].where_clause", l.Source, queries[0].GetWhereClause())
+		if err != nil {
+			return err
+		}
+		filters = append(filters, f)
+	}
+	if l.Source != query.Traces && l.Source != query.Logs {
+		return apierr.New(apierr.QueryEngineValidation, "`queries[0].data_source` of a list must be traces or logs.", apierr.Param("queries[0].data_source"))
+	}
+	if text := display.GetListWhereClause(); text != "" && (len(j.source.GetQueries()) == 0 || text != j.source.GetQueries()[0].GetWhereClause()) {
+		f, err := j.filter("display.list_where_clause", l.Source, text)
+		if err != nil {
+			return err
+		}
+		filters = append(filters, f)
+	}
+	if display.GetListRootOnly() && l.Source == query.Traces {
+		filters = append(filters, query.Filter{Match: &query.Match{Field: query.Field{Key: "root_only"}, Op: query.OpEqual, Values: []string{"true"}}})
+	}
+	l.Filter = query.And(filters...)
+	for _, n := range []*float64{j.source.Limit, display.ListLimit, j.source.DefaultLimit} {
+		if n != nil && *n >= 1 {
+			l.Limit = int(math.Min(*n, maxList))
+			break
+		}
+	}
+	f := frame{columns: listColumns(l.Source)}
+	for i, name := range j.source.GetColumns() {
+		if f.index(name) >= 0 {
+			continue
+		}
+		field, err := query.ParseField(l.Source, name)
+		if err != nil {
+			return &query.Invalid{Field: fmt.Sprintf("columns[%d]", i), Message: "cannot be read: " + err.Error()}
+		}
+		l.Columns, f.columns = append(l.Columns, field), append(f.columns, column{name, text})
+	}
+	rows, err := j.latest(ctx, l)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		f.add(row...)
+	}
+	f.hide(j.source.GetTransform())
+	j.table(f, j.source.GetTransform())
+	return nil
+}
+
+func listColumns(s query.Source) []column {
+	if s == query.Logs {
+		return []column{{"timestamp", moment}, {"severity", text}, {"service_name", text}, {"body", text}, {"trace_id", text}, {"span_id", text}}
+	}
+	return []column{
+		{"timestamp", moment},
+		{"trace_id", text},
+		{"span_id", text},
+		{"service_name", text},
+		{"span_name", text},
+		{"duration_ms", number},
+		{"status_code", text},
+		{"has_error", truth},
+	}
+}
+
+// latest looks at the end of the window first: most lists are filled by it.
+func (j *job) latest(ctx context.Context, l query.RowList) ([][]any, error) {
+	whole := l.Window
+	if whole.End.Sub(whole.Start) > listSlice {
+		l.Window.Start = whole.End.Add(-listSlice)
+	}
+	rows, err := j.listed(ctx, l)
+	if err != nil || len(rows) >= l.Limit || l.Window == whole {
+		return rows, err
+	}
+	l.Window = whole
+	return j.listed(ctx, l)
+}
+
+func (j *job) listed(ctx context.Context, l query.RowList) (out [][]any, err error) {
+	add := func(extra []string, row ...any) {
+		for _, text := range extra {
+			row = append(row, text)
+		}
+		out = append(out, row)
+	}
+	if l.Source == query.Logs {
+		rows, err := read.All[query.ListedRecord](ctx, j.warehouse, j.org, query.ListRows(l))
+		for _, r := range rows {
+			add(r.Extra, r.Timestamp, r.Severity, r.ServiceName, r.Body, r.TraceID, r.SpanID)
+		}
+		return out, err
+	}
+	rows, err := read.All[query.ListedSpan](ctx, j.warehouse, j.org, query.ListRows(l))
+	for _, r := range rows {
+		add(r.Extra, r.Timestamp, r.TraceID, r.SpanID, r.ServiceName, r.SpanName, r.DurationMs, r.StatusCode, r.HasError)
+	}
+	return out, err
+}

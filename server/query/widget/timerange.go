@@ -1,0 +1,66 @@
+package widget
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
+)
+
+// Where a window comes from.
+const (
+	fromRequest   = "override"
+	fromWidget    = "widget"
+	fromDashboard = "dashboard"
+	fromFallback  = "fallback"
+)
+
+// defaultRange is the window of a dashboard that says none.
+const defaultRange = 12 * time.Hour
+
+var relative = regexp.MustCompile(`^(\d{1,6})(mo|m|h|d|w)$`)
+
+// Window is the window of a widget: the one that was asked for, else its own, else that of its dashboard, at most 31 days long.
+func Window(override, own, dashboard *svcv2.TimeRange, now time.Time) (w query.Window, source string, err error) {
+	for _, c := range []struct {
+		source string
+		in     *svcv2.TimeRange
+	}{{fromRequest, override}, {fromWidget, own}, {fromDashboard, dashboard}} {
+		if c.in != nil {
+			w, err = resolve(c.in, now)
+			return w, c.source, err
+		}
+	}
+	return query.Window{Start: now.Add(-defaultRange).UTC(), End: now.UTC()}, fromDashboard, nil
+}
+
+func resolve(r *svcv2.TimeRange, now time.Time) (query.Window, error) {
+	if r.GetType() == "absolute" {
+		if r.StartTime == nil || r.EndTime == nil {
+			return query.Window{}, apierr.New(apierr.TimeRangeInvalid, "time_range needs start_time and end_time when its type is absolute.", apierr.Param("time_range"))
+		}
+		return query.NewWindow(r.GetStartTime(), r.GetEndTime(), query.MaxTimeseriesWindow)
+	}
+	length, ok := relativeLength(r.GetValue())
+	if !ok {
+		return query.Window{}, apierr.New(apierr.TimeRangeInvalid, fmt.Sprintf("time_range.value must be a number and m, h, d, w or mo, as 12h, not %q.", r.GetValue()), apierr.Param("time_range.value"))
+	}
+	if length > query.MaxTimeseriesWindow {
+		return query.Window{}, apierr.New(apierr.TelemetryRangeTooLarge, "time_range.value is longer than the 31 days that a widget reads at most.", apierr.Param("time_range.value"))
+	}
+	return query.Window{Start: now.Add(-length).UTC(), End: now.UTC()}, nil
+}
+
+func relativeLength(text string) (time.Duration, bool) {
+	m := relative.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, _ := strconv.Atoi(m[1])
+	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour, "mo": 30 * 24 * time.Hour}[m[2]]
+	return time.Duration(n) * unit, n > 0
+}

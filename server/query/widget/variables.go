@@ -1,0 +1,150 @@
+package widget
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+// All is the value of a variable that stands for every value.
+const All = "__all"
+
+const maxValue = 1024
+
+// BadVariable is a value that a variable cannot have.
+type BadVariable struct{ Name, Message string }
+
+func (e *BadVariable) Error() string { return "variable_values." + e.Name + " " + e.Message }
+
+// Choose gives each variable its value: the given one, else its default, else every value where it allows that, else the first option. A
+// variable without any of them stands for every value.
+func Choose(variables []*svcv2.DashboardVariable, given map[string]string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, v := range variables {
+		name := v.GetName()
+		value, ok := given[name]
+		switch {
+		case ok:
+			if err := allowed(v, value); err != nil {
+				return nil, err
+			}
+		case v.GetDefaultValue() != "":
+			value = v.GetDefaultValue()
+		case v.GetType() == "custom" && !v.GetIncludeAll() && len(v.GetOptions()) > 0:
+			value = v.GetOptions()[0].GetValue()
+		default:
+			value = All
+		}
+		out[name] = value
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, ok := out[name]; !ok {
+			return nil, &BadVariable{name, "is the value of a variable that the dashboard does not have."}
+		}
+	}
+	return out, nil
+}
+
+func allowed(v *svcv2.DashboardVariable, value string) error {
+	switch {
+	case value == All && !v.GetIncludeAll():
+		return &BadVariable{v.GetName(), "cannot be " + All + ": the variable does not allow every value."}
+	case value == All:
+		return nil
+	case len(value) > maxValue || !utf8.ValidString(value) || strings.ContainsRune(value, 0):
+		return &BadVariable{v.GetName(), fmt.Sprintf("must be text of at most %d bytes.", maxValue)}
+	case v.GetType() == "custom" && value != v.GetDefaultValue() && !slices.ContainsFunc(v.GetOptions(), func(o *svcv2.VariableOption) bool { return o.GetValue() == value }):
+		return &BadVariable{v.GetName(), "must be one of the options of the variable."}
+	default:
+		return nil
+	}
+}
+
+// values are the variables of one resolution.
+type values struct {
+	byName    map[string]string
+	variables []*svcv2.DashboardVariable
+}
+
+var reference = regexp.MustCompile(`\$(?:([A-Za-z][A-Za-z0-9_]*)|\{([A-Za-z][A-Za-z0-9_]*)\})`)
+
+// Uses reports whether a text refers to a variable.
+func uses(text, name string) bool {
+	for _, m := range reference.FindAllStringSubmatch(text, -1) {
+		if m[1] == name || m[2] == name {
+			return true
+		}
+	}
+	return false
+}
+
+// allMark stands in a filter for every value; it is of the private use area, which no telemetry has.
+const allMark = "\uE000all\uE001"
+
+// where writes the values into a filter, each as one quoted word or as a part of the quotes that it stands in, so that it is a value of a
+// condition whatever it holds. ParseWhereExcept takes away the conditions that have allMark.
+func (v values) where(text string) string {
+	if !strings.ContainsRune(text, '$') {
+		return text
+	}
+	var out strings.Builder
+	quote := byte(0)
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `'`, `\'`)
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c == '$' {
+			if m := reference.FindStringSubmatchIndex(text[i:]); m != nil && m[0] == 0 {
+				name := strings.Trim(text[i+1:i+m[1]], "{}")
+				if value, ok := v.byName[name]; ok {
+					if value == All {
+						value = allMark
+					}
+					if value = escape.Replace(value); quote == 0 {
+						value = `"` + value + `"`
+					}
+					out.WriteString(value)
+					i += m[1]
+					continue
+				}
+			}
+		}
+		switch {
+		case c == '\\' && quote != 0 && i+1 < len(text):
+			out.WriteByte(c)
+			i++
+			c = text[i]
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == quote:
+			quote = 0
+		}
+		out.WriteByte(c)
+		i++
+	}
+	return out.String()
+}
+
+// formula writes the values into a formula; only numbers have a place there.
+func (v values) formula(text string) (string, error) {
+	var bad error
+	out := reference.ReplaceAllStringFunc(text, func(ref string) string {
+		name := strings.Trim(ref[1:], "{}")
+		value, ok := v.byName[name]
+		if !ok {
+			return ref
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || n-n != 0 {
+			bad = &BadVariable{name, "must be a number: a formula computes with it."}
+			return ref
+		}
+		return "(" + strconv.FormatFloat(n, 'f', -1, 64) + ")"
+	})
+	return out, bad
+}

@@ -1,0 +1,180 @@
+package dashboards
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/widget"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Data implements svcv2connect.DashboardDataServiceHandler: what the widgets of dashboards show. It is safe for concurrent use.
+type Data struct {
+	store    *store.Store
+	resolver *widget.Resolver
+
+	definitions definitions
+}
+
+// NewData returns the service.
+func NewData(st *store.Store, r *widget.Resolver) *Data { return &Data{store: st, resolver: r} }
+
+// board is a dashboard of the caller's organization. The definition belongs to many: it must not be changed.
+func (s *Data) board(ctx context.Context, id string) (principal.OrgID, *svcv2.CreateDashboardRequest, error) {
+	caller, key, err := resource().Target(ctx, id)
+	if err != nil {
+		return "", nil, err
+	}
+	row, err := s.store.GetDashboard(ctx, caller.Org, key)
+	if err != nil {
+		return "", nil, resource().Failure(ctx, err)
+	}
+	def, err := s.definitions.of(row)
+	return caller.Org, def, err
+}
+
+func findWidget(def *svcv2.CreateDashboardRequest, id string) (*svcv2.Widget, error) {
+	i := slices.IndexFunc(def.GetWidgets(), func(w *svcv2.Widget) bool { return w.GetId() == id })
+	if i < 0 {
+		return nil, apierr.New(apierr.DashboardWidgetNotFound, "This dashboard has no such widget.", apierr.Param("widget_id"))
+	}
+	return def.GetWidgets()[i], nil
+}
+
+// explained gives a bad value of a variable its tag.
+func explained(err error) error {
+	var bad *widget.BadVariable
+	if errors.As(err, &bad) {
+		return apierr.New(apierr.DashboardValidation, bad.Error(), apierr.Param("variable_values."+bad.Name))
+	}
+	return err
+}
+
+// checkRange checks a window of a request as one of a dashboard is.
+func checkRange(r *svcv2.TimeRange) error {
+	if r == nil {
+		return nil
+	}
+	c := &checker{}
+	c.timeRange("time_range", r)
+	if len(c.violations) > 0 {
+		return invalid(c.violations)
+	}
+	return nil
+}
+
+// SearchDashboardWidgetData reads the data of a widget.
+func (s *Data) SearchDashboardWidgetData(ctx context.Context, req *svcv2.SearchDashboardWidgetDataRequest) (*svcv2.WidgetData, error) {
+	org, def, err := s.board(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	w, err := findWidget(def, req.GetWidgetId())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRange(req.GetTimeRange()); err != nil {
+		return nil, err
+	}
+	data, err := s.resolver.Data(ctx, org, widget.Request{
+		Widget: w, Override: req.GetTimeRange(), Dashboard: def.GetTimeRange(), Variables: def.GetVariables(), Values: req.GetVariableValues(),
+		Sparkline: req.GetSource() == "sparkline", Points: int(req.GetMaxDataPoints()), Fallback: req.EmptyRangeFallback == nil || req.GetEmptyRangeFallback(),
+	})
+	return data, explained(err)
+}
+
+// PreviewDashboardWidget reads the data of a widget that is not stored.
+func (s *Data) PreviewDashboardWidget(ctx context.Context, req *svcv2.PreviewDashboardWidgetRequest) (*svcv2.WidgetData, error) {
+	caller, err := principal.Caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// A dashboard of its own, without the section that the widget may be in.
+	alone := &svcv2.Widget{
+		Id: req.GetWidget().GetId(), Visualization: req.GetWidget().GetVisualization(), DataSource: req.GetWidget().GetDataSource(),
+		Display: req.GetWidget().GetDisplay(), Layout: req.GetWidget().GetLayout(), TimeRange: req.GetWidget().GetTimeRange(),
+	}
+	def := &svcv2.CreateDashboardRequest{Name: "Preview", Widgets: []*svcv2.Widget{alone}, Variables: req.GetVariables()}
+	normalize(def)
+	if _, err := check(def); err != nil {
+		return nil, ofPreview(err)
+	}
+	if err := checkRange(req.GetTimeRange()); err != nil {
+		return nil, err
+	}
+	data, err := s.resolver.Data(ctx, caller.Org, widget.Request{
+		Widget: def.GetWidgets()[0], Override: req.GetTimeRange(), Dashboard: def.GetTimeRange(), Variables: def.GetVariables(), Values: req.GetVariableValues(),
+		Sparkline: req.GetSource() == "sparkline", Points: int(req.GetMaxDataPoints()), Fallback: req.EmptyRangeFallback == nil || req.GetEmptyRangeFallback(),
+	})
+	return data, explained(err)
+}
+
+// ofPreview names fields as the request of a preview does.
+func ofPreview(err error) error {
+	var e *apierr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	own := func(text string) string { return strings.ReplaceAll(text, "widgets[0]", "widget") }
+	all := slices.Clone(e.Violations)
+	for i, v := range all {
+		all[i] = apierr.Violation{Field: own(v.Field), Message: own(v.Message)}
+	}
+	return apierr.New(e.Tag, own(e.Message), apierr.Param(own(e.Param)), apierr.Violations(all...))
+}
+
+// SearchDashboardWidgetInspection judges the data of a widget.
+func (s *Data) SearchDashboardWidgetInspection(ctx context.Context, req *svcv2.SearchDashboardWidgetInspectionRequest) (*svcv2.WidgetInspection, error) {
+	org, def, err := s.board(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	w, err := findWidget(def, req.GetWidgetId())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRange(req.GetTimeRange()); err != nil {
+		return nil, err
+	}
+	data, err := s.resolver.Data(ctx, org, widget.Request{
+		Widget: w, Override: req.GetTimeRange(), Dashboard: def.GetTimeRange(), Variables: def.GetVariables(), Values: req.GetVariableValues(),
+	})
+	if err != nil {
+		return nil, explained(err)
+	}
+	out := widget.Inspect(w, data)
+	out.DashboardId, out.DashboardName = req.GetId(), def.GetName()
+	return out, nil
+}
+
+// SearchDashboardVariableOptions lists the values of a variable.
+func (s *Data) SearchDashboardVariableOptions(
+	ctx context.Context, req *svcv2.SearchDashboardVariableOptionsRequest,
+) (*svcv2.SearchDashboardVariableOptionsResponse, error) {
+	org, def, err := s.board(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(def.GetVariables(), func(v *svcv2.DashboardVariable) bool { return v.GetName() == req.GetVariable() })
+	if i < 0 {
+		return nil, apierr.New(apierr.DashboardVariableNotFound, "This dashboard has no such variable.", apierr.Param("variable"))
+	}
+	if err := checkRange(req.GetTimeRange()); err != nil {
+		return nil, err
+	}
+	window, _, err := widget.Window(req.GetTimeRange(), nil, def.GetTimeRange(), time.Now())
+	if err != nil {
+		return nil, err
+	}
+	options, err := s.resolver.Options(ctx, org, def.GetVariables()[i], window, req.GetSearch())
+	if err != nil {
+		return nil, err
+	}
+	return &svcv2.SearchDashboardVariableOptionsResponse{Object: "list", Data: options}, nil
+}

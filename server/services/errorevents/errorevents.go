@@ -1,0 +1,240 @@
+// Package errorevents answers the methods of svc.v2.ErrorEventsService: spans that failed, grouped by what went wrong.
+package errorevents
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	maxWindow = 31 * 24 * time.Hour
+	// lookBack is where the last occurrence is looked for when the caller gives no window.
+	lookBack = 30 * 24 * time.Hour
+	// around is the window that then ends with it.
+	around         = 24 * time.Hour
+	maxBuckets     = 1500
+	defaultSamples = 5
+	maxSamples     = 20
+)
+
+// Service implements svcv2connect.ErrorEventsServiceHandler. It is safe for concurrent use.
+type Service struct {
+	warehouse read.Warehouse
+	now       func() time.Time
+}
+
+// New returns the service.
+func New(w read.Warehouse, now func() time.Time) *Service { return &Service{w, now} }
+
+// SearchErrorEvents lists the groups of errors of a window.
+func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorEventsRequest) (*svcv2.SearchErrorEventsResponse, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), maxWindow)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := paging.Limit(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := paging.ParseOffset(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	filters := toFilters(req.GetFilters())
+	rows, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, req.GetOrderBy(), offset, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	totals, err := read.One[query.ErrorTotalsRow](ctx, s.warehouse, org, query.ErrorTotals(window, filters))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.SearchErrorEventsResponse{Object: "list", HasMore: len(rows) > limit, Totals: &svcv2.ErrorEventTotals{
+		Occurrences: float64(totals.Occurrences), EstimatedOccurrences: totals.Estimated, Fingerprints: int32(totals.Groups),
+		NoExceptionCount: float64(totals.NoException), AffectedServicesCount: int32(totals.Services), AffectedTracesCount: float64(totals.Traces),
+	}}
+	if res.HasMore {
+		rows = rows[:limit]
+		next := paging.FormatOffset(offset + limit)
+		res.NextCursor = &next
+	}
+	for _, row := range rows {
+		res.Data = append(res.Data, toProto(row))
+	}
+	return res, nil
+}
+
+// GetErrorEvent reads one group closely.
+func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventRequest) (*svcv2.ErrorEventDetail, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fingerprint, err := strconv.ParseUint(req.GetFingerprint(), 10, 64)
+	if err != nil {
+		return nil, notFound()
+	}
+	filters := query.ErrorFilters{Fingerprints: []uint64{fingerprint}, ServiceName: req.ServiceName, DeploymentEnvironment: req.DeploymentEnvironment}
+	var window query.Window
+	if req.GetStartTime() != nil || req.GetEndTime() != nil {
+		if window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), maxWindow); err != nil {
+			return nil, err
+		}
+	} else {
+		now := s.now().UTC()
+		last, err := read.One[query.ErrorLastRow](ctx, s.warehouse, org, query.ErrorLast(query.Window{Start: now.Add(-lookBack), End: now.Add(time.Hour)}, filters))
+		if err != nil {
+			return nil, err
+		}
+		if last.Last.Unix() <= 0 {
+			return nil, notFound()
+		}
+		window = query.Window{Start: last.Last.Add(-around), End: last.Last}
+	}
+	bucket, err := bucketLength(window, req.BucketSeconds)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, "", 0, 1))
+	if err != nil {
+		return nil, err
+	}
+	if len(groups) == 0 {
+		return nil, notFound()
+	}
+	points, err := read.All[query.ErrorPointRow](ctx, s.warehouse, org, query.ErrorPoints(window, filters, bucket))
+	if err != nil {
+		return nil, err
+	}
+	split, err := read.All[query.ErrorSplitRow](ctx, s.warehouse, org, query.ErrorSplit(window, filters))
+	if err != nil {
+		return nil, err
+	}
+	samples := defaultSamples
+	if n := req.SampleLimit; n != nil {
+		samples = min(max(int(*n), 1), maxSamples)
+	}
+	occurrences, err := read.All[query.ErrorSampleRow](ctx, s.warehouse, org, query.ErrorSamples(window, filters, samples))
+	if err != nil {
+		return nil, err
+	}
+	res := toDetail(groups[0], window, bucket, points, split, occurrences)
+	for _, o := range occurrences {
+		stacks, err := read.All[query.ErrorStackRow](ctx, s.warehouse, org, query.ErrorStack(o))
+		if err != nil {
+			return nil, err
+		}
+		if len(stacks) > 0 && stacks[0].Stack != "" {
+			res.Stacktrace = &stacks[0].Stack
+			break
+		}
+	}
+	return res, nil
+}
+
+func notFound() error {
+	return apierr.New(apierr.ErrorEventNotFound, "This organization has no errors with this fingerprint in the window, or no longer.", apierr.Param("fingerprint"))
+}
+
+// bucketLength is what the caller wants, or the shortest step that gives at most 48 buckets.
+func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
+	length := w.End.Sub(w.Start)
+	if seconds != nil {
+		if *seconds < 60 || *seconds > 86400 {
+			return 0, apierr.New(apierr.ParameterInvalid, "bucket_seconds must be a whole number from 60 to 86400.", apierr.Param("bucket_seconds"))
+		}
+		bucket := time.Duration(*seconds) * time.Second
+		if length/bucket > maxBuckets {
+			return 0, apierr.New(apierr.TelemetryBucketCountTooLarge,
+				fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", maxBuckets, *seconds),
+				apierr.Param("bucket_seconds"))
+		}
+		return bucket, nil
+	}
+	steps := []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 24 * time.Hour}
+	for _, step := range steps {
+		if length/step <= 48 {
+			return step, nil
+		}
+	}
+	return steps[len(steps)-1], nil
+}
+
+func toFilters(f *svcv2.ErrorEventFilters) query.ErrorFilters {
+	if f == nil {
+		return query.ErrorFilters{}
+	}
+	out := query.ErrorFilters{
+		ServiceName: f.ServiceName, DeploymentEnvironment: f.DeploymentEnvironment, ServiceNamespace: f.ServiceNamespace,
+		ExceptionType: f.ExceptionType, Search: f.Search, RootOnly: f.GetRootOnly(),
+	}
+	for _, text := range f.GetFingerprintHashes() {
+		if out.Fingerprints == nil {
+			out.Fingerprints = []uint64{}
+		}
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil { // a larger number is nobody's
+			out.Fingerprints = append(out.Fingerprints, n)
+		}
+	}
+	return out
+}
+
+func toDetail(
+	g query.ErrorGroupRow, w query.Window, bucket time.Duration, points []query.ErrorPointRow, split []query.ErrorSplitRow, samples []query.ErrorSampleRow,
+) *svcv2.ErrorEventDetail {
+	e := toProto(g)
+	res := &svcv2.ErrorEventDetail{
+		Object: e.GetObject(), FingerprintHash: e.GetFingerprintHash(), ErrorLabel: e.GetErrorLabel(), ExceptionType: e.GetExceptionType(),
+		SampleMessage: e.GetSampleMessage(), TopFrame: e.GetTopFrame(), Count: e.GetCount(), EstimatedCount: e.GetEstimatedCount(), Services: e.GetServices(),
+		AffectedServicesCount: e.GetAffectedServicesCount(), AffectedTracesCount: e.GetAffectedTracesCount(),
+		DeploymentEnvironments: e.GetDeploymentEnvironments(), FirstSeen: e.GetFirstSeen(), LastSeen: e.GetLastSeen(),
+		StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End), BucketSeconds: int32(bucket / time.Second),
+	}
+	next, n := 0, int64(bucket/time.Second)
+	for at := w.Start.Unix() / n * n; at <= w.End.Unix(); at += n {
+		p := &svcv2.ErrorEventPoint{Bucket: timestamppb.New(time.Unix(at, 0))}
+		if next < len(points) && points[next].Bucket.Unix() == at {
+			p.Count = float64(points[next].Count)
+			next++
+		}
+		res.Timeseries = append(res.Timeseries, p)
+	}
+	for _, r := range split {
+		c := &svcv2.ErrorEventCount{Name: r.Name, Count: float64(r.Count)}
+		if r.Part == "environment" {
+			res.Environments = append(res.Environments, c)
+		} else {
+			res.Versions = append(res.Versions, c)
+		}
+	}
+	for _, o := range samples {
+		res.SampleTraces = append(res.SampleTraces, &svcv2.ErrorEventSample{
+			TraceId: o.TraceID, SpanId: o.SpanID, SpanName: o.SpanName, ServiceName: o.ServiceName, Timestamp: timestamppb.New(o.OccurredAt),
+			ExceptionMessage: o.Message, DurationMs: float64(o.DurationNano) / 1e6,
+		})
+	}
+	return res
+}
+
+func toProto(g query.ErrorGroupRow) *svcv2.ErrorEvent {
+	return &svcv2.ErrorEvent{
+		Object: "error_event", FingerprintHash: strconv.FormatUint(g.Fingerprint, 10), ErrorLabel: g.Label, ExceptionType: g.Type,
+		SampleMessage: g.Message, TopFrame: g.Frame, Count: float64(g.Count), EstimatedCount: g.Estimated, Services: g.Services,
+		AffectedServicesCount: int32(g.ServiceCount), AffectedTracesCount: float64(g.Traces), DeploymentEnvironments: g.Environments,
+		FirstSeen: timestamppb.New(g.First), LastSeen: timestamppb.New(g.Last),
+	}
+}

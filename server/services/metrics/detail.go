@@ -1,0 +1,74 @@
+package metrics
+
+import (
+	"context"
+	"math"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+// GetMetric tells what is known of the metric of a name.
+func (s *Service) GetMetric(ctx context.Context, req *svcv2.GetMetricRequest) (*svcv2.MetricDetail, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxMetricsWindow)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := read.All[query.MetricKindRow](ctx, s.warehouse, org, query.MetricKinds(window, req.GetName(), req.ServiceName))
+	if err != nil {
+		return nil, err
+	}
+	if len(kinds) == 0 {
+		return nil, apierr.New(apierr.MetricNotFound, "No data points of this metric were received in the window.", apierr.Param("name"))
+	}
+	res := &svcv2.MetricDetail{Object: "metric_detail", Name: req.GetName()}
+	for _, k := range kinds {
+		latest := query.MetricLatest{Name: req.GetName(), Type: k.MetricType, ServiceName: req.ServiceName, Last: k.Last}
+		if latest.Last.After(window.End) {
+			latest.Last = window.End
+		}
+		of, err := s.ofType(ctx, org, k, latest)
+		if err != nil {
+			return nil, err
+		}
+		res.Types = append(res.Types, of)
+	}
+	return res, nil
+}
+
+func (s *Service) ofType(ctx context.Context, org principal.OrgID, k query.MetricKindRow, latest query.MetricLatest) (*svcv2.MetricOfType, error) {
+	state, err := read.One[query.MetricStateRow](ctx, s.warehouse, org, query.MetricState(latest))
+	if err != nil {
+		return nil, err
+	}
+	attributes, err := read.All[query.MetricAttributeRow](ctx, s.warehouse, org, query.MetricAttributes(latest))
+	if err != nil {
+		return nil, err
+	}
+	of := &svcv2.MetricOfType{
+		Type: k.MetricType, Description: k.Description, Unit: k.Unit, IsMonotonic: k.MetricType == "sum" && len(k.Falling) == 0,
+		DataPointCount: float64(k.DataPoints), FirstSeen: timestamppb.New(k.First), LastSeen: timestamppb.New(k.Last), Services: k.Services,
+		SeriesCount: float64(state.Series),
+	}
+	if state.Series > 0 && !math.IsNaN(state.Value) && !math.IsInf(state.Value, 0) {
+		of.LatestValue = &state.Value
+	}
+	for _, a := range attributes {
+		p := &svcv2.MetricAttribute{Key: a.Key, ValueCount: float64(a.Values), Values: a.Some}
+		if a.Resource {
+			of.ResourceAttributes = append(of.ResourceAttributes, p)
+		} else {
+			of.Attributes = append(of.Attributes, p)
+		}
+	}
+	return of, nil
+}

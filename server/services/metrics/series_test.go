@@ -1,0 +1,183 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+// seedShop stores a counter of three routes, one point a minute and 6, 12 and 18 requests in each, and a sum that can fall.
+func seedShop(t *testing.T, w *warehouse.Warehouse, org string, start time.Time) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	var rows [][]any
+	for i, route := range []string{"/a", "/b", "/c"} {
+		s := &series{hash: uint64(i + 1), service: "web", attributes: map[string]string{"http.route": route, "size": fmt.Sprint(i)}, resource: map[string]string{"host.name": "h1"}}
+		for minute := range 10 {
+			h := happened{series: s, at: start.Add(time.Duration(minute)*time.Minute + 30*time.Second), begun: start, known: true}
+			rows = append(rows, h.row(org, "http.requests", 0, float64((minute+1)*6*(i+1)), "Cumulative", true))
+			rows = append(rows, h.row(org, "queue.length", 0, float64(minute%3), "Cumulative", false))
+		}
+	}
+	insert(t, w, r, "metrics_sum", "Value AggregationTemporality IsMonotonic", rows)
+	var catalog [][]any
+	for name, grows := range map[string]uint8{"http.requests": 1, "queue.length": 0} {
+		catalog = append(catalog, []any{org, start.Truncate(time.Hour), name, "sum", "web", "what it is", "{request}", grows, uint64(30), start.Add(30 * time.Second), start.Add(570 * time.Second)})
+	}
+	columns := strings.Fields("OrgId Hour MetricName MetricType ServiceName MetricDescription MetricUnit IsMonotonic DataPointCount FirstSeen LastSeen")
+	if err := w.InsertRows(t.Context(), "metric_catalog", columns, catalog, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestQueryMetrics(t *testing.T) {
+	w := warehousetest.Shared(t)
+	s := New(w)
+	start := noon()
+	org := fmt.Sprintf("org_shop_%d", time.Now().UnixNano())
+	seedShop(t, w, org, start)
+	ctx := as(t.Context(), warehousetest.OrgID(t))
+	mine := as(t.Context(), principal.OrgID(org))
+	ask := func() *svcv2.QueryMetricsTimeseriesRequest {
+		return &svcv2.QueryMetricsTimeseriesRequest{
+			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(10 * time.Minute)), Aggregation: "increase", BucketSeconds: ptr[int32](60),
+			Filters: &svcv2.MetricFilters{MetricName: "http.requests", MetricType: "sum"},
+		}
+	}
+	printed := func(res *svcv2.MetricTimeseries) string {
+		var all []string
+		for _, line := range res.GetSeries() {
+			total := 0.0
+			for _, p := range line.GetPoints() {
+				total += p.GetValue()
+			}
+			name := "all"
+			if line.Group != nil {
+				name = line.GetGroup()
+			}
+			all = append(all, fmt.Sprintf("%s %.6g in %d", name, total, len(line.GetPoints())))
+		}
+		return strings.Join(all, ", ")
+	}
+	text := structpb.NewStringValue
+	for name, tc := range map[string]struct {
+		change func(*svcv2.QueryMetricsTimeseriesRequest)
+		want   string
+	}{
+		"everything": {func(*svcv2.QueryMetricsTimeseriesRequest) {}, "all 360 in 10"},
+		"rate":       {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Aggregation = "rate" }, "all 6 in 10"},
+		"by route": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.GroupBy, r.GroupByAttributeKey = ptr("attribute"), ptr("http.route")
+		}, "/c 180 in 10, /b 120 in 10, /a 60 in 10"},
+		"by host": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.GroupBy, r.GroupByResourceAttributeKey = ptr("resource_attribute"), ptr("host.name")
+		}, "h1 360 in 10"},
+		"one series and the others": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.GroupBy, r.GroupByAttributeKey, r.SeriesLimit = ptr("attribute"), ptr("http.route"), ptr[int32](1)
+		}, "/c 180 in 10, other 180 in 10"},
+		"equals": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "http.route", Operator: "equals", Value: text("/b")}}
+		}, "all 120 in 10"},
+		"not equals": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "http.route", Operator: "equals", Value: text("/b"), Negated: ptr(true)}}
+		}, "all 240 in 10"},
+		"contains": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "http.route", Operator: "contains", Value: text("A")}}
+		}, "all 60 in 10"},
+		"two conditions": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "size", Operator: "gte", Value: structpb.NewNumberValue(1)}, {Key: "http.route", Operator: "exists"}, {Key: "size", Operator: "lt", Value: structpb.NewNumberValue(2)}}
+		}, "all 120 in 10"},
+		"of a host": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.Filters.ResourceAttributes = []*svcv2.AttributeFilter{{Key: "host.name", Operator: "equals", Value: text("h2")}}
+		}, ""},
+		"where":           {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = ptr(`attr.http.route = "/a" OR attr.size > 1`) }, "all 240 in 10"},
+		"another service": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.ServiceName = ptr("db") }, ""},
+	} {
+		req := ask()
+		tc.change(req)
+		res, err := s.QueryMetricsTimeseries(mine, req)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got := printed(res)
+		if tc.want == "" && strings.HasPrefix(got, "all 0 ") {
+			got = ""
+		}
+		if got != tc.want {
+			t.Errorf("%s: %s; want %s", name, got, tc.want)
+		}
+		// Another organization asks the same.
+		other, err := s.QueryMetricsTimeseries(ctx, req)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := printed(other); got != "" && got != "all 0 in 10" || other.GetUnit() != "" {
+			t.Errorf("%s: an organization without data got %s", name, got)
+		}
+	}
+	res, err := s.QueryMetricsTimeseries(mine, ask())
+	if err != nil || res.GetUnit() != "{request}" || res.GetObject() != "metric_timeseries" || res.GroupBy != nil || res.GetBucketSeconds() != 60 {
+		t.Errorf("%v, %v", res, err)
+	}
+
+	for name, tc := range map[string]struct {
+		change func(*svcv2.QueryMetricsTimeseriesRequest)
+		param  string
+		tag    apierr.Tag
+	}{
+		"a sum that can fall": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.MetricName = "queue.length" }, "aggregation", apierr.MetricQueryInvalid},
+		"rate of a gauge":     {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.MetricType = "gauge" }, "aggregation", apierr.MetricQueryInvalid},
+		"no key":              {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.GroupBy = ptr("attribute") }, "group_by_attribute_key", apierr.MetricQueryInvalid},
+		"the other key": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.GroupBy, r.GroupByAttributeKey, r.GroupByResourceAttributeKey = ptr("attribute"), ptr("a"), ptr("b")
+		}, "group_by_resource_attribute_key", apierr.MetricQueryInvalid},
+		"bad where":        {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = ptr("attr.x = ") }, "where", apierr.MetricQueryInvalid},
+		"too many buckets": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.EndTime = timestamppb.New(start.Add(26 * time.Hour)) }, "bucket_seconds", apierr.TelemetryBucketCountTooLarge},
+		"too long": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
+			r.EndTime = timestamppb.New(start.Add(32 * 24 * time.Hour))
+		}, "start_time", apierr.TelemetryRangeTooLarge},
+		"turned around": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.EndTime = r.GetStartTime() }, "end_time", apierr.TimeRangeInvalid},
+	} {
+		req := ask()
+		tc.change(req)
+		_, err := s.QueryMetricsTimeseries(mine, req)
+		var e *apierr.Error
+		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+
+	b, err := s.QueryMetricBreakdown(mine, &svcv2.QueryMetricBreakdownRequest{
+		StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(10 * time.Minute)), Aggregation: "increase", Limit: ptr[int32](2),
+		Filters: &svcv2.MetricFilters{MetricName: "http.requests", MetricType: "sum"}, GroupBy: "attribute", GroupByAttributeKey: ptr("http.route"),
+	})
+	if err != nil || len(b.GetData()) < 2 || b.GetData()[0].GetName() != "/c" || b.GetData()[0].GetValue() != 180 || !b.GetTruncated() {
+		t.Errorf("%v, %v", b, err)
+	}
+
+	d, err := s.GetMetric(mine, &svcv2.GetMetricRequest{Name: "http.requests", StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour))})
+	if err != nil || len(d.GetTypes()) != 1 {
+		t.Fatalf("%v, %v", d, err)
+	}
+	of := d.GetTypes()[0]
+	if of.GetSeriesCount() != 3 || !of.GetIsMonotonic() || of.GetUnit() != "{request}" || len(of.GetAttributes()) != 2 || of.GetAttributes()[0].GetValueCount() != 3 ||
+		strings.Join(of.GetAttributes()[0].GetValues(), " ") != "/a /b /c" || of.LatestValue == nil || of.GetServices()[0] != "web" {
+		t.Errorf("%v", d)
+	}
+	var e *apierr.Error
+	if _, err = s.GetMetric(ctx, &svcv2.GetMetricRequest{Name: "http.requests", StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour))}); !errors.As(err, &e) || e.Tag != apierr.MetricNotFound {
+		t.Errorf("another organization: %v", err)
+	}
+}

@@ -1,0 +1,127 @@
+package productevents
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	defaultGroups = 10
+	noGroup       = "(none)"
+)
+
+// SearchProductEventFunnel computes a funnel.
+func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.SearchProductEventFunnelRequest) (*svcv2.ProductEventFunnel, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := toFunnel(req)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.All[query.FunnelRow](ctx, s.warehouse, org, query.FunnelCounts(f))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.ProductEventFunnel{
+		Object: "product_event_funnel", StartTime: timestamppb.New(f.Window.Start), EndTime: timestamppb.New(f.Window.End), KeyBy: string(f.KeyBy),
+		WindowSeconds: f.Within.Seconds(), BreakdownBy: req.BreakdownBy,
+	}
+	res.Steps, res.ConversionRate = toFunnelSteps(f.Steps, query.FunnelRow{}) // of nobody
+	for _, row := range rows {
+		steps, rate := toFunnelSteps(f.Steps, row)
+		name := row.Group
+		switch {
+		case row.Class == query.FunnelAll:
+			res.Steps, res.ConversionRate = steps, rate
+			continue
+		case row.Class == query.FunnelOther:
+			name = query.OtherNode
+		case name == "":
+			name = noGroup
+		}
+		res.Groups = append(res.Groups, &svcv2.ProductEventFunnelGroup{Group: name, Steps: steps, ConversionRate: rate})
+	}
+	if !req.GetLeavers() {
+		return res, nil
+	}
+	leavers, err := read.All[query.LeaverRow](ctx, s.warehouse, org, query.FunnelLeavers(f))
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range leavers {
+		step := res.GetSteps()[row.Level-1]
+		step.Leavers = append(step.Leavers, &svcv2.ProductEventLeaver{Name: row.Name, Count: float64(row.Count)})
+	}
+	return res, nil
+}
+
+func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f query.Funnel, err error) {
+	if f.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxActivityWindow); err != nil {
+		return f, err
+	}
+	if n := len(req.GetSteps()); n == 0 || n > 10 {
+		return f, apierr.New(apierr.InvalidRequest, "steps must hold 1 to 10 steps.", apierr.Param("steps"))
+	}
+	for i, s := range req.GetSteps() {
+		at := fmt.Sprintf("steps[%d]", i)
+		if s.GetKind() == kindSession && i > 0 {
+			return f, invalid(at+".kind", "can be session for the first step only.")
+		}
+		step, err := toStep(at, s)
+		if err != nil {
+			return f, err
+		}
+		f.Steps = append(f.Steps, step)
+	}
+	if f.Dimension, f.Attribute, err = toBreakdown(req.BreakdownBy); err != nil {
+		return f, err
+	}
+	f.KeyBy, f.Within, f.Sessions, f.Groups = toKeyBy(req.KeyBy), toWithin(req.WindowSeconds), toSessionFilters(req.GetFilters()), defaultGroups
+	if req.BreakdownLimit != nil {
+		f.Groups = int(req.GetBreakdownLimit())
+	}
+	return f, nil
+}
+
+func toFunnelSteps(steps []query.Step, row query.FunnelRow) (out []*svcv2.ProductEventFunnelStep, rate *float64) {
+	count := func(i int) float64 {
+		if i < len(row.Counts) {
+			return float64(row.Counts[i])
+		}
+		return 0
+	}
+	first := count(0)
+	for i, s := range steps {
+		p := &svcv2.ProductEventFunnelStep{Step: uint32(i + 1), Name: stepName(s), Count: count(i)}
+		if first > 0 {
+			p.OfFirst = p.Count / first
+		}
+		if i > 0 {
+			previous := count(i - 1)
+			p.DropOff = previous - p.Count
+			if previous > 0 {
+				share := p.Count / previous
+				p.OfPrevious = &share
+			}
+			if i-1 < len(row.Nanoseconds) && p.Count > 0 {
+				p50, p90 := row.Nanoseconds[i-1][0]/1e6, row.Nanoseconds[i-1][1]/1e6
+				p.P50Ms, p.P90Ms = &p50, &p90
+			}
+		}
+		out = append(out, p)
+	}
+	if first > 0 && len(steps) > 1 {
+		share := count(len(steps)-1) / first
+		rate = &share
+	}
+	return out, rate
+}

@@ -1,0 +1,75 @@
+package productevents
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	before          = "before"
+	after           = "after"
+	defaultDepth    = 3
+	defaultBranches = 4
+)
+
+// SearchProductEventPaths computes paths. It reads twice: for the nodes that are shown, then for the links between them.
+func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.SearchProductEventPathsRequest) (*svcv2.ProductEventPaths, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := toPaths(req)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := read.All[query.PathNodeRow](ctx, s.warehouse, org, query.PathNodes(p))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.All[query.PathLinkRow](ctx, s.warehouse, org, query.PathLinks(p, kept))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.ProductEventPaths{
+		Object: "product_event_paths", StartTime: timestamppb.New(p.Window.Start), EndTime: timestamppb.New(p.Window.End), Direction: after, KeyBy: string(p.KeyBy),
+	}
+	if p.Before {
+		res.Direction = before
+	}
+	for _, row := range rows {
+		res.Data = append(res.Data, &svcv2.ProductEventPathLink{Hop: uint32(row.Hop), FromNode: row.From, ToNode: row.To, Count: float64(row.Count)})
+		if row.Hop == 1 { // everyone with an anchor makes the first hop, be it to the end
+			res.Count += float64(row.Count)
+		}
+	}
+	return res, nil
+}
+
+func toPaths(req *svcv2.SearchProductEventPathsRequest) (p query.Paths, err error) {
+	if p.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxActivityWindow); err != nil {
+		return p, err
+	}
+	if req.GetAnchor().GetKind() == kindSession {
+		return p, invalid("anchor.kind", "must be event or page.")
+	}
+	if p.Anchor, err = toStep("anchor", req.GetAnchor()); err != nil {
+		return p, err
+	}
+	p.Before, p.Depth, p.Branches, p.Include = req.GetDirection() == before, defaultDepth, defaultBranches, query.IncludeAll
+	if req.Depth != nil {
+		p.Depth = int(req.GetDepth())
+	}
+	if req.Branches != nil {
+		p.Branches = int(req.GetBranches())
+	}
+	if req.Include != nil {
+		p.Include = req.GetInclude()
+	}
+	p.KeyBy, p.Within, p.Exclude, p.Sessions = toKeyBy(req.KeyBy), toWithin(req.WindowSeconds), req.GetExclude(), toSessionFilters(req.GetFilters())
+	return p, nil
+}

@@ -1,0 +1,120 @@
+package productevents
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
+)
+
+const (
+	kindEvent   = "event"
+	kindPage    = "page"
+	kindSession = "session"
+
+	attributePrefix = "attribute:"
+	defaultWithin   = 24 * time.Hour
+)
+
+func invalid(param, format string, args ...any) error {
+	return apierr.New(apierr.ParameterInvalid, param+" "+fmt.Sprintf(format, args...), apierr.Param(param))
+}
+
+// toStep reads a step; at is where it is in the request. What its kind has no use for is refused.
+func toStep(at string, s *svcv2.ProductEventStep) (query.Step, error) {
+	type field struct {
+		name  string
+		given bool
+		kind  string
+		// needed fields must be given.
+		needed bool
+	}
+	for _, f := range []field{
+		{"event_name", s.EventName != nil, kindEvent, true},
+		{"attribute_equals", len(s.GetAttributeEquals()) > 0, kindEvent, false},
+		{"page_path", s.PagePath != nil, kindPage, true},
+		{"host", s.Host != nil, kindPage, false},
+		{"dimension", s.Dimension != nil, kindSession, true},
+		{"value", s.Value != nil, kindSession, true},
+	} {
+		switch path := at + "." + f.name; {
+		case f.given && f.kind != s.GetKind():
+			return query.Step{}, invalid(path, "belongs to steps of the kind %s; this one is of the kind %s.", f.kind, s.GetKind())
+		case !f.given && f.needed && f.kind == s.GetKind():
+			return query.Step{}, invalid(path, "is required for steps of the kind %s.", f.kind)
+		}
+	}
+	step := query.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: s.GetDimension(), Value: s.GetValue()}
+	for _, key := range slices.Sorted(maps.Keys(s.GetAttributeEquals())) {
+		if key == "" || len(key) > 256 {
+			return query.Step{}, invalid(at+".attribute_equals", "has a key that is no name of an attribute.")
+		}
+		step.AttributeEquals = append(step.AttributeEquals, query.AttributeFilter{Key: key, Operator: query.Equals, Text: s.GetAttributeEquals()[key]})
+	}
+	return step, nil
+}
+
+// stepName is what a step is called in the answer.
+func stepName(s query.Step) string {
+	switch {
+	case s.EventName != "":
+		return s.EventName
+	case s.PagePath != "":
+		return s.PagePath
+	default:
+		return s.Dimension + " = " + s.Value
+	}
+}
+
+func toKeyBy(s *string) query.KeyBy {
+	if s == nil {
+		return query.ByPerson
+	}
+	return query.KeyBy(*s)
+}
+
+func toWithin(seconds *float64) time.Duration {
+	if seconds == nil {
+		return defaultWithin
+	}
+	return time.Duration(math.Round(*seconds * 1e9))
+}
+
+func toSessionFilters(f *svcv2.ProductFilters) query.ProductSessionFilters {
+	if f == nil {
+		return query.ProductSessionFilters{}
+	}
+	out := query.ProductSessionFilters{
+		Host: f.Host, PagePath: f.PagePath, ReferrerHost: f.ReferrerHost, Country: f.Country, DeviceType: f.DeviceType, BrowserName: f.BrowserName,
+		OSName: f.OsName, Language: f.Language, UtmSource: f.UtmSource, UtmMedium: f.UtmMedium, UtmCampaign: f.UtmCampaign,
+	}
+	if f.VisitorType != nil {
+		isNew := f.GetVisitorType() == "new"
+		out.VisitorIsNew = &isNew
+	}
+	return out
+}
+
+// toBreakdown reads what the groups are.
+func toBreakdown(by *string) (dimension, attribute string, err error) {
+	if by == nil {
+		return "", "", nil
+	}
+	if key, ok := strings.CutPrefix(*by, attributePrefix); ok {
+		if key == "" {
+			return "", "", invalid("breakdown_by", "must name an attribute after %q.", attributePrefix)
+		}
+		return "", key, nil
+	}
+	dimensions := query.SessionDimensions()
+	if dimensions[*by] == "" {
+		return "", "", invalid("breakdown_by", "must be %s, or %s and the key of an attribute.", strings.Join(slices.Sorted(maps.Keys(dimensions)), ", "), attributePrefix)
+	}
+	return *by, "", nil
+}

@@ -1,0 +1,175 @@
+package servicelist
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	// overviewOperations is how many operations an overview has at most.
+	overviewOperations = 25
+	// maxReleases is how many versions of a service are listed at most.
+	maxReleases = 100
+	// apdexThreshold is the Apdex threshold when the caller gives none.
+	apdexThreshold = 500 * time.Millisecond
+)
+
+// GetServiceOverview reads a service over time, and its operations.
+func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceOverviewRequest) (*svcv2.ServiceOverview, error) {
+	org, r, err := ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
+	if err != nil {
+		return nil, err
+	}
+	points, err := read.All[query.ServicePointRow](ctx, s.warehouse, org, query.ServicePoints(r))
+	if err != nil {
+		return nil, err
+	}
+	if len(points) == 0 {
+		if err := s.known(ctx, org, r.Name, r.Window); err != nil {
+			return nil, err
+		}
+	}
+	operations, err := read.All[query.OperationRow](ctx, s.warehouse, org, query.ServiceOperations(r, "", apdexThreshold, 0, overviewOperations))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.ServiceOverview{
+		Object: "service_overview", Service: r.Name, StartTime: timestamppb.New(r.Window.Start), EndTime: timestamppb.New(r.Window.End),
+		BucketSeconds: int32(r.Bucket / time.Second),
+	}
+	next := 0
+	for _, at := range buckets(r.Window, r.Bucket) {
+		p := &svcv2.ServiceOverviewPoint{Timestamp: timestamppb.New(at)}
+		if next < len(points) && points[next].Bucket.Equal(at) {
+			row := points[next]
+			next++
+			p.SpanCount, p.EstimatedSpanCount, p.ErrorRate = float64(row.SpanCount), row.EstimatedSpanCount, ratio(row.EstimatedErrors, row.EstimatedSpanCount)
+			p.P50LatencyMs, p.P95LatencyMs, p.P99LatencyMs = milliseconds(row.Latencies, 0), milliseconds(row.Latencies, 1), milliseconds(row.Latencies, 2)
+		}
+		res.Points = append(res.Points, p)
+	}
+	for _, row := range operations {
+		res.Operations = append(res.Operations, &svcv2.ServiceOperation{
+			Name: row.Name, SpanCount: float64(row.SpanCount), EstimatedSpanCount: row.EstimatedSpanCount, ErrorCount: float64(row.ErrorCount),
+			ErrorRate:    ratio(row.EstimatedErrors, row.EstimatedSpanCount),
+			P50LatencyMs: milliseconds(row.Latencies, 0), P95LatencyMs: milliseconds(row.Latencies, 1), P99LatencyMs: milliseconds(row.Latencies, 2),
+		})
+	}
+	return res, nil
+}
+
+// ListServiceOperations lists what a service does.
+func (s *Service) ListServiceOperations(ctx context.Context, req *svcv2.ListServiceOperationsRequest) (*svcv2.ListServiceOperationsResponse, error) {
+	org, r, err := ask(ctx, req, req.DeploymentEnvironment, nil)
+	if err != nil {
+		return nil, err
+	}
+	page, err := paging.NewPage(req.Limit, req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.All[query.OperationRow](ctx, s.warehouse, org, query.ServiceOperations(r, req.GetOrderBy(), apdexThreshold, page.Offset, page.Want()))
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		if err := s.known(ctx, org, r.Name, r.Window); err != nil {
+			return nil, err
+		}
+	}
+	rows, next := paging.Cut(page, rows)
+	res := &svcv2.ListServiceOperationsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
+	seconds := r.Window.End.Sub(r.Window.Start).Seconds()
+	for _, row := range rows {
+		res.Data = append(res.Data, &svcv2.ServiceOperationDetail{
+			Object: "service_operation", Name: row.Name, SpanCount: float64(row.SpanCount), EstimatedSpanCount: row.EstimatedSpanCount,
+			Throughput: row.EstimatedSpanCount / seconds, ErrorCount: float64(row.ErrorCount), ErrorRate: ratio(row.EstimatedErrors, row.EstimatedSpanCount),
+			AvgLatencyMs: row.AverageNano / 1e6, P50LatencyMs: milliseconds(row.Latencies, 0), P95LatencyMs: milliseconds(row.Latencies, 1),
+			P99LatencyMs: milliseconds(row.Latencies, 2), Apdex: apdex(row.Satisfied, row.Tolerated, row.EstimatedSpanCount), LastSeen: timestamppb.New(row.LastSeen),
+		})
+	}
+	return res, nil
+}
+
+// apdex is the score with four decimals.
+func apdex(satisfied, tolerated, total float64) float64 {
+	return math.Round(ratio(satisfied+tolerated/2, total)*1e4) / 1e4
+}
+
+// GetServiceApdex reads how satisfied the callers of a service are.
+func (s *Service) GetServiceApdex(ctx context.Context, req *svcv2.GetServiceApdexRequest) (*svcv2.ServiceApdex, error) {
+	org, r, err := ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
+	if err != nil {
+		return nil, err
+	}
+	threshold := apdexThreshold
+	if t := req.ApdexThresholdMs; t != nil {
+		threshold = time.Duration(*t * float64(time.Millisecond))
+	}
+	rows, err := read.All[query.ApdexRow](ctx, s.warehouse, org, query.ServiceApdex(r, threshold))
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		if err := s.known(ctx, org, r.Name, r.Window); err != nil {
+			return nil, err
+		}
+	}
+	res := &svcv2.ServiceApdex{
+		Object: "service_apdex", Service: r.Name, StartTime: timestamppb.New(r.Window.Start), EndTime: timestamppb.New(r.Window.End),
+		BucketSeconds: int32(r.Bucket / time.Second), ApdexThresholdMs: float64(threshold) / float64(time.Millisecond),
+	}
+	var all query.ApdexRow
+	for _, row := range rows {
+		all.Total, all.Satisfied, all.Tolerated = all.Total+row.Total, all.Satisfied+row.Satisfied, all.Tolerated+row.Tolerated
+		res.Points = append(res.Points, &svcv2.ServiceApdexPoint{
+			Timestamp: timestamppb.New(row.Bucket), TotalCount: row.Total, SatisfiedCount: row.Satisfied, ToleratingCount: row.Tolerated,
+			ApdexScore: apdex(row.Satisfied, row.Tolerated, row.Total),
+		})
+	}
+	if all.Total > 0 {
+		score := apdex(all.Satisfied, all.Tolerated, all.Total)
+		res.ApdexScore = &score
+	}
+	return res, nil
+}
+
+// ListServiceReleases lists the versions of a service.
+func (s *Service) ListServiceReleases(ctx context.Context, req *svcv2.ListServiceReleasesRequest) (*svcv2.ServiceReleases, error) {
+	org, r, err := ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.All[query.ReleaseRow](ctx, s.warehouse, org, query.ServiceReleases(r, maxReleases))
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		if err := s.known(ctx, org, r.Name, r.Window); err != nil {
+			return nil, err
+		}
+	}
+	res := &svcv2.ServiceReleases{
+		Object: "service_releases", Service: r.Name, StartTime: timestamppb.New(r.Window.Start), EndTime: timestamppb.New(r.Window.End),
+		BucketSeconds: int32(r.Bucket / time.Second),
+	}
+	for _, row := range rows {
+		p := &svcv2.ServiceRelease{
+			Version: row.Version, FirstSeen: timestamppb.New(row.First), LastSeen: timestamppb.New(row.Last), SpanCount: float64(row.SpanCount),
+			EstimatedSpanCount: row.EstimatedSpanCount, ErrorRate: ratio(row.EstimatedErrors, row.EstimatedSpanCount), P95LatencyMs: milliseconds(row.Latencies, 1),
+		}
+		for i, at := range row.Buckets {
+			p.Points = append(p.Points, &svcv2.ServiceReleasePoint{Timestamp: timestamppb.New(time.Unix(at, 0)), Count: row.Counts[i]})
+		}
+		res.Data = append(res.Data, p)
+	}
+	return res, nil
+}

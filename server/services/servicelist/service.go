@@ -1,0 +1,116 @@
+package servicelist
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+// maxBuckets is how many buckets a window may have (rest-wire.md 9.1).
+const maxBuckets = 1500
+
+// GetService reads one service, with the figures of the list.
+func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) (*svcv2.Service, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxServicesWindow)
+	if err != nil {
+		return nil, err
+	}
+	name := req.GetName()
+	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Name: &name, Limit: 1}))
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, notFound()
+	}
+	return toProto(rows[0], window.End.Sub(window.Start).Seconds()), nil
+}
+
+func notFound() error {
+	return apierr.New(apierr.ServiceNotFound, "No service of this name sent spans in the window. Names are matched exactly.", apierr.Param("name"))
+}
+
+// known tells a service without data for an answer from one that is not there.
+func (s *Service) known(ctx context.Context, org principal.OrgID, name string, w query.Window) error {
+	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: w, Name: &name, Limit: 1}))
+	if err == nil && len(rows) == 0 {
+		return notFound()
+	}
+	return err
+}
+
+// question is what the reads of one service have in common.
+type question interface {
+	GetName() string
+	GetStartTime() *timestamppb.Timestamp
+	GetEndTime() *timestamppb.Timestamp
+}
+
+// ask checks a question. seconds is the length of a bucket that the caller wants, nil for one that suits the window.
+func ask(ctx context.Context, q question, environment *string, seconds *int32) (principal.OrgID, query.ServiceRead, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return "", query.ServiceRead{}, err
+	}
+	window, err := query.NewWindow(q.GetStartTime(), q.GetEndTime(), query.MaxServicesWindow)
+	if err != nil {
+		return "", query.ServiceRead{}, err
+	}
+	bucket, err := bucketLength(window, seconds)
+	if err != nil {
+		return "", query.ServiceRead{}, err
+	}
+	return org, query.ServiceRead{Name: q.GetName(), Window: window, DeploymentEnvironment: environment, Bucket: bucket}, nil
+}
+
+// wantedBuckets is how many buckets a window has when the caller does not say.
+const wantedBuckets = 40
+
+// bucketLength is what the caller wants, or the step of the ladder that gives nearest to wantedBuckets.
+func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
+	length := w.End.Sub(w.Start)
+	if seconds != nil {
+		bucket := time.Duration(*seconds) * time.Second
+		if *seconds < 60 || *seconds%60 != 0 {
+			return 0, apierr.New(apierr.ParameterInvalid, fmt.Sprintf("bucket_seconds must be a multiple of 60, not %d.", *seconds), apierr.Param("bucket_seconds"))
+		}
+		if length/bucket > maxBuckets {
+			return 0, apierr.New(apierr.TelemetryBucketCountTooLarge,
+				fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", maxBuckets, *seconds),
+				apierr.Param("bucket_seconds"))
+		}
+		return bucket, nil
+	}
+	best, distance := time.Minute, math.Inf(1)
+	for _, step := range []time.Duration{
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour,
+	} {
+		if d := math.Abs(math.Log(float64(length) / float64(step) / wantedBuckets)); d < distance {
+			best, distance = step, d
+		}
+	}
+	return best, nil
+}
+
+// buckets lists the starts of the buckets of a window: multiples of their length since 1970.
+func buckets(w query.Window, length time.Duration) []time.Time {
+	n := int64(length / time.Second)
+	var out []time.Time
+	for at := w.Start.Unix() / n * n; at <= w.End.Unix(); at += n {
+		out = append(out, time.Unix(at, 0).UTC())
+	}
+	return out
+}

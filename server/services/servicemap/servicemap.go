@@ -1,0 +1,197 @@
+// Package servicemap answers the methods of svc.v2.ServiceMapService (rest-wire.md section 9).
+package servicemap
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	// maxEdges is how many edges of a kind an answer has at most.
+	maxEdges = 200
+	// maxServices is how many services an answer has at most beyond those of its edges.
+	maxServices = 1000
+	// peerRows is how many peers are looked at to find maxEdges that are no services.
+	peerRows = 2000
+	// sliceSpans is how many spans calls are looked for in at once: it bounds the memory of a read, whatever the window.
+	sliceSpans = 3_000_000
+)
+
+// Service implements svcv2connect.ServiceMapServiceHandler. It is safe for concurrent use.
+type Service struct {
+	warehouse read.Warehouse
+	blocks    blocks
+}
+
+// New returns the service.
+func New(w read.Warehouse, now func() time.Time) *Service {
+	return &Service{warehouse: w, blocks: blocks{now: now}}
+}
+
+// GetServiceMap reads the services of a window and what they call.
+func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapRequest) (*svcv2.ServiceMap, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxServicesWindow)
+	if err != nil {
+		return nil, err
+	}
+	environment, service := given(req.DeploymentEnvironment), given(req.ServiceName)
+	services, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Limit: maxServices}))
+	if err != nil {
+		return nil, err
+	}
+	m := newMap(services)
+	calls, err := s.calls(ctx, org, window, environment)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range calls {
+		if service == nil || c.Source == *service || c.Target == *service {
+			m.edges = append(m.edges, c)
+		}
+	}
+	peers, err := read.All[query.PeerRow](ctx, s.warehouse, org, query.PeerCalls(window, service, environment, peerRows))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range peers {
+		if p.Kind != "external" || !m.internal(p.Name) {
+			m.peers = append(m.peers, p)
+		}
+	}
+	var inEnvironment []query.ServiceRow
+	switch {
+	case service != nil:
+		for _, row := range services {
+			if row.ServiceName == *service {
+				inEnvironment = append(inEnvironment, row)
+			}
+		}
+	case environment != nil:
+		if inEnvironment, err = read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
+			Window: window, DeploymentEnvironment: environment, Limit: maxServices,
+		})); err != nil {
+			return nil, err
+		}
+	default:
+		inEnvironment = services
+	}
+	res := m.toProto(inEnvironment)
+	res.StartTime, res.EndTime = timestamppb.New(window.Start), timestamppb.New(window.End)
+	return res, nil
+}
+
+// given is nil for a parameter that is left out or empty.
+func given(s *string) *string {
+	if s == nil || *s == "" {
+		return nil
+	}
+	return s
+}
+
+// calls adds up the calls of a window, slice after slice: calls are found by a join, whose memory grows with the spans.
+func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window, environment *string) ([]query.CallRow, error) {
+	hours, err := read.All[query.SpanHourRow](ctx, s.warehouse, org, query.SpanHours(w))
+	if err != nil {
+		return nil, err
+	}
+	type ends struct{ source, target string }
+	sum := map[ends]*query.CallStats{}
+	for _, slice := range parts(w, hours) {
+		key, keep := s.blocks.key(org, slice, environment)
+		rows, kept := []query.CallRow(nil), false
+		if keep {
+			rows, kept = s.blocks.get(key)
+		}
+		if !kept {
+			if rows, err = read.All[query.CallRow](ctx, s.warehouse, org, query.ServiceCalls(slice, environment)); err != nil {
+				return nil, err
+			}
+			if keep {
+				s.blocks.put(key, rows)
+			}
+		}
+		for _, r := range rows {
+			of := ends{r.Source, r.Target}
+			if sum[of] == nil {
+				sum[of] = &query.CallStats{}
+			}
+			sum[of].Add(r.CallStats)
+		}
+	}
+	var out []query.CallRow
+	for of, stats := range sum {
+		out = append(out, query.CallRow{Source: of.source, Target: of.target, CallStats: *stats})
+	}
+	slices.SortFunc(out, func(a, b query.CallRow) int {
+		return cmp.Or(cmp.Compare(b.EstimatedCalls, a.EstimatedCalls), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target))
+	})
+	return out, nil
+}
+
+// parts cuts a window into spans of time of whole hours that hold about sliceSpans spans and lie in one block, without the hours that hold
+// none. No instant is in two.
+func parts(w query.Window, hours []query.SpanHourRow) []query.Window {
+	var out []query.Window
+	var held uint64
+	for _, h := range hours {
+		part := query.Window{Start: h.Hour, End: h.Hour.Add(time.Hour - 1)}
+		if part.Start.Before(w.Start) {
+			part.Start = w.Start
+		}
+		if part.End.After(w.End) {
+			part.End = w.End
+		}
+		if n := len(out); n > 0 && held+h.Spans <= sliceSpans && out[n-1].End.Add(1).Equal(part.Start) && !part.Start.Equal(part.Start.Truncate(block)) {
+			out[n-1].End = part.End
+			held += h.Spans
+			continue
+		}
+		out, held = append(out, part), h.Spans
+	}
+	return out
+}
+
+// serviceMap collects what is on the map.
+type serviceMap struct {
+	services map[string]query.ServiceRow
+	edges    []query.CallRow
+	peers    []query.PeerRow
+}
+
+func newMap(services []query.ServiceRow) *serviceMap {
+	m := &serviceMap{services: map[string]query.ServiceRow{}}
+	for _, s := range services {
+		m.services[s.ServiceName] = s
+	}
+	return m
+}
+
+// internal tells whether a host or RPC service is a service of the organization: by its name, or by the first part of a host name
+// as clusters give them (`cart.shop.svc.cluster.local`).
+func (m *serviceMap) internal(name string) bool {
+	if _, known := m.services[name]; known {
+		return true
+	}
+	host, _, _ := strings.Cut(name, ":")
+	first, _, _ := strings.Cut(host, ".")
+	for _, n := range []string{host, first} {
+		if _, known := m.services[n]; known {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,212 @@
+package sessionreplays
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+// Limits of the reads of a recording (rest-wire.md section 10).
+const (
+	maxManifest = 20_000
+	maxChunks   = 40
+	// maxPayload is what a page of events holds for certain: JSON inside of JSON grows by at most a third, as far as recordings go.
+	maxPayload = 6_000_000
+	// maxEncoded bounds the body of a page of events.
+	maxEncoded = 8_000_000
+	// chunkOverhead is more than what a chunk takes in the body besides its events.
+	chunkOverhead = 256
+)
+
+// GetSessionReplayManifest returns the chunks of a recording without their events.
+func (s *Service) GetSessionReplayManifest(ctx context.Context, req *svcv2.GetSessionReplayManifestRequest) (*svcv2.SessionReplayManifest, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	session, err := parseID(req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	received, err := bounds(req.GetWindowStart(), req.GetWindowEnd())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.extent(ctx, org, session); err != nil {
+		return nil, err
+	}
+	rows, err := read.All[query.ChunkRow](ctx, s.warehouse, org, query.SessionManifest(query.ChunkRange{
+		SessionID: session, Received: received, To: maxSeq, Limit: maxManifest + 1,
+	}))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.SessionReplayManifest{
+		Object: "session_replay.manifest", SessionId: formatID(session), MaxChunksPerRequest: maxChunks, MaxBytesPerRequest: maxPayload, Truncated: len(rows) > maxManifest,
+	}
+	if res.Truncated {
+		rows = rows[:maxManifest]
+	}
+	for _, row := range rows {
+		res.Chunks = append(res.Chunks, &svcv2.SessionReplayChunk{
+			ChunkSeq: row.ChunkSeq, Timestamp: timestamppb.New(row.Timestamp), DurationMs: row.DurationMs, EventCount: row.EventCount,
+			ByteSize: float64(row.ByteSize), IsCheckpoint: row.IsCheckpoint,
+		})
+		res.TotalByteSize += float64(row.ByteSize)
+	}
+	res.ChunkCount = uint32(len(rows))
+	if err := s.audit(ctx, org, "getSessionReplayManifest", formatID(session), nil); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// GetSessionReplayEvents returns a page of chunks with their events. Their sizes are looked at before they are read: what is too large is
+// refused without inflating it.
+func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSessionReplayEventsRequest) (*svcv2.GetSessionReplayEventsResponse, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	session, err := parseID(req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	limit, err := paging.Limit(req.Limit)
+	if err != nil {
+		return nil, err
+	}
+	limit = min(limit, maxChunks)
+	from, err := paging.ParseChunk(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	received, err := bounds(req.GetWindowStart(), req.GetWindowEnd())
+	if err != nil {
+		return nil, err
+	}
+	part := query.ChunkRange{SessionID: session, Received: received, From: max(from, uint32(req.GetFromChunkSeq())), To: maxSeq, Limit: limit + 1}
+	if req.ToChunkSeq != nil {
+		if part.To = uint32(req.GetToChunkSeq()); req.FromChunkSeq != nil && req.GetToChunkSeq() < req.GetFromChunkSeq() {
+			return nil, apierr.New(apierr.ParameterInvalid, "to_chunk_seq must not be below from_chunk_seq.", apierr.Param("to_chunk_seq"))
+		}
+	}
+	if _, err := s.extent(ctx, org, session); err != nil {
+		return nil, err
+	}
+	sizes, err := read.All[query.ChunkRow](ctx, s.warehouse, org, query.SessionManifest(part))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.GetSessionReplayEventsResponse{Object: "list", HasMore: len(sizes) > limit}
+	if res.HasMore {
+		next := paging.FormatChunk(sizes[limit].ChunkSeq)
+		res.NextCursor = &next
+		sizes = sizes[:limit]
+	}
+	if err := checkSize(sizes); err != nil {
+		return nil, err
+	}
+	if len(sizes) > 0 {
+		// A chunk that arrives meanwhile is given too, rather than left out.
+		part.To, part.Limit = sizes[len(sizes)-1].ChunkSeq, maxManifest
+		rows, err := read.All[query.ChunkRow](ctx, s.warehouse, org, query.SessionChunks(part))
+		if err != nil {
+			return nil, err
+		}
+		if res.Data, err = toChunks(rows); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.audit(ctx, org, "getSessionReplayEvents", formatID(session), map[string]any{"chunks": len(res.GetData())}); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+func checkSize(rows []query.ChunkRow) error {
+	var total uint64
+	for _, row := range rows {
+		total += row.ByteSize + chunkOverhead
+	}
+	if total > maxEncoded {
+		return tooLarge(len(rows))
+	}
+	return nil
+}
+
+func tooLarge(chunks int) error {
+	if chunks == 1 {
+		return apierr.New(apierr.SessionReplayRangeTooLarge, fmt.Sprintf("The chunk alone is larger than the %d bytes that an answer may have. Pass over it with from_chunk_seq.", maxEncoded),
+			apierr.Param("from_chunk_seq"))
+	}
+	return apierr.New(apierr.SessionReplayRangeTooLarge,
+		fmt.Sprintf("The %d chunks are larger than the %d bytes that an answer may have. Ask for fewer: the manifest tells their sizes.", chunks, maxEncoded),
+		apierr.Param("limit"))
+}
+
+func toChunks(rows []query.ChunkRow) ([]*svcv2.SessionReplayEventChunk, error) {
+	var out []*svcv2.SessionReplayEventChunk
+	encoded := 0
+	for _, row := range rows {
+		events, err := inflate(row.Payload, maxEncoded-encoded)
+		if errors.Is(err, errLong) {
+			return nil, tooLarge(len(rows))
+		}
+		if err != nil {
+			return nil, apierr.New(apierr.WarehouseResultDecode, fmt.Sprintf("The chunk %d of the recording cannot be read.", row.ChunkSeq), apierr.Cause(err))
+		}
+		if encoded += encodedLength(events) + chunkOverhead; encoded > maxEncoded {
+			return nil, tooLarge(len(rows))
+		}
+		out = append(out, &svcv2.SessionReplayEventChunk{
+			Object: "session_replay.event_chunk", ChunkSeq: row.ChunkSeq, Timestamp: timestamppb.New(row.Timestamp), DurationMs: row.DurationMs,
+			EventCount: row.EventCount, ByteSize: float64(row.ByteSize), IsCheckpoint: row.IsCheckpoint, Events: events,
+		})
+	}
+	return out, nil
+}
+
+var errLong = errors.New("longer than it may be")
+
+// inflate unpacks a chunk of at most limit bytes. Texts of a recording need not be valid UTF-8, those of JSON must.
+func inflate(payload string, limit int) (string, error) {
+	zr, err := gzip.NewReader(strings.NewReader(payload))
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	n, err := io.Copy(&b, io.LimitReader(zr, int64(limit)+1))
+	if err != nil {
+		return "", err
+	}
+	if n > int64(limit) {
+		return "", errLong
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD"), nil
+}
+
+// encodedLength is what a text takes as a JSON string.
+func encodedLength(s string) int {
+	n := len(s) + 2
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"', c == '\\', c == '\n', c == '\r', c == '\t', c == '\b', c == '\f':
+			n++
+		case c < 0x20:
+			n += 5
+		}
+	}
+	return n
+}

@@ -1,0 +1,37 @@
+package traces
+
+import (
+	"context"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+// SearchTraceFacets counts the values that people filter spans by.
+func (s *Service) SearchTraceFacets(ctx context.Context, req *svcv2.SearchTraceFacetsRequest) (*svcv2.FacetList, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	if err != nil {
+		return nil, err
+	}
+	filters, possible, err := toFilters(req.GetFilters())
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.FacetList{Object: "list"}
+	if !possible {
+		return res, nil
+	}
+	rows, err := read.All[query.FacetRow](ctx, s.warehouse, org, query.TraceFacets(window, filters))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range query.CutFacets(rows) {
+		res.Data = append(res.Data, &svcv2.Facet{FacetType: r.Type, Name: r.Name, Count: r.Count})
+	}
+	return res, nil
+}

@@ -1,0 +1,132 @@
+package traces
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	// The first slice of a search with filters is this part of the window, the next ones are longer by sliceGrowth.
+	firstSlice  = 64
+	sliceGrowth = 4
+	// shortestSlice spares a search of a short window the many reads of tiny slices.
+	shortestSlice = 5 * time.Minute
+	// spansOfTrace is how many matching spans are looked at for each trace that is wanted, before a slice is read.
+	spansOfTrace = 4
+	// maxListed is how many traces are looked up by a list of their ids; more are found by one statement.
+	maxListed = 1000
+)
+
+// finder is what the slices of one search have in common.
+type finder struct {
+	*Service
+	org     principal.OrgID
+	before  *paging.TraceKey
+	filters *query.TraceFilters
+}
+
+// latest walks the window backwards in slices until it has enough traces: who looks for the latest 20 of a busy week pays for
+// its last minutes.
+func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]query.TraceRow, error) {
+	if s.before != nil && s.before.Start.Before(w.End) {
+		w.End = s.before.Start
+	}
+	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)
+	look := want * spansOfTrace
+	var rows []query.TraceRow
+	var slice query.Window
+	for ; !w.End.Before(w.Start) && len(rows) < want; w.End = slice.Start.Add(-1) {
+		slice = query.Window{Start: w.End.Add(-length), End: w.End}
+		if slice.Start.Before(w.Start) {
+			slice.Start = w.Start
+		}
+		missing := want - len(rows)
+		var horizon query.TraceHorizonRow
+		var err error
+		switch {
+		case s.filters == nil:
+			// Without filters the list of roots says how far back the page reaches, at once for the whole window.
+			slice.Start = w.Start
+			if horizon, err = read.One[query.TraceHorizonRow](ctx, s.warehouse, s.org, query.TraceHorizon(w, missing)); err != nil {
+				return nil, err
+			}
+			if horizon.Roots == uint64(missing) {
+				slice.Start = horizon.Horizon
+			}
+		case s.filters.ServiceName != nil:
+			// The key says which spans of a service are its latest.
+			if horizon, err = read.One[query.TraceHorizonRow](ctx, s.warehouse, s.org, query.SpanHorizon(slice, s.filters, look)); err != nil {
+				return nil, err
+			}
+			if horizon.Roots == uint64(look) {
+				slice.Start = horizon.Horizon
+			}
+			look *= sliceGrowth // each trace has more matching spans than was thought
+		}
+		length *= sliceGrowth
+		found, err := s.slice(ctx, slice, missing)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, found...)
+	}
+	return rows, nil
+}
+
+// slice finds the latest traces that begin in a slice.
+func (s *finder) slice(ctx context.Context, slice query.Window, want int) ([]query.TraceRow, error) {
+	within := query.TracesWithin(slice, maxListed+1)
+	if s.filters != nil {
+		within = query.MatchingTraces(slice, s.filters, maxListed+1)
+	}
+	listed, err := read.All[query.TraceIDRow](ctx, s.warehouse, s.org, within)
+	if err != nil {
+		return nil, err
+	}
+	if len(listed) > maxListed {
+		return read.All[query.TraceRow](ctx, s.warehouse, s.org, query.SearchTraces(query.TraceSearch{Slice: slice, Before: s.before, Filters: s.filters, Limit: want}))
+	}
+	var rows []query.TraceRow
+	rootless := make([]string, len(listed))
+	for i, r := range listed {
+		rootless[i] = r.TraceID
+	}
+	if len(rootless) > 0 {
+		roots, err := read.All[query.TraceRow](ctx, s.warehouse, s.org, query.RootsOf(rootless, slice))
+		if err != nil {
+			return nil, err
+		}
+		withRoot := map[string]bool{}
+		for _, r := range roots {
+			withRoot[r.TraceID] = true
+			if !r.Start.Before(slice.Start) && !r.Start.After(slice.End) {
+				rows = append(rows, r)
+			}
+		}
+		rootless = slices.DeleteFunc(rootless, func(id string) bool { return withRoot[id] })
+	}
+	if len(rootless) > 0 {
+		first, err := read.All[query.TraceRow](ctx, s.warehouse, s.org, query.FirstSpansOf(rootless, slice))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, first...)
+	}
+	if k := s.before; k != nil {
+		rows = slices.DeleteFunc(rows, func(r query.TraceRow) bool {
+			return r.Start.After(k.Start) || r.Start.Equal(k.Start) && r.TraceID >= k.TraceID
+		})
+	}
+	slices.SortFunc(rows, func(a, b query.TraceRow) int {
+		return cmp.Or(b.Start.Compare(a.Start), strings.Compare(b.TraceID, a.TraceID))
+	})
+	return rows[:min(len(rows), want)], nil
+}

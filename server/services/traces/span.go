@@ -1,0 +1,28 @@
+package traces
+
+import (
+	"context"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+// GetSpan reads one span with everything that it carries.
+func (s *Service) GetSpan(ctx context.Context, req *svcv2.GetSpanRequest) (*svcv2.Span, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	traceID := strings.ToLower(req.GetTraceId())
+	rows, err := read.All[query.SpanRow](ctx, s.warehouse, org, query.Span(traceID, strings.ToLower(req.GetSpanId())))
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, apierr.New(apierr.SpanNotFound, "This organization has no span with this id in this trace, or no longer. Spans are kept for 30 days.", apierr.Param("span_id"))
+	}
+	return toSpan(traceID, rows[0]), nil
+}

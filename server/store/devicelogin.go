@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/devicelogin"
+	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// States of a device login.
+const (
+	DeviceLoginPending  = "pending"
+	DeviceLoginApproved = "approved"
+	DeviceLoginDenied   = "denied"
+	DeviceLoginRedeemed = "redeemed"
+)
+
+// deviceLoginKept is how long an ended login still tells whoever asks that it has ended.
+const deviceLoginKept = time.Hour
+
+// DeviceLogin is a login of the command line that a person decides about.
+type DeviceLogin struct {
+	ID            uuid.UUID
+	ClientName    string
+	ClientAddress string
+	Status        string
+	// Org and User are those of whoever decided; empty before.
+	Org       principal.OrgID
+	User      principal.UserID
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	PolledAt  *time.Time
+}
+
+// NewDeviceLogin is a login to begin.
+type NewDeviceLogin struct {
+	DeviceCodeHash string
+	UserCodeHash   string
+	ClientName     string
+	ClientAddress  string
+	ExpiresAt      time.Time
+}
+
+// CreateDeviceLogin begins a login, and forgets those that ended a while ago. ErrConflict: a code is in use.
+func (s *Store) CreateDeviceLogin(ctx context.Context, in NewDeviceLogin) (DeviceLogin, error) {
+	var out DeviceLogin
+	err := s.tx(ctx, "create device login", func(tx *ent.Tx) error {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return err
+		}
+		now := s.stamp()
+		if _, err := tx.DeviceLogin.Delete().Where(devicelogin.ExpiresAtLTE(now.Add(-deviceLoginKept))).Exec(ctx); err != nil {
+			return err
+		}
+		row, err := tx.DeviceLogin.Create().SetID(id).SetDeviceCodeHash(in.DeviceCodeHash).SetUserCodeHash(in.UserCodeHash).
+			SetClientName(in.ClientName).SetClientAddress(in.ClientAddress).SetCreatedAt(now).SetExpiresAt(utc(in.ExpiresAt)).Save(ctx)
+		if err != nil {
+			return err
+		}
+		out = toDeviceLogin(row)
+		return nil
+	})
+	return out, err
+}
+
+// DeviceLoginByUserCode finds a login by the hash of its user code, until it expires.
+func (s *Store) DeviceLoginByUserCode(ctx context.Context, hash string) (DeviceLogin, error) {
+	row, err := s.read.DeviceLogin.Query().Where(devicelogin.UserCodeHash(hash), devicelogin.ExpiresAtGT(s.stamp())).Only(ctx)
+	if err != nil {
+		return DeviceLogin{}, mapError("find device login", err)
+	}
+	return toDeviceLogin(row), nil
+}
+
+// DecideDeviceLogin approves or denies a login, once, for a user in an organization. ErrNotFound: it is not pending any more.
+func (s *Store) DecideDeviceLogin(ctx context.Context, org principal.OrgID, user principal.UserID, id uuid.UUID, approve bool) (DeviceLogin, error) {
+	var out DeviceLogin
+	err := s.tx(ctx, "decide device login", func(tx *ent.Tx) error {
+		status := DeviceLoginDenied
+		if approve {
+			status = DeviceLoginApproved
+		}
+		n, err := tx.DeviceLogin.Update().Where(
+			devicelogin.ID(id), devicelogin.StatusEQ(DeviceLoginPending), devicelogin.ExpiresAtGT(s.stamp()),
+		).SetStatus(devicelogin.Status(status)).SetOrgID(string(org)).SetUserID(string(user)).Save(ctx)
+		if err := affected("decide device login", n, err); err != nil {
+			return err
+		}
+		row, err := tx.DeviceLogin.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		out = toDeviceLogin(row)
+		return s.audit(ctx, tx, org, AuditEvent{
+			Action: "cli_login." + status, AffectedUser: user,
+			Metadata: map[string]any{"client_name": out.ClientName, "client_address": out.ClientAddress},
+		})
+	})
+	return out, err
+}
+
+// PollDeviceLogin finds a login by the hash of its device code, as it was before, and notes that it was asked for. Expired ones are
+// found too.
+func (s *Store) PollDeviceLogin(ctx context.Context, hash string) (DeviceLogin, error) {
+	row, err := s.write.DeviceLogin.Query().Where(devicelogin.DeviceCodeHash(hash)).Only(ctx)
+	if err != nil {
+		return DeviceLogin{}, mapError("poll device login", err)
+	}
+	if err := s.write.DeviceLogin.Update().Where(devicelogin.ID(row.ID)).SetPolledAt(s.stamp()).Exec(ctx); err != nil {
+		return DeviceLogin{}, mapError("poll device login", err)
+	}
+	return toDeviceLogin(row), nil
+}
+
+// ErrNoAdministrator: whoever approved a login does not administer the organization any more.
+var ErrNoAdministrator = errors.New("store: the user does not administer the organization")
+
+// RedeemedLogin is what came of a device login.
+type RedeemedLogin struct {
+	Key          ApiKey
+	User         User
+	Organization Organization
+}
+
+// RedeemDeviceLogin makes the key of an approved login, once, all or nothing. CreatedBy and CreatedByEmail of the key are those of
+// whoever approved. ErrNotFound: it is not approved, or has expired or been redeemed. ErrNoAdministrator.
+func (s *Store) RedeemDeviceLogin(ctx context.Context, id uuid.UUID, in NewApiKey) (RedeemedLogin, error) {
+	const op = "redeem device login"
+	var out RedeemedLogin
+	err := s.tx(ctx, op, func(tx *ent.Tx) error {
+		n, err := tx.DeviceLogin.Update().Where(
+			devicelogin.ID(id), devicelogin.StatusEQ(DeviceLoginApproved), devicelogin.ExpiresAtGT(s.stamp()),
+		).SetStatus(DeviceLoginRedeemed).Save(ctx)
+		if err := affected(op, n, err); err != nil {
+			return err
+		}
+		row, err := tx.DeviceLogin.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		login := toDeviceLogin(row)
+		member, err := tx.Membership.Query().Where(
+			membership.OrgID(string(login.Org)), membership.UserID(string(login.User)), membership.RoleEQ(membership.RoleAdmin),
+		).WithUser().WithOrganization().Only(ctx)
+		if ent.IsNotFound(err) {
+			return ErrNoAdministrator
+		}
+		if err != nil {
+			return err
+		}
+		out.User, out.Organization = toUser(member.Edges.User), toOrganization(member.Edges.Organization)
+		in.CreatedBy, in.CreatedByEmail = out.User.ID, out.User.Email
+		if out.Key, err = s.createApiKey(ctx, tx, login.Org, in); err != nil {
+			return err
+		}
+		// The program that waits has no identity: whoever approved it makes the key.
+		actor := asUser(ctx, login.Org, out.User, principal.RoleAdmin)
+		e := out.Key.event("created", nil)
+		e.Metadata = map[string]any{"cli_login": true, "client_name": login.ClientName}
+		return s.audit(actor, tx, login.Org, e)
+	})
+	if errors.Is(err, ErrNoAdministrator) {
+		return RedeemedLogin{}, fmt.Errorf("store: %s: %w", op, ErrNoAdministrator)
+	}
+	return out, err
+}
+
+func toDeviceLogin(row *ent.DeviceLogin) DeviceLogin {
+	out := DeviceLogin{
+		ID: row.ID, ClientName: row.ClientName, ClientAddress: row.ClientAddress, Status: string(row.Status),
+		CreatedAt: utc(row.CreatedAt), ExpiresAt: utc(row.ExpiresAt), PolledAt: utcPtr(row.PolledAt),
+	}
+	if row.OrgID != nil {
+		out.Org = principal.OrgID(*row.OrgID)
+	}
+	if row.UserID != nil {
+		out.User = principal.UserID(*row.UserID)
+	}
+	return out
+}

@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/ent/oauthclient"
+	"github.com/svc-observability/svc/ent/oauthgrant"
+	"github.com/svc-observability/svc/ent/oauthtoken"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// oauthGrantKept is how long a grant that has ended is still known, so that the use of what it gave is still seen.
+const oauthGrantKept = 7 * 24 * time.Hour
+
+// OAuthGrant is what a user allowed a program in one organization.
+type OAuthGrant struct {
+	ID                   uuid.UUID
+	Org                  principal.OrgID
+	User                 principal.UserID
+	ClientID, ClientName string
+	// Scope is separated by spaces, `*` for everything.
+	Scope, Resource, RedirectURI string
+	CodeChallenge                string
+	CodeExpiresAt, CreatedAt     time.Time
+	ExpiresAt                    time.Time
+	RedeemedAt                   *time.Time
+	UsedAt                       *time.Time
+	RevokedAt                    *time.Time
+}
+
+// NewOAuthGrant is a grant to begin, as an authorization code.
+type NewOAuthGrant struct {
+	User                                  principal.UserID
+	ClientID, ClientName, Scope, Resource string
+	RedirectURI, CodeHash, CodeChallenge  string
+	CodeExpiresAt, ExpiresAt              time.Time
+}
+
+// CreateOAuthGrant begins a grant of a member of the organization, and forgets those that ended a while ago. ErrNotFound: the user is no member.
+func (s *Store) CreateOAuthGrant(ctx context.Context, org principal.OrgID, in NewOAuthGrant) (OAuthGrant, error) {
+	const op = "create OAuth grant"
+	var out OAuthGrant
+	err := s.tx(ctx, op, func(tx *ent.Tx) error {
+		now := s.stamp()
+		_, err := tx.OAuthGrant.Delete().Where(oauthgrant.Or(
+			oauthgrant.ExpiresAtLT(now.Add(-oauthGrantKept)),
+			oauthgrant.And(oauthgrant.RedeemedAtIsNil(), oauthgrant.CodeExpiresAtLT(now.Add(-time.Hour))),
+		)).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		member, err := tx.Membership.Query().Where(membership.OrgID(string(org)), membership.UserID(string(in.User))).Exist(ctx)
+		if err != nil {
+			return err
+		}
+		if !member {
+			return fmt.Errorf("store: %s: %w", op, ErrNotFound)
+		}
+		id, err := uuid.NewV7()
+		if err != nil {
+			return err
+		}
+		row, err := tx.OAuthGrant.Create().SetID(id).SetOrgID(string(org)).SetUserID(string(in.User)).SetClientID(in.ClientID).SetClientName(in.ClientName).
+			SetScope(in.Scope).SetResource(in.Resource).SetRedirectURI(in.RedirectURI).SetCodeHash(in.CodeHash).SetCodeChallenge(in.CodeChallenge).
+			SetCodeExpiresAt(utc(in.CodeExpiresAt)).SetCreatedAt(now).SetExpiresAt(utc(in.ExpiresAt)).Save(ctx)
+		if err != nil {
+			return err
+		}
+		// A program that publishes its own metadata has no row.
+		if err := tx.OAuthClient.Update().Where(oauthclient.ID(in.ClientID)).SetUsedAt(now).Exec(ctx); err != nil {
+			return err
+		}
+		out = toOAuthGrant(row)
+		return s.auditGrant(ctx, tx, out, "created", nil)
+	})
+	return out, err
+}
+
+func (s *Store) auditGrant(ctx context.Context, tx *ent.Tx, g OAuthGrant, verb string, metadata map[string]any) error {
+	all := map[string]any{"client_id": g.ClientID, "client_name": g.ClientName, "scope": g.Scope}
+	for k, v := range metadata {
+		all[k] = v
+	}
+	return s.audit(ctx, tx, g.Org, AuditEvent{Action: "oauth_grant." + verb, ResourceID: g.ID.String(), AffectedUser: g.User, Metadata: all})
+}
+
+// OAuthTokens are the hashes and ends of a new pair.
+type OAuthTokens struct {
+	AccessHash, RefreshHash           string
+	AccessExpiresAt, RefreshExpiresAt time.Time
+}
+
+// OAuthGrantByCode finds a grant by the hash of its code, whatever became of it.
+func (s *Store) OAuthGrantByCode(ctx context.Context, hash string) (OAuthGrant, error) {
+	row, err := s.write.OAuthGrant.Query().Where(oauthgrant.CodeHash(hash)).Only(ctx)
+	if err != nil {
+		return OAuthGrant{}, mapError("find OAuth grant", err)
+	}
+	return toOAuthGrant(row), nil
+}
+
+// ErrReplayed: a code or refresh token was used before. The grant is revoked.
+var ErrReplayed = errors.New("store: the code or token was used before")
+
+// RedeemOAuthCode turns the code of a grant into its first tokens, once. ErrReplayed: it was done before, and now the tokens are void.
+func (s *Store) RedeemOAuthCode(ctx context.Context, id uuid.UUID, in OAuthTokens) error {
+	return s.oauthStep(ctx, "redeem OAuth code", id, "the authorization code was used twice", func(tx *ent.Tx) (bool, error) {
+		now := s.stamp()
+		n, err := tx.OAuthGrant.Update().Where(oauthgrant.ID(id), oauthgrant.RedeemedAtIsNil(), oauthgrant.RevokedAtIsNil(), oauthgrant.CodeExpiresAtGT(now)).
+			SetRedeemedAt(now).SetUsedAt(now).Save(ctx)
+		if err != nil || n == 0 {
+			return false, err
+		}
+		return true, s.addTokens(ctx, tx, id, in)
+	})
+}
+
+// OAuthRefresh is a refresh token with its grant.
+type OAuthRefresh struct {
+	ID         uuid.UUID
+	Grant      OAuthGrant
+	ExpiresAt  time.Time
+	ReplacedAt *time.Time
+}
+
+// OAuthRefreshByHash finds a refresh token, whatever became of it.
+func (s *Store) OAuthRefreshByHash(ctx context.Context, hash string) (OAuthRefresh, error) {
+	row, err := s.write.OAuthToken.Query().Where(oauthtoken.TokenHash(hash), oauthtoken.KindEQ(oauthtoken.KindRefresh)).WithGrant().Only(ctx)
+	if err != nil {
+		return OAuthRefresh{}, mapError("find refresh token", err)
+	}
+	return OAuthRefresh{ID: row.ID, Grant: toOAuthGrant(row.Edges.Grant), ExpiresAt: utc(row.ExpiresAt), ReplacedAt: utcPtr(row.ReplacedAt)}, nil
+}
+
+// RotateOAuthTokens gives a grant a new pair for a refresh token, once. ErrReplayed: the refresh token was used before, and now all
+// tokens of the grant are void (RFC 9700 section 4.14.2).
+func (s *Store) RotateOAuthTokens(ctx context.Context, refresh OAuthRefresh, in OAuthTokens) error {
+	return s.oauthStep(ctx, "refresh OAuth tokens", refresh.Grant.ID, "a refresh token was used twice", func(tx *ent.Tx) (bool, error) {
+		now := s.stamp()
+		n, err := tx.OAuthToken.Update().Where(oauthtoken.ID(refresh.ID), oauthtoken.ReplacedAtIsNil()).SetReplacedAt(now).Save(ctx)
+		if err != nil || n == 0 {
+			return false, err
+		}
+		n, err = tx.OAuthGrant.Update().Where(oauthgrant.ID(refresh.Grant.ID), oauthgrant.RevokedAtIsNil()).SetUsedAt(now).Save(ctx)
+		if err != nil || n == 0 {
+			return false, err
+		}
+		// What has expired cannot be used again, so nothing has to be recognized by it.
+		if _, err := tx.OAuthToken.Delete().Where(oauthtoken.GrantID(refresh.Grant.ID), oauthtoken.ExpiresAtLT(now)).Exec(ctx); err != nil {
+			return false, err
+		}
+		return true, s.addTokens(ctx, tx, refresh.Grant.ID, in)
+	})
+}
+
+func (s *Store) addTokens(ctx context.Context, tx *ent.Tx, grant uuid.UUID, in OAuthTokens) error {
+	now := s.stamp()
+	for _, t := range []struct {
+		kind oauthtoken.Kind
+		hash string
+		ends time.Time
+	}{{oauthtoken.KindAccess, in.AccessHash, in.AccessExpiresAt}, {oauthtoken.KindRefresh, in.RefreshHash, in.RefreshExpiresAt}} {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return err
+		}
+		if err := tx.OAuthToken.Create().SetID(id).SetGrantID(grant).SetKind(t.kind).SetTokenHash(t.hash).SetCreatedAt(now).SetExpiresAt(utc(t.ends)).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oauthStep runs a step that may happen once; when it happened before, the grant is revoked instead, for good.
+func (s *Store) oauthStep(ctx context.Context, op string, grant uuid.UUID, reason string, step func(*ent.Tx) (bool, error)) error {
+	replayed := false
+	err := s.mutate(ctx, op, func(tx *ent.Tx) (Change, error) {
+		replayed = false
+		done, err := step(tx)
+		if err != nil || done {
+			return Change{}, err
+		}
+		replayed = true
+		return s.revokeGrant(ctx, tx, grant, map[string]any{"reason": reason})
+	})
+	if err == nil && replayed {
+		return fmt.Errorf("store: %s: %w", op, ErrReplayed)
+	}
+	return err
+}
+
+// revokeGrant voids all tokens of a grant. Doing so again changes nothing.
+func (s *Store) revokeGrant(ctx context.Context, tx *ent.Tx, id uuid.UUID, metadata map[string]any) (Change, error) {
+	n, err := tx.OAuthGrant.Update().Where(oauthgrant.ID(id), oauthgrant.RevokedAtIsNil()).SetRevokedAt(s.stamp()).Save(ctx)
+	if err != nil || n == 0 {
+		return Change{}, err
+	}
+	row, err := tx.OAuthGrant.Get(ctx, id)
+	if err != nil {
+		return Change{}, err
+	}
+	g := toOAuthGrant(row)
+	return Change{Subject: SubjectOAuthGrant, Org: g.Org, User: g.User}, s.auditGrant(ctx, tx, g, "revoked", metadata)
+}
+
+// RevokeOAuthToken ends the grant to which an access or refresh token of the client belongs. ErrNotFound: it is no such token.
+func (s *Store) RevokeOAuthToken(ctx context.Context, clientID, hash string) error {
+	return s.mutate(ctx, "revoke OAuth token", func(tx *ent.Tx) (Change, error) {
+		row, err := tx.OAuthToken.Query().Where(oauthtoken.TokenHash(hash), oauthtoken.HasGrantWith(oauthgrant.ClientID(clientID))).Only(ctx)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.revokeGrant(ctx, tx, row.GrantID, map[string]any{"reason": "revoked by the client"})
+	})
+}
+
+// ListOAuthGrants lists what a user has allowed and not taken back, the newest first.
+func (s *Store) ListOAuthGrants(ctx context.Context, user principal.UserID) ([]OAuthGrant, error) {
+	rows, err := s.read.OAuthGrant.Query().Where(
+		oauthgrant.UserID(string(user)), oauthgrant.RedeemedAtNotNil(), oauthgrant.RevokedAtIsNil(), oauthgrant.ExpiresAtGT(s.stamp()),
+	).Order(ent.Desc(oauthgrant.FieldCreatedAt, oauthgrant.FieldID)).Limit(200).All(ctx)
+	if err != nil {
+		return nil, mapError("list OAuth grants", err)
+	}
+	out := make([]OAuthGrant, len(rows))
+	for i, row := range rows {
+		out[i] = toOAuthGrant(row)
+	}
+	return out, nil
+}
+
+// RevokeOAuthGrant takes back what the user allowed. ErrNotFound: the user has no such grant.
+func (s *Store) RevokeOAuthGrant(ctx context.Context, user principal.UserID, id uuid.UUID) error {
+	return s.mutate(ctx, "revoke OAuth grant", func(tx *ent.Tx) (Change, error) {
+		if _, err := tx.OAuthGrant.Query().Where(oauthgrant.ID(id), oauthgrant.UserID(string(user))).Only(ctx); err != nil {
+			return Change{}, err
+		}
+		return s.revokeGrant(ctx, tx, id, nil)
+	})
+}
+
+// OAuthIdentity is an access token with what its user may do, read at one moment.
+type OAuthIdentity struct {
+	TokenHash   string
+	Grant       OAuthGrant
+	Email, Name string
+	// Role is the user's in the organization of the grant; empty when the user is no member any more.
+	Role      principal.Role
+	ExpiresAt time.Time
+}
+
+// OAuthIdentityByHash finds an access token by its hash, expired and revoked ones too: the caller judges.
+func (s *Store) OAuthIdentityByHash(ctx context.Context, hash string) (OAuthIdentity, error) {
+	row, err := s.read.OAuthToken.Query().Where(oauthtoken.TokenHash(hash), oauthtoken.KindEQ(oauthtoken.KindAccess)).
+		WithGrant(func(q *ent.OAuthGrantQuery) { q.WithUser(func(q *ent.UserQuery) { q.WithMemberships() }) }).Only(ctx)
+	if err != nil {
+		return OAuthIdentity{}, mapError("find access token", err)
+	}
+	grant := row.Edges.Grant
+	out := OAuthIdentity{TokenHash: row.TokenHash, Grant: toOAuthGrant(grant), Email: grant.Edges.User.Email, Name: grant.Edges.User.Name, ExpiresAt: utc(row.ExpiresAt)}
+	for _, m := range toMemberships(grant.Edges.User.Edges.Memberships) {
+		if m.Org == out.Grant.Org {
+			out.Role = m.Role
+		}
+	}
+	return out, nil
+}
+
+func toOAuthGrant(row *ent.OAuthGrant) OAuthGrant {
+	return OAuthGrant{
+		ID: row.ID, Org: principal.OrgID(row.OrgID), User: principal.UserID(row.UserID), ClientID: row.ClientID, ClientName: row.ClientName,
+		Scope: row.Scope, Resource: row.Resource, RedirectURI: row.RedirectURI, CodeChallenge: row.CodeChallenge,
+		CodeExpiresAt: utc(row.CodeExpiresAt), CreatedAt: utc(row.CreatedAt), ExpiresAt: utc(row.ExpiresAt),
+		RedeemedAt: utcPtr(row.RedeemedAt), UsedAt: utcPtr(row.UsedAt), RevokedAt: utcPtr(row.RevokedAt),
+	}
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/session"
+	"github.com/svc-observability/svc/ent/useridentity"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// UserByIdentity finds the user who was joined to a subject of an OpenID Connect provider.
+func (s *Store) UserByIdentity(ctx context.Context, issuer, subject string) (User, error) {
+	row, err := s.read.UserIdentity.Query().Where(useridentity.Issuer(issuer), useridentity.Subject(subject)).WithUser().Only(ctx)
+	if err != nil {
+		return User{}, mapError("find user by identity", err)
+	}
+	return toUser(row.Edges.User), nil
+}
+
+// LinkIdentity joins a user to a subject of a provider, which has proved whose address the user's is. An account whose maker never did,
+// because a link for anybody made it, loses its password and its sessions: they may be somebody else's. ErrConflict: the subject is
+// somebody's already. ErrNotFound: no such user.
+func (s *Store) LinkIdentity(ctx context.Context, user principal.UserID, issuer, subject string) error {
+	var gone []Change
+	err := s.tx(ctx, "link identity", func(tx *ent.Tx) error {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return err
+		}
+		err = tx.UserIdentity.Create().SetID(id).SetUserID(string(user)).SetIssuer(issuer).SetSubject(subject).SetCreatedAt(s.stamp()).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		dropped, err := s.dropUnproved(ctx, tx, user, &gone)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Membership.Query().Where(membership.UserID(string(user))).WithUser().All(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range rows {
+			org := principal.OrgID(m.OrgID)
+			e := AuditEvent{Action: "user_identity.linked", AffectedUser: user, Metadata: map[string]any{"issuer": issuer, "subject": subject, "password_removed": dropped}}
+			if err := s.audit(asUser(ctx, org, toUser(m.Edges.User), principal.Role(m.Role)), tx, org, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, c := range gone {
+		c.Gone = c.Gone && err == nil // see mutate
+		s.publish(c)
+	}
+	return err
+}
+
+// unprovedWithin is how much earlier than the account that it made an invitation can have been accepted: both happen in one transaction.
+const unprovedWithin = time.Minute
+
+// dropUnproved takes password and sessions from an account that an invitation without an address made.
+func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserID, gone *[]Change) (bool, error) {
+	row, err := tx.User.Get(ctx, string(id))
+	if err != nil || row.PasswordHash == "" {
+		return false, err
+	}
+	unproved, err := tx.Invitation.Query().Where(
+		invitation.AcceptedBy(row.ID), invitation.EmailIsNil(), invitation.AcceptedAtLTE(row.CreatedAt), invitation.AcceptedAtGTE(row.CreatedAt.Add(-unprovedWithin)),
+	).Exist(ctx)
+	if err != nil || !unproved {
+		return false, err
+	}
+	if err := tx.User.UpdateOneID(row.ID).SetPasswordHash("").Exec(ctx); err != nil {
+		return false, err
+	}
+	live := []predicate.Session{session.UserID(row.ID), session.RevokedAtIsNil()}
+	hashes, err := tx.Session.Query().Where(live...).Select(session.FieldTokenHash).Strings(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err := tx.Session.Update().Where(live...).SetRevokedAt(s.stamp()).Exec(ctx); err != nil {
+		return false, err
+	}
+	for _, hash := range hashes {
+		c := Change{Subject: SubjectSession, Hash: hash, User: id, Gone: true}
+		if err := s.announce(ctx, tx, c); err != nil {
+			return false, err
+		}
+		*gone = append(*gone, c)
+	}
+	return true, nil
+}
+
+// JoinOrganization makes a user a member by a rule of the operator: the existing user id, or, with create set, a new one. ErrConflict:
+// already a member, or, with create, the address is taken. ErrNotFound: no such organization or user.
+func (s *Store) JoinOrganization(ctx context.Context, org principal.OrgID, id principal.UserID, create *NewUser, role principal.Role, rule string) (User, error) {
+	r, err := storedRole(role)
+	if err != nil {
+		return User{}, err
+	}
+	var out User
+	err = s.mutate(ctx, "join organization", func(tx *ent.Tx) (Change, error) {
+		if create != nil {
+			out, err = s.createUser(ctx, tx, *create)
+		} else {
+			out, err = getUser(ctx, tx.User, id)
+		}
+		if err != nil {
+			return Change{}, err
+		}
+		if err := createMembership(ctx, tx, org, out.ID, r, s.stamp()); err != nil {
+			return Change{}, err
+		}
+		err := s.audit(asUser(ctx, org, out, role), tx, org, AuditEvent{
+			Action: "member.added", ResourceID: string(out.ID), AffectedUser: out.ID,
+			After: map[string]any{"role": string(role), "email": out.Email}, Metadata: map[string]any{"rule": rule},
+		})
+		return Change{Subject: SubjectMembership, Org: org, User: out.ID}, err
+	})
+	return out, err
+}
+
+// asUser makes a user the one who acts, in a flow that has no session yet.
+func asUser(ctx context.Context, org principal.OrgID, u User, role principal.Role) context.Context {
+	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{
+		Org: org, User: u.ID, Email: u.Email, Name: u.Name, Kind: principal.KindSession, Role: role,
+	}})
+}

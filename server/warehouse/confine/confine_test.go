@@ -1,0 +1,106 @@
+package confine
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestLexRebuilds(t *testing.T) {
+	for _, sql := range []string{"SELECT 1", "select 'it''s \\' ', \"a\"\"b\", `c` -- x\n/* y */ FROM t # z", "a.b[1]::Int8 <= $__x"} {
+		tokens, r := Lex(sql)
+		if r != nil {
+			t.Errorf("%s: %v", sql, r)
+		}
+		var b strings.Builder
+		for _, token := range tokens {
+			b.WriteString(token.Text)
+		}
+		if b.String() != sql {
+			t.Errorf("%s became %s", sql, b.String())
+		}
+	}
+}
+
+func TestParseTreeRefusesWhatDoesNotAddUp(t *testing.T) {
+	if n, err := ParseTree([]string{"A (children 2)", " B x (alias y)", " C"}); err != nil || len(n.Nodes) != 2 || n.Nodes[0].Alias != "y" || n.Nodes[0].Text != "x" {
+		t.Errorf("%+v, %v", n, err)
+	}
+	for _, lines := range [][]string{{}, {"A (children 1)"}, {"A", "B"}, {"A (children 1)", "B"}, {"A (children 1)", "  B"}, {" A"}, {"A (children 99999999999999999999)"}} {
+		if n, err := ParseTree(lines); err == nil {
+			t.Errorf("%q: %+v", lines, n)
+		}
+	}
+}
+
+func TestFunctionsOfTheList(t *testing.T) {
+	set := allowedFunctions()
+	for _, name := range []string{"count", "COUNT", "countIf", "quantilesTDigestMerge", "sumMapIf", "uniqExactArrayIf", "arrayMap", "now64", "dateDiff", "DATE_TRUNC"} {
+		if !set.has(name) {
+			t.Errorf("%s is not allowed", name)
+		}
+	}
+	for _, name := range []string{
+		"file", "FILE", "fileIf", "url", "s3", "sleep", "sleepEachRow", "throwIf", "dictGet", "dictGetString", "joinGet", "getSetting", "currentDatabase", "hostName",
+		"catboostEvaluate", "mergeTreeIndex", "addressToLine", "__getScalar", "reverseDNSQuery", "aiGenerate", "showCertificate", "getMacro", "hasColumnInTable", "", "aggThrow",
+		"getServerSetting", "chdb", "formatRow", "multiMatchAny", "timeSeriesStoreTags", "flameGraph", "evalMLMethod",
+	} {
+		if set.has(name) {
+			t.Errorf("%s is allowed", name)
+		}
+	}
+}
+
+// FuzzPrepare: whatever a tenant writes, the first look at it ends, without a panic, and what it lets pass begins as it says.
+func FuzzPrepare(f *testing.F) {
+	for _, path := range []string{"../testdata/escapes.sql", "../testdata/useful.sql"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, sql := range strings.Split(string(text), "\n;;\n") {
+			f.Add(sql)
+		}
+	}
+	g := NewGuard([]string{"logs", "spans"}, []string{"file", "count"})
+	f.Fuzz(func(t *testing.T, sql string) {
+		p, r := g.Prepare(sql)
+		if r != nil {
+			if r.Code == "" || r.Message == "" || !errors.As(error(r), new(*Refusal)) {
+				t.Errorf("refused without a reason: %+v", r)
+			}
+			return
+		}
+		composed := Compose(p, []Table{{Name: "logs", Source: "svc.logs", Select: "SELECT 1 FROM svc.logs WHERE OrgId = 'x'"}})
+		if !strings.HasPrefix(composed, p.SQL[:p.at]) || !strings.HasSuffix(composed, p.SQL[p.at:]) {
+			t.Errorf("composed %q of %q", composed, sql)
+		}
+		for _, t2 := range []string{";"} {
+			if tokens, _ := Lex(p.SQL); len(solid(tokens)) > 0 && solid(tokens)[len(solid(tokens))-1].Is(t2) {
+				t.Errorf("%q keeps its semicolon", p.SQL)
+			}
+		}
+	})
+}
+
+// FuzzParseTree: the reader of trees never panics, and gives back only what adds up.
+func FuzzParseTree(f *testing.F) {
+	f.Add("SelectWithUnionQuery (children 1)\n ExpressionList (children 1)\n  SelectQuery (children 1)\n   ExpressionList (children 1)\n    Literal UInt64_1 (alias x)")
+	f.Add("A (children 2)\n B (alias (children 3))\n C (alias x)")
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := strings.Split(text, "\n")
+		n, err := ParseTree(lines)
+		if err != nil {
+			return
+		}
+		nodes := 0
+		_ = n.walk(func(*Node, []*Node) *Refusal { nodes++; return nil })
+		for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+			lines = lines[:len(lines)-1]
+		}
+		if nodes != len(lines) {
+			t.Errorf("%d nodes of %d lines", nodes, len(lines))
+		}
+	})
+}

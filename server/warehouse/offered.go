@@ -1,0 +1,133 @@
+package warehouse
+
+import "slices"
+
+// Offered is a table that tenants may read with SQL of their own.
+type Offered struct {
+	Name string
+	// Source is the table that holds the rows, Name when empty.
+	Source string
+	// Description says what a row is; Notes what a reader gets wrong without them; Example is a statement that runs as it is.
+	Description string
+	Notes       []string
+	Example     string
+}
+
+func (o Offered) source() string {
+	if o.Source == "" {
+		return o.Name
+	}
+	return o.Source
+}
+
+const (
+	noteWeight     = "Spans may be sampled: count with sum(SampleRate); latencies need no weight."
+	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; use mapContains to tell."
+	noteTime       = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one every stored day is read."
+	noteQuantiles  = "DurationQuantiles is the state of quantilesTDigest(0.5, 0.95, 0.99): read it with quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles)."
+	noteRollup     = "Rows of one key are added up in the background: always aggregate."
+)
+
+const spanExample = `SELECT ServiceName, SpanName, sum(SampleRate) AS calls, quantile(0.95)(DurationNano) / 1e6 AS p95_ms
+FROM spans WHERE $__timeFilter(Timestamp) AND IsEntry GROUP BY ServiceName, SpanName ORDER BY calls DESC LIMIT 20`
+
+// OfferedTables lists the tables for SQL. A table that a migration adds must be here or in withheldTables: a test compares.
+func OfferedTables() []Offered {
+	point := []string{noteTime, "SeriesHash tells the series of one metric apart. AggregationTemporality is Delta or Cumulative."}
+	return []Offered{
+		{
+			Name: "spans", Description: "One row for each span.", Notes: []string{noteTime, noteWeight, noteAttributes, "IsEntry is true for spans that enter a service."},
+			Example: spanExample,
+		},
+		{
+			Name: "traces", Source: "spans", Description: "Another name of spans: one row for each span.", Notes: []string{noteTime, noteWeight, noteAttributes},
+			Example: "SELECT TraceId, count() AS spans, max(HasError) AS failed FROM traces WHERE $__timeFilter(Timestamp) GROUP BY TraceId ORDER BY spans DESC LIMIT 20",
+		},
+		{
+			Name: "trace_roots", Description: "One row for each root span: the list of traces, in the order of time.", Notes: []string{noteTime},
+			Example: "SELECT Timestamp, TraceId, ServiceName, SpanName, DurationNano / 1e6 AS ms FROM trace_roots WHERE $__timeFilter(Timestamp) ORDER BY Timestamp DESC LIMIT 20",
+		},
+		{
+			Name: "logs", Description: "One row for each log record.",
+			Notes:   []string{noteTime, "hasAllTokens(Body, ['timeout']) uses the index of words, which are in lower case; LIKE reads every body."},
+			Example: "SELECT $__timeGroup(Timestamp) AS bucket, SeverityText, count() FROM logs WHERE $__timeFilter(Timestamp) GROUP BY bucket, SeverityText ORDER BY bucket",
+		},
+		{
+			Name: "metrics_gauge", Description: "One row for each data point of a gauge.", Notes: []string{noteTime, "SeriesHash tells the series of one metric apart."},
+			Example: "SELECT $__timeGroup(Timestamp) AS bucket, MetricName, avg(Value) FROM metrics_gauge WHERE $__timeFilter(Timestamp) GROUP BY bucket, MetricName ORDER BY bucket LIMIT 100",
+		},
+		{
+			Name: "metrics_sum", Description: "One row for each data point of a counter or an up-down counter.", Notes: point,
+			Example: "SELECT MetricName, max(IsMonotonic) AS counter, count() AS points FROM metrics_sum WHERE $__timeFilter(Timestamp) GROUP BY MetricName ORDER BY points DESC LIMIT 20",
+		},
+		{
+			Name: "metrics_histogram", Description: "One row for each data point of a histogram with explicit bounds.", Notes: point,
+			Example: "SELECT MetricName, sum(Count) AS observations, sum(Sum) / sum(Count) AS mean FROM metrics_histogram WHERE $__timeFilter(Timestamp) AND AggregationTemporality = 'Delta' GROUP BY MetricName LIMIT 20",
+		},
+		{
+			Name: "metrics_exponential_histogram", Description: "One row for each data point of an exponential histogram.", Notes: point,
+			Example: "SELECT MetricName, count() AS points FROM metrics_exponential_histogram WHERE $__timeFilter(Timestamp) GROUP BY MetricName LIMIT 20",
+		},
+		{
+			Name: "metrics_summary", Description: "One row for each data point of a summary.", Notes: []string{noteTime},
+			Example: "SELECT MetricName, count() AS points FROM metrics_summary WHERE $__timeFilter(Timestamp) GROUP BY MetricName LIMIT 20",
+		},
+		{
+			Name: "metric_catalog", Description: "Which metrics came in which hour, with their type and unit.", Notes: []string{noteRollup},
+			Example: "SELECT MetricName, MetricType, sum(DataPointCount) AS points FROM metric_catalog WHERE $__timeFilter(Hour) GROUP BY MetricName, MetricType ORDER BY points DESC LIMIT 20",
+		},
+		{
+			Name: "attribute_keys", Description: "Which attribute keys came in which hour, with the type of their values.", Notes: []string{noteRollup},
+			Example: "SELECT Signal, Scope, Key, sum(UsageCount) AS uses FROM attribute_keys WHERE $__timeFilter(Hour) GROUP BY Signal, Scope, Key ORDER BY uses DESC LIMIT 50",
+		},
+		{
+			Name: "service_minutes", Description: "Calls, errors and durations of each service by minute.", Notes: []string{noteRollup, noteQuantiles},
+			Example: "SELECT ServiceName, sum(EstimatedSpanCount) AS calls, sum(ErrorCount) AS errors, quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles) AS nanos " +
+				"FROM service_minutes WHERE $__timeFilter(Minute) AND IsEntry GROUP BY ServiceName ORDER BY calls DESC LIMIT 20",
+		},
+		{
+			Name: "service_peers", Description: "Calls of each service to databases, queues and other hosts by minute.", Notes: []string{noteRollup},
+			Example: "SELECT ServiceName, PeerKind, PeerName, sum(EstimatedCallCount) AS calls FROM service_peers WHERE $__timeFilter(Minute) GROUP BY ServiceName, PeerKind, PeerName ORDER BY calls DESC LIMIT 20",
+		},
+		{
+			Name: "error_events", Description: "One row for each error: a failed span, or an exception on a span.",
+			Notes:   []string{noteTime, "FingerprintHash groups errors of one cause; count with sum(SampleRate)."},
+			Example: "SELECT FingerprintHash, any(ErrorLabel) AS label, sum(SampleRate) AS errors FROM error_events WHERE $__timeFilter(Timestamp) GROUP BY FingerprintHash ORDER BY errors DESC LIMIT 20",
+		},
+		{
+			Name: "session_replays", Description: "One row for each recorded browser session, in its latest version.", Notes: []string{"EndTime is 1970 while a session goes on."},
+			Example: "SELECT BrowserName, count() AS sessions, countIf(ErrorCount > 0) AS with_errors FROM session_replays WHERE $__timeFilter(StartTime) GROUP BY BrowserName",
+		},
+		{
+			Name: "session_events", Description: "One row for each event on the timeline of a session: navigation, click, network request, error, …", Notes: []string{noteTime},
+			Example: "SELECT Type, count() FROM session_events WHERE $__timeFilter(Timestamp) GROUP BY Type",
+		},
+		{
+			Name: "product_events", Description: "One row for each product event; page views have the name $pageview.", Notes: []string{noteTime},
+			Example: "SELECT Name, count() AS events, uniq(VisitorId) AS visitors FROM product_events WHERE $__timeFilter(Timestamp) GROUP BY Name ORDER BY events DESC LIMIT 20",
+		},
+	}
+}
+
+// withheldTables are the tables of the schema that no tenant reads with SQL, with the reason.
+func withheldTables() map[string]string {
+	return map[string]string{
+		"schema_migrations":     "the server's own record",
+		"session_replay_events": "compressed recordings, which only a player reads",
+		"service_minutes_view":  "feeds service_minutes",
+		"trace_roots_view":      "feeds trace_roots",
+		"product_events_view":   "feeds product_events",
+		"service_peers_view":    "feeds service_peers",
+		"error_events_view":     "feeds error_events",
+	}
+}
+
+// offeredNames are the names of the offered tables.
+func offeredNames() []string {
+	var names []string
+	for _, o := range OfferedTables() {
+		names = append(names, o.Name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,366 @@
+package warehouse
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+	"github.com/svc-observability/svc/server/warehouse/confine"
+)
+
+// TenantLimits bound one statement of a tenant.
+type TenantLimits struct {
+	Time       time.Duration
+	Memory     uint64 // bytes; aggregation and sorting go to disk before that
+	RowsToRead uint64
+	// MaxRows are given; the result says when there were more.
+	MaxRows int
+	// MaxBytes of the result, as JSON.
+	MaxBytes int
+}
+
+// DefaultTenantLimits are those of a statement that a person waits for.
+func DefaultTenantLimits() TenantLimits {
+	return TenantLimits{Time: 10 * time.Second, Memory: 1 << 30, RowsToRead: 500_000_000, MaxRows: 1000, MaxBytes: 8 << 20}
+}
+
+// TenantResult is what a tenant's statement gives.
+type TenantResult struct {
+	Columns []OfferedColumn // names and types
+	// Rows hold a JSON array each. 64-bit integers and decimals are texts, so that nothing rounds them; times are RFC 3339.
+	Rows      []json.RawMessage
+	Truncated bool
+	ReadRows  uint64
+	ReadBytes uint64
+	Elapsed   time.Duration
+}
+
+// Errors of SelectConfined beside those of a Query. A *confine.Refusal is one too.
+var (
+	// ErrTenantBusy: as many statements of the organization run as may.
+	ErrTenantBusy = errors.New("too many statements of the organization run at once")
+	// ErrTenantNotSetUp: the ClickHouse server has no user for tenants' statements.
+	ErrTenantNotSetUp = errors.New("the warehouse has no user for the SQL of tenants")
+	// ErrResultTooLarge: the result has more bytes than it may.
+	ErrResultTooLarge = errors.New("the result of the statement is too large")
+)
+
+// orgPattern is what an organization's id must look like to be part of a database's name.
+var orgPattern = regexp.MustCompile(`^[A-Za-z0-9_]{1,128}$`)
+
+// SelectConfined runs a SELECT that a tenant wrote, over the rows of the organization and nothing else. Nothing of it is trusted: package
+// confine checks and wraps it, and the engine runs it as a user without rights, under row policies. Errors of the engine are *Error and
+// must not be shown: their text can hold stored values.
+func (w *Warehouse) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
+	t, err := w.confined(ctx, org, sql)
+	if err != nil {
+		return nil, err
+	}
+	release, err := w.tenantSlots.take(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return w.runTenant(ctx, org, t.sql, limits)
+}
+
+// tenantStatement is a statement that both guards have passed.
+type tenantStatement struct {
+	sql     string
+	checked *confine.Checked
+}
+
+// confined checks a tenant's statement and wraps it.
+func (w *Warehouse) confined(ctx context.Context, org principal.OrgID, sql string) (*tenantStatement, error) {
+	if !orgPattern.MatchString(string(org)) {
+		return nil, fmt.Errorf("the organization %q cannot have SQL of its own", org)
+	}
+	if w.place.socket == "" && w.place.tenantUser == "" {
+		return nil, ErrTenantNotSetUp
+	}
+	schema, err := w.tenantSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	prepared, refusal := schema.guard.Prepare(sql)
+	if refusal != nil {
+		return nil, refusal
+	}
+	tree, err := w.tree(ctx, org, prepared.SQL)
+	if err != nil {
+		return nil, syntaxError(err, prepared.SQL)
+	}
+	checked, refusal := schema.guard.Check(prepared, tree)
+	if refusal != nil {
+		return nil, refusal
+	}
+	tables, refusal := w.definitions(schema, checked.Tables)
+	if refusal != nil {
+		return nil, refusal
+	}
+	composed := confine.Compose(prepared, tables)
+	tree, err = w.tree(ctx, org, composed)
+	if err != nil {
+		return nil, &confine.Refusal{Code: confine.DisallowedStatement, Message: "The statement cannot be confined to the organization; write it more simply."}
+	}
+	if refusal := confine.VerifyComposed(checked, tree, tables); refusal != nil {
+		return nil, refusal
+	}
+	return &tenantStatement{composed, checked}, nil
+}
+
+// orgParam is the parameter that holds the organization in the definitions of the tables.
+const orgParam = "svc_org"
+
+// definitions makes the subqueries that stand for the offered tables.
+func (w *Warehouse) definitions(schema *tenantSchema, names []string) ([]confine.Table, *confine.Refusal) {
+	var out []confine.Table
+	for _, name := range names {
+		t, ok := schema.tables[name]
+		if !ok {
+			return nil, &confine.Refusal{Code: confine.DisallowedTable, Message: "The table `" + name + "` does not exist in this warehouse yet."}
+		}
+		columns := make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			columns[i] = "`" + c.Name + "`"
+		}
+		source := w.place.database + "." + t.source()
+		final := ""
+		if t.latest {
+			final = " FINAL"
+		}
+		out = append(out, confine.Table{
+			Name: name, Source: source,
+			Select: "SELECT " + strings.Join(columns, ", ") + " FROM " + source + final + " WHERE OrgId = {" + orgParam + ":String}",
+		})
+	}
+	return out, nil
+}
+
+// tree asks the engine how it reads a statement. It runs nothing.
+func (w *Warehouse) tree(ctx context.Context, org principal.OrgID, sql string) (*confine.Node, error) {
+	params := url.Values{
+		"database": {w.place.database}, "default_format": {"TabSeparatedRaw"}, "readonly": {"1"}, "max_execution_time": {"5"}, "param_" + orgParam: {string(org)},
+		"max_parser_depth": {"300"},
+	}
+	res, err := w.post(ctx, params, strings.NewReader("EXPLAIN AST "+sql))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	var out bytes.Buffer
+	if err := copyAnswer(ctx, &out, res); err != nil {
+		return nil, err
+	}
+	node, err := confine.ParseTree(strings.Split(strings.TrimRight(out.String(), "\n"), "\n"))
+	if err != nil {
+		return nil, &confine.Refusal{Code: confine.DisallowedStatement, Message: "The statement has a form that cannot be checked; write it more simply."}
+	}
+	return node, nil
+}
+
+var (
+	positionPattern = regexp.MustCompile(`failed at position (\d+)`)
+	codesOfSyntax   = map[int]bool{62: true, 26: true, 27: true, 306: true, 167: true, 168: true, 498: true, 456: true, 36: true, 48: true}
+)
+
+// syntaxError turns what the engine says of a statement that it cannot parse into a refusal. Of its text only the number of a position is
+// used.
+func syntaxError(err error, sql string) error {
+	var e *Error
+	if !errors.As(err, &e) || !codesOfSyntax[e.Code] {
+		return err
+	}
+	at := -1
+	if m := positionPattern.FindStringSubmatch(e.Message); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			at = n - 1 - len("EXPLAIN AST ")
+		}
+	}
+	return confine.SyntaxError(sql, at)
+}
+
+func (l TenantLimits) params() url.Values {
+	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	return url.Values{
+		"max_execution_time":                           {strconv.FormatFloat(l.Time.Seconds(), 'f', -1, 64)},
+		"timeout_overflow_mode":                        {"throw"},
+		"max_memory_usage":                             {number(l.Memory)},
+		"max_bytes_before_external_group_by":           {number(l.Memory / 2)},
+		"max_bytes_before_external_sort":               {number(l.Memory / 2)},
+		"max_temporary_data_on_disk_size_for_query":    {number(l.Memory)},
+		"max_rows_to_read":                             {number(l.RowsToRead)},
+		"read_overflow_mode":                           {"throw"},
+		"max_result_rows":                              {"1000000"},
+		"max_result_bytes":                             {number(uint64(4 * l.MaxBytes))},
+		"result_overflow_mode":                         {"throw"},
+		"limit":                                        {strconv.Itoa(l.MaxRows + 1)},
+		"max_threads":                                  {"1"},
+		"max_subquery_depth":                           {"50"},
+		"max_parser_depth":                             {"300"},
+		"enable_global_with_statement":                 {"1"},
+		"use_query_cache":                              {"0"},
+		"allow_introspection_functions":                {"0"},
+		"cancel_http_readonly_queries_on_client_close": {"1"},
+		"output_format_json_quote_64bit_integers":      {"1"},
+		"output_format_json_quote_decimals":            {"1"},
+		"output_format_json_quote_denormals":           {"1"},
+		"output_format_json_validate_utf8":             {"1"},
+		"date_time_output_format":                      {"iso"},
+		"session_timezone":                             {"UTC"},
+		"wait_end_of_query":                            {"1"}, // no failure after half a result
+		"default_format":                               {"JSONCompactEachRowWithNamesAndTypes"},
+	}
+}
+
+// runTenant runs a composed statement in the organization's database.
+func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
+	bounded, cancel := context.WithTimeout(ctx, limits.Time+5*time.Second) // the engine's own limit comes first
+	defer cancel()
+	if err := w.tenantDatabase(bounded, org); err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	params := limits.params()
+	params.Set("database", chdb.TenantPrefix+string(org))
+	params.Set("param_"+orgParam, string(org))
+	res, err := w.postAs(bounded, w.tenantCredentials(), params, strings.NewReader(sql))
+	if err != nil {
+		var e *Error
+		if errors.As(err, &e) && e.Code == 81 { // somebody dropped the database
+			w.tenantDatabases.Delete(org)
+		}
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	out := &limitedBuffer{most: limits.MaxBytes}
+	if err := copyAnswer(bounded, out, res); err != nil {
+		if out.over {
+			return nil, ErrResultTooLarge
+		}
+		return nil, err
+	}
+	result, err := readTenantResult(&out.Buffer, limits.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	result.Elapsed = time.Since(begun)
+	result.ReadRows, result.ReadBytes = summaryOf(res.Header)
+	return result, nil
+}
+
+// limitedBuffer refuses what it has no room for.
+type limitedBuffer struct {
+	bytes.Buffer
+	most int
+	over bool
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		b.over = true
+		return 0, ErrResultTooLarge
+	}
+	return b.Buffer.Write(p)
+}
+
+func readTenantResult(out io.Reader, most int) (*TenantResult, error) {
+	lines := bufio.NewReader(out)
+	result := &TenantResult{}
+	var head [2][]string
+	for i := 0; ; i++ {
+		line, err := lines.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			switch {
+			case i < 2:
+				if err := json.Unmarshal(line, &head[i]); err != nil {
+					return nil, &Error{Kind: ErrOther, Message: "unexpected answer to a tenant's statement", cause: err}
+				}
+			case len(result.Rows) == most:
+				result.Truncated = true
+			default:
+				result.Rows = append(result.Rows, json.RawMessage(bytes.TrimSpace(line)))
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i, name := range head[0] {
+		c := OfferedColumn{Name: name}
+		if i < len(head[1]) {
+			c.Type = head[1][i]
+		}
+		result.Columns = append(result.Columns, c)
+	}
+	return result, nil
+}
+
+// summaryOf reads what a statement read.
+func summaryOf(h http.Header) (rows, bytes uint64) {
+	var s struct {
+		Rows  string `json:"read_rows"`
+		Bytes string `json:"read_bytes"`
+	}
+	if json.Unmarshal([]byte(h.Get("X-ClickHouse-Summary")), &s) != nil {
+		return 0, 0
+	}
+	rows, _ = strconv.ParseUint(s.Rows, 10, 64)
+	bytes, _ = strconv.ParseUint(s.Bytes, 10, 64)
+	return rows, bytes
+}
+
+// tenantDatabase makes the organization's empty database.
+func (w *Warehouse) tenantDatabase(ctx context.Context, org principal.OrgID) error {
+	if _, made := w.tenantDatabases.Load(org); made {
+		return nil
+	}
+	onCluster := ""
+	if w.place.cluster != "" {
+		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.place.cluster)
+	}
+	if err := w.exec(ctx, w.place.database, "CREATE DATABASE IF NOT EXISTS "+chdb.TenantPrefix+string(org)+onCluster+" ENGINE = Memory", nil); err != nil {
+		return err
+	}
+	w.tenantDatabases.Store(org, true)
+	return nil
+}
+
+// dropTenantDatabase removes it.
+func (w *Warehouse) dropTenantDatabase(ctx context.Context, org principal.OrgID, onCluster string) error {
+	if !orgPattern.MatchString(string(org)) {
+		return nil // it never had one
+	}
+	defer w.tenantDatabases.Delete(org)
+	return w.exec(ctx, w.place.database, "DROP DATABASE IF EXISTS "+chdb.TenantPrefix+string(org)+onCluster, nil)
+}
+
+// tenantUser is the engine's user that the row policies must hold for.
+func (w *Warehouse) tenantUser() string {
+	if w.place.socket != "" {
+		return "default"
+	}
+	return w.place.tenantUser
+}
+
+func (w *Warehouse) tenantCredentials() credentials {
+	if w.place.socket != "" {
+		return credentials{user: chdb.TenantUser}
+	}
+	return credentials{user: w.place.tenantUser, password: w.place.tenantPassword}
+}

@@ -1,0 +1,199 @@
+package warehouse
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/svc-observability/svc/server/warehouse/chdb"
+	"github.com/svc-observability/svc/server/warehouse/confine"
+)
+
+// schemaFor is how long what is known of the engine's schema and policies counts: a migration or an operator may change them.
+const schemaFor = time.Minute
+
+// OfferedColumn is a column of an offered table.
+type OfferedColumn struct {
+	Name, Type string
+	// Sorted is the column's place in the sort key, from 1; 0 for others.
+	Sorted int
+}
+
+// OfferedSchema is an offered table as it is.
+type OfferedSchema struct {
+	Offered
+	Columns []OfferedColumn
+	// latest says that only the last version of a row counts.
+	latest bool
+}
+
+// SortKey lists the columns by which the rows are found fastest, in their order.
+func (o OfferedSchema) SortKey() []string {
+	var key []string
+	for i := 1; ; i++ {
+		at := slices.IndexFunc(o.Columns, func(c OfferedColumn) bool { return c.Sorted == i })
+		if at < 0 {
+			return key
+		}
+		key = append(key, o.Columns[at].Name)
+	}
+}
+
+// tenantSchema is what the confinement knows of the engine.
+type tenantSchema struct {
+	guard  *confine.Guard
+	tables map[string]OfferedSchema
+	at     time.Time
+}
+
+type tenantSchemas struct {
+	mu      sync.Mutex
+	current *tenantSchema
+}
+
+// OfferedSchemas describes the tables for SQL, in the order of OfferedTables.
+func (w *Warehouse) OfferedSchemas(ctx context.Context) ([]OfferedSchema, error) {
+	s, err := w.tenantSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []OfferedSchema
+	for _, o := range OfferedTables() {
+		if t, ok := s.tables[o.Name]; ok {
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
+func (w *Warehouse) tenantSchema(ctx context.Context) (*tenantSchema, error) {
+	w.schemas.mu.Lock()
+	defer w.schemas.mu.Unlock()
+	if s := w.schemas.current; s != nil && time.Since(s.at) < schemaFor {
+		return s, nil
+	}
+	if err := w.verifyFence(ctx); err != nil {
+		return nil, err
+	}
+	functions, err := w.texts(ctx, "SELECT name FROM system.functions")
+	if err != nil {
+		return nil, err
+	}
+	s := &tenantSchema{guard: confine.NewGuard(offeredNames(), functions), tables: map[string]OfferedSchema{}, at: time.Now()}
+	local := ""
+	if w.place.cluster != "" {
+		local = localSuffix
+	}
+	// The sort key and the engine are those of the table that holds the rows.
+	columns, err := w.texts(ctx, "SELECT concat(c.table, '\\t', c.name, '\\t', c.type, '\\t', toString(indexOf(splitByString(', ', t.sorting_key), c.name)), '\\t', "+
+		"if(t.engine LIKE '%ReplacingMergeTree', '1', '')) FROM system.columns AS c INNER JOIN system.tables AS t ON t.database = c.database AND t.name = concat(c.table, "+
+		quoteText(local)+") WHERE c.database = "+quoteText(w.place.database)+" AND c.default_kind != 'EPHEMERAL' ORDER BY c.table, c.position")
+	if err != nil {
+		return nil, err
+	}
+	sources := map[string]*OfferedSchema{}
+	for _, line := range columns {
+		f := strings.Split(line, "\t")
+		if len(f) != 5 {
+			return nil, fmt.Errorf("the schema of the warehouse has the unexpected line %q", line)
+		}
+		t := sources[f[0]]
+		if t == nil {
+			t = &OfferedSchema{latest: f[4] != ""}
+			sources[f[0]] = t
+		}
+		c := OfferedColumn{Name: f[1], Type: f[2]}
+		if _, err := fmt.Sscan(f[3], &c.Sorted); err != nil {
+			return nil, err
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	for _, o := range OfferedTables() {
+		if t := sources[o.source()]; t != nil {
+			t := *t
+			t.Offered = o
+			s.tables[o.Name] = t
+		}
+	}
+	w.schemas.current = s
+	return s, nil
+}
+
+// texts reads a statement of svc itself that has one column of text.
+func (w *Warehouse) texts(ctx context.Context, sql string) ([]string, error) {
+	rows, err := w.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(w.limits.settings())), sql)
+	if err != nil {
+		return nil, mapError(ctx, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, mapError(ctx, err)
+		}
+		out = append(out, text)
+	}
+	return out, mapError(ctx, rows.Err())
+}
+
+// ErrFence says that the row policies do not cover a table: no tenant's statement runs then.
+var ErrFence = fmt.Errorf("the row policies of the warehouse do not cover every table")
+
+// verifyFence looks whether every table with rows of organizations has the policy that tells them apart, and nothing beside it.
+func (w *Warehouse) verifyFence(ctx context.Context) error {
+	bare, err := w.texts(ctx, "SELECT table FROM system.columns WHERE database = "+quoteText(w.place.database)+
+		" AND name = 'OrgId' AND NOT startsWith(table, '.') ORDER BY table")
+	if err != nil {
+		return err
+	}
+	policies, err := w.texts(ctx, "SELECT concat(table, '\\t', coalesce(select_filter, ''), '\\t', toString(is_restrictive)) FROM system.row_policies WHERE database = "+
+		quoteText(w.place.database)+" AND (apply_to_all = 1 OR has(apply_to_list, "+quoteText(w.tenantUser())+"))")
+	if err != nil {
+		return err
+	}
+	covered := map[string]bool{}
+	for _, p := range policies {
+		f := strings.Split(p, "\t")
+		if len(f) != 3 {
+			return fmt.Errorf("%w: unexpected policy %q", ErrFence, p)
+		}
+		switch {
+		case f[2] == "1": // it can only take away
+		case bareCondition(f[1]) == bareCondition(w.ownRows()):
+			covered[f[0]] = true
+		case bareCondition(f[1]) == bareCondition("currentDatabase() = "+quoteText(w.place.database)) && w.place.socket != "": // none of a tenant
+		default:
+			return fmt.Errorf("%w: the policy %q on table %q shows a tenant other rows", ErrFence, f[1], f[0])
+		}
+	}
+	var missing []string
+	for _, t := range bare {
+		if !covered[t] && !covered[""] { // a policy on the whole database has no table
+			missing = append(missing, t)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: %s", ErrFence, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// ownRows is the condition of the row policies.
+func (w *Warehouse) ownRows() string {
+	own := chdb.OwnRows()
+	if w.place.socket != "" {
+		return "currentDatabase() = " + quoteText(w.place.database) + " OR " + own
+	}
+	return own
+}
+
+// bareCondition drops what the engine writes in its own way.
+func bareCondition(sql string) string {
+	return strings.NewReplacer(" ", "", "(", "", ")", "", "`", "", "\n", "").Replace(sql)
+}
