@@ -69,16 +69,19 @@ var notAudited = map[string]string{
 	"startCliLogin": "a login that nobody has decided about belongs to no organization; TestCliLogin has what follows",
 }
 
-// differing gives updates whose example could be what is stored already a value that is not, another one for each n.
-var differing = map[string]func(n int) (field string, value any){
+// differing gives updates whose example could be what is stored already values that are not, other ones for each n.
+var differing = map[string]func(request map[string]any, n int){
 	"updateAttributeMapping": newName,
 	"updateCustomIngestKey":  newName,
 	"updateDashboard":        newName,
-	"updateOrganization":     newName,
-	"updateSamplingPolicy":   func(n int) (string, any) { return "trace_sample_ratio", 1 / float64(n+1) },
+	"updateOrganization": func(request map[string]any, n int) {
+		newName(request, n)
+		request["slug"] = fmt.Sprint("matrix-", time.Now().UnixNano()) // a slug belongs to one organization of the server, which other tests use too
+	},
+	"updateSamplingPolicy": func(request map[string]any, n int) { request["trace_sample_ratio"] = 1 / float64(n+1) },
 }
 
-func newName(n int) (field string, value any) { return "name", fmt.Sprint("Matrix ", n) }
+func newName(request map[string]any, n int) { request["name"] = fmt.Sprint("Matrix ", n) }
 
 // audits runs a request and checks that a change left its entry in the audit log of the organization.
 func (o *operated) audits(t *testing.T, door string, s *testkit.Server, run func() answer) {

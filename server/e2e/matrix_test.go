@@ -241,8 +241,7 @@ func (o *operated) valid(t *testing.T, s *testkit.Server) map[string]any {
 	}
 	if different := differing[o.m.OperationID]; different != nil {
 		o.changed++
-		field, value := different(o.changed)
-		request[field] = value
+		different(request, o.changed)
 	}
 	path := ""
 	for _, segment := range strings.Split(strings.TrimPrefix(o.m.HTTP.Path, "/"), "/") {
