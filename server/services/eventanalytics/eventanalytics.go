@@ -21,9 +21,6 @@ type Service struct {
 // New returns the service.
 func New(e *engine.Engine) *Service { return &Service{engine: e} }
 
-// defaultBreakdown is how many rows a breakdown has without a limit.
-const defaultBreakdown = 20
-
 // QueryProductEventTimeseries computes values over time.
 func (s *Service) QueryProductEventTimeseries(ctx context.Context, req *svcv2.QueryProductEventTimeseriesRequest) (*svcv2.ProductEventTimeseries, error) {
 	org, err := read.Org(ctx)
@@ -34,16 +31,12 @@ func (s *Service) QueryProductEventTimeseries(ctx context.Context, req *svcv2.Qu
 	if err != nil {
 		return nil, err
 	}
-	r, err := query.SignalQuery{
+	result, err := s.engine.SignalTimeseries(ctx, org, query.SignalQuery{
 		Source: query.ProductEvents, Window: window, Aggregation: req.GetAggregation(), Filter: named(req.GetEventNames()), Where: req.GetWhere(),
 		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), BucketSeconds: req.BucketSeconds, SeriesLimit: req.SeriesLimit,
-	}.Request()
+	}, apierr.QueryEngineValidation)
 	if err != nil {
-		return nil, query.Explain(err, apierr.QueryEngineValidation)
-	}
-	result, err := s.engine.Timeseries(ctx, org, r)
-	if err != nil {
-		return nil, query.Explain(err, apierr.QueryEngineValidation)
+		return nil, err
 	}
 	return &svcv2.ProductEventTimeseries{
 		Object: "product_event_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
@@ -61,23 +54,16 @@ func (s *Service) QueryProductEventBreakdown(ctx context.Context, req *svcv2.Que
 	if err != nil {
 		return nil, err
 	}
-	limit, group := int32(defaultBreakdown), "event_name"
-	if req.Limit != nil {
-		limit = req.GetLimit()
-	}
+	group := "event_name"
 	if req.GroupBy != nil {
 		group = req.GetGroupBy()
 	}
-	r, err := query.SignalQuery{
+	result, err := s.engine.SignalBreakdown(ctx, org, query.SignalQuery{
 		Source: query.ProductEvents, Window: window, Aggregation: req.GetAggregation(), Filter: named(req.GetEventNames()), Where: req.GetWhere(),
-		GroupBy: group, GroupByKey: req.GetGroupByAttributeKey(), RowLimit: &limit,
-	}.Request()
+		GroupBy: group, GroupByKey: req.GetGroupByAttributeKey(), RowLimit: req.Limit,
+	}, apierr.QueryEngineValidation)
 	if err != nil {
-		return nil, query.Explain(err, apierr.QueryEngineValidation)
-	}
-	result, err := s.engine.Breakdown(ctx, org, r)
-	if err != nil {
-		return nil, query.Explain(err, apierr.QueryEngineValidation)
+		return nil, err
 	}
 	return &svcv2.ProductEventBreakdown{
 		Object: "product_event_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),

@@ -32,16 +32,12 @@ func (s *Service) QueryLogTimeseries(ctx context.Context, req *svcv2.QueryLogTim
 	if err != nil {
 		return nil, err
 	}
-	r, err := query.SignalQuery{
+	result, err := s.engine.SignalTimeseries(ctx, org, query.SignalQuery{
 		Source: query.Logs, Window: window, Aggregation: req.GetAggregation(), Filter: filter, Where: req.GetWhere(),
 		GroupBy: req.GetGroupBy(), BucketSeconds: req.BucketSeconds, SeriesLimit: req.SeriesLimit,
-	}.Request()
+	}, apierr.LogQueryInvalid)
 	if err != nil {
-		return nil, query.Explain(err, apierr.LogQueryInvalid)
-	}
-	result, err := s.engine.Timeseries(ctx, org, r)
-	if err != nil {
-		return nil, query.Explain(err, apierr.LogQueryInvalid)
+		return nil, err
 	}
 	return &svcv2.LogTimeseries{
 		Object: "log_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
@@ -63,27 +59,15 @@ func (s *Service) QueryLogBreakdown(ctx context.Context, req *svcv2.QueryLogBrea
 	if err != nil {
 		return nil, err
 	}
-	limit := req.Limit
-	if limit == nil {
-		limit = new(int32)
-		*limit = defaultBreakdown
-	}
-	r, err := query.SignalQuery{
+	result, err := s.engine.SignalBreakdown(ctx, org, query.SignalQuery{
 		Source: query.Logs, Window: window, Aggregation: req.GetAggregation(), Filter: filter, Where: req.GetWhere(),
-		GroupBy: req.GetGroupBy(), RowLimit: limit,
-	}.Request()
+		GroupBy: req.GetGroupBy(), RowLimit: req.Limit,
+	}, apierr.LogQueryInvalid)
 	if err != nil {
-		return nil, query.Explain(err, apierr.LogQueryInvalid)
-	}
-	result, err := s.engine.Breakdown(ctx, org, r)
-	if err != nil {
-		return nil, query.Explain(err, apierr.LogQueryInvalid)
+		return nil, err
 	}
 	return &svcv2.LogBreakdown{
 		Object: "log_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
 		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
-
-// defaultBreakdown is how many rows a breakdown has without a limit.
-const defaultBreakdown = 20

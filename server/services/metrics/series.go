@@ -29,11 +29,11 @@ type asking interface {
 	GetGroupByResourceAttributeKey() string
 }
 
-// request makes the request for the engine. limits sets what only one of the methods has.
-func request(in asking, window query.Window, limits func(*query.SignalQuery)) (*query.Request, error) {
+// signalQuery makes what both requests ask of the engine.
+func signalQuery(in asking, window query.Window) (query.SignalQuery, error) {
 	filter, err := query.MetricFilter(in.GetFilters())
 	if err != nil {
-		return nil, err
+		return query.SignalQuery{}, err
 	}
 	q := query.SignalQuery{
 		Source: query.Metrics, Window: window, Aggregation: in.GetAggregation(), Filter: filter, Where: in.GetWhere(), GroupBy: in.GetGroupBy(),
@@ -46,17 +46,12 @@ func request(in asking, window query.Window, limits func(*query.SignalQuery)) (*
 		field := "group_by_" + scope + "_key"
 		switch {
 		case key != "" && scope != q.GroupBy:
-			return nil, (&query.Invalid{Field: field, Message: "belongs to the group " + scope}).API(apierr.MetricQueryInvalid)
+			return q, (&query.Invalid{Field: field, Message: "belongs to the group " + scope}).API(apierr.MetricQueryInvalid)
 		case key == "" && scope == q.GroupBy:
-			return nil, (&query.Invalid{Field: field, Message: "is required for the group " + scope + ": the name of the attribute"}).API(apierr.MetricQueryInvalid)
+			return q, (&query.Invalid{Field: field, Message: "is required for the group " + scope + ": the name of the attribute"}).API(apierr.MetricQueryInvalid)
 		}
 	}
-	limits(&q)
-	r, err := q.Request()
-	if err != nil {
-		return nil, query.Explain(err, apierr.MetricQueryInvalid)
-	}
-	return r, nil
+	return q, nil
 }
 
 // QueryMetricsTimeseries computes values over time.
@@ -69,15 +64,16 @@ func (s *Service) QueryMetricsTimeseries(ctx context.Context, req *svcv2.QueryMe
 	if err != nil {
 		return nil, err
 	}
-	r, err := request(req, window, func(q *query.SignalQuery) { q.BucketSeconds, q.SeriesLimit = req.BucketSeconds, req.SeriesLimit })
+	q, err := signalQuery(req, window)
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.engine.Timeseries(ctx, org, r)
+	q.BucketSeconds, q.SeriesLimit = req.BucketSeconds, req.SeriesLimit
+	result, err := s.engine.SignalTimeseries(ctx, org, q, apierr.MetricQueryInvalid)
 	if err != nil {
-		return nil, query.Explain(err, apierr.MetricQueryInvalid)
+		return nil, err
 	}
-	unit, err := s.unit(ctx, org, r)
+	unit, err := s.unit(ctx, org, q)
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +83,6 @@ func (s *Service) QueryMetricsTimeseries(ctx context.Context, req *svcv2.QueryMe
 		Unit: unit,
 	}, nil
 }
-
-// defaultBreakdown is how many rows a breakdown has without a limit.
-const defaultBreakdown int32 = 20
 
 // QueryMetricBreakdown computes values of groups.
 func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetricBreakdownRequest) (*svcv2.MetricBreakdown, error) {
@@ -101,19 +94,16 @@ func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetr
 	if err != nil {
 		return nil, err
 	}
-	limit := defaultBreakdown
-	if req.Limit != nil {
-		limit = req.GetLimit()
-	}
-	r, err := request(req, window, func(q *query.SignalQuery) { q.RowLimit = &limit })
+	q, err := signalQuery(req, window)
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.engine.Breakdown(ctx, org, r)
+	q.RowLimit = req.Limit
+	result, err := s.engine.SignalBreakdown(ctx, org, q, apierr.MetricQueryInvalid)
 	if err != nil {
-		return nil, query.Explain(err, apierr.MetricQueryInvalid)
+		return nil, err
 	}
-	unit, err := s.unit(ctx, org, r)
+	unit, err := s.unit(ctx, org, q)
 	if err != nil {
 		return nil, err
 	}
@@ -123,10 +113,9 @@ func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetr
 	}, nil
 }
 
-// unit is the unit of the metric that a request asks for.
-func (s *Service) unit(ctx context.Context, org principal.OrgID, r *query.Request) (string, error) {
-	q := &r.Queries[0].Spec
-	kinds, err := read.All[query.MetricKindRow](ctx, s.warehouse, org, query.MetricKinds(r.Window, q.Metric.Name, q.Filter.Service()))
+// unit is the unit of the metric that is asked for.
+func (s *Service) unit(ctx context.Context, org principal.OrgID, q query.SignalQuery) (string, error) {
+	kinds, err := read.All[query.MetricKindRow](ctx, s.warehouse, org, query.MetricKinds(q.Window, q.Metric.Name, q.Filter.Service()))
 	for _, k := range kinds {
 		if k.MetricType == q.Metric.Type {
 			return k.Unit, err

@@ -32,16 +32,12 @@ func (s *Service) QueryTraceTimeseries(ctx context.Context, req *svcv2.QueryTrac
 	if err != nil {
 		return nil, err
 	}
-	r, err := query.SignalQuery{
+	result, err := s.engine.SignalTimeseries(ctx, org, query.SignalQuery{
 		Source: query.Traces, Window: window, Aggregation: req.GetAggregation(), ApdexThresholdMs: req.ApdexThresholdMs, Filter: filter, Where: req.GetWhere(),
 		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), BucketSeconds: req.BucketSeconds, SeriesLimit: req.SeriesLimit,
-	}.Request()
+	}, apierr.TraceQueryInvalid)
 	if err != nil {
-		return nil, query.Explain(err, apierr.TraceQueryInvalid)
-	}
-	result, err := s.engine.Timeseries(ctx, org, r)
-	if err != nil {
-		return nil, query.Explain(err, apierr.TraceQueryInvalid)
+		return nil, err
 	}
 	return &svcv2.TraceTimeseries{
 		Object: "trace_timeseries", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
@@ -63,27 +59,15 @@ func (s *Service) QueryTraceBreakdown(ctx context.Context, req *svcv2.QueryTrace
 	if err != nil {
 		return nil, err
 	}
-	limit := req.Limit
-	if limit == nil {
-		limit = new(int32)
-		*limit = defaultBreakdown
-	}
-	r, err := query.SignalQuery{
+	result, err := s.engine.SignalBreakdown(ctx, org, query.SignalQuery{
 		Source: query.Traces, Window: window, Aggregation: req.GetAggregation(), ApdexThresholdMs: req.ApdexThresholdMs, Filter: filter, Where: req.GetWhere(),
-		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), RowLimit: limit,
-	}.Request()
+		GroupBy: req.GetGroupBy(), GroupByKey: req.GetGroupByAttributeKey(), RowLimit: req.Limit,
+	}, apierr.TraceQueryInvalid)
 	if err != nil {
-		return nil, query.Explain(err, apierr.TraceQueryInvalid)
-	}
-	result, err := s.engine.Breakdown(ctx, org, r)
-	if err != nil {
-		return nil, query.Explain(err, apierr.TraceQueryInvalid)
+		return nil, err
 	}
 	return &svcv2.TraceBreakdown{
 		Object: "trace_breakdown", Aggregation: req.GetAggregation(), StartTime: timestamppb.New(window.Start), EndTime: timestamppb.New(window.End),
 		GroupBy: req.GetGroupBy(), Data: result.GroupsProto(), Truncated: result.Truncated, Warnings: result.Warnings,
 	}, nil
 }
-
-// defaultBreakdown is how many rows a breakdown has without a limit.
-const defaultBreakdown = 20

@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+)
+
+// defaultBreakdown is how many rows the breakdown of a signal has without a limit.
+const defaultBreakdown int32 = 20
+
+// SignalTimeseries answers the timeseries method of a signal. What is wrong with the request is an error with the tag `invalid`.
+func (e *Engine) SignalTimeseries(ctx context.Context, org principal.OrgID, q query.SignalQuery, invalid apierr.Tag) (*query.Timeseries, error) {
+	r, err := q.Request()
+	if err != nil {
+		return nil, query.Explain(err, invalid)
+	}
+	result, err := e.Timeseries(ctx, org, r)
+	if err != nil {
+		return nil, query.Explain(err, invalid)
+	}
+	return result, nil
+}
+
+// SignalBreakdown answers the breakdown method of a signal, like SignalTimeseries.
+func (e *Engine) SignalBreakdown(ctx context.Context, org principal.OrgID, q query.SignalQuery, invalid apierr.Tag) (*query.Breakdown, error) {
+	if q.RowLimit == nil {
+		limit := defaultBreakdown
+		q.RowLimit = &limit
+	}
+	r, err := q.Request()
+	if err != nil {
+		return nil, query.Explain(err, invalid)
+	}
+	result, err := e.Breakdown(ctx, org, r)
+	if err != nil {
+		return nil, query.Explain(err, invalid)
+	}
+	return result, nil
+}
