@@ -24,6 +24,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/ingest/usage"
+	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
@@ -46,6 +47,8 @@ type Options struct {
 	Egress []netip.Prefix
 	// Watch wraps the handler of the API address: tests look on. Nil for none.
 	Watch func(http.Handler) http.Handler
+	// MCPFixtures add to the MCP server what the protocol's conformance suite calls; nil but in tests. No setting leads here.
+	MCPFixtures mcp.Fixtures
 }
 
 // App is a server that is ready to run.

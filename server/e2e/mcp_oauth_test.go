@@ -263,10 +263,10 @@ func TestOAuthGoClient(t *testing.T) {
 // TestOAuthTypeScriptSDK: the official TypeScript SDK does all of it by itself, but for the browser.
 func TestOAuthTypeScriptSDK(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "OAuth TypeScript")
-	dir := npmInstall(t, "mcp-oauth-js", "@modelcontextprotocol/sdk")
+	dir := npmInstall(t, "mcp-js", "@modelcontextprotocol/conformance")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", "client.mjs", s.BaseURL+"/mcp")
+	cmd := exec.CommandContext(ctx, "node", "oauth.mjs", s.BaseURL+"/mcp")
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -304,7 +304,7 @@ func TestOAuthTypeScriptSDK(t *testing.T) {
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Fatalf("client.mjs: %v\n%s", err, stderr.String())
+		t.Fatalf("oauth.mjs: %v\n%s", err, stderr.String())
 	}
 	d := last.Done
 	for name, want := range map[string]any{

@@ -49,7 +49,12 @@ type Config struct {
 	Logger *slog.Logger
 	// Now is time.Now when nil.
 	Now func() time.Time
+	// Fixtures add to the server what a test looks for; nil outside of tests.
+	Fixtures Fixtures
 }
+
+// Fixtures add tools, prompts and resources that are no part of the product: everybody who may call may use them.
+type Fixtures func(*sdk.Server)
 
 // Server serves MCP. It is safe for concurrent use.
 type Server struct {
@@ -135,6 +140,9 @@ func New(cfg Config) (*Server, error) {
 		if s.tool(name) == nil {
 			return nil, fmt.Errorf("mcp: %s names the tool %s, which does not exist", methods[0].FullName, name)
 		}
+	}
+	if cfg.Fixtures != nil {
+		cfg.Fixtures(server)
 	}
 	server.AddReceivingMiddleware(s.filterTools)
 	s.stream = selecting(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{

@@ -103,6 +103,13 @@ func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
 				shown.Tools = append(shown.Tools, list.Tools[i])
 			}
 		}
+		if s.cfg.Fixtures != nil {
+			for _, t := range list.Tools {
+				if s.tool(t.Name) == nil {
+					shown.Tools = append(shown.Tools, t)
+				}
+			}
+		}
 		if shown.Tools == nil {
 			shown.Tools = []*sdk.Tool{}
 		}

@@ -105,13 +105,13 @@ func (s *Server) NewOrganization(t testing.TB, name string) *Server {
 	return &other
 }
 
-// Start runs a server of the test's own in this process.
-func Start(t testing.TB, configure func(*config.Config)) *Server {
+// Start runs a server of the test's own in this process. Options are what no setting can say.
+func Start(t testing.TB, configure func(*config.Config), options ...func(*app.Options)) *Server {
 	t.Helper()
 	if configure == nil {
 		configure = func(*config.Config) {}
 	}
-	s, stop, err := start(t.TempDir(), configure)
+	s, stop, err := start(t.TempDir(), configure, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func Start(t testing.TB, configure func(*config.Config)) *Server {
 	return s
 }
 
-func start(dir string, configure func(*config.Config)) (*Server, func(), error) {
+func start(dir string, configure func(*config.Config), options ...func(*app.Options)) (*Server, func(), error) {
 	cfg := config.Default()
 	cfg.DataDir = filepath.Join(dir, "data")
 	cfg.APIAddr, cfg.IngestAddr, cfg.OTLPGRPCAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
@@ -135,14 +135,18 @@ func start(dir string, configure func(*config.Config)) (*Server, func(), error) 
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	a, err := app.New(ctx, cfg, app.Options{
+	opts := app.Options{
 		Version: "test", Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 		WarehouseCommand: []string{os.Args[0], "warehouse"}, Watch: checker.Watch,
 		OnFirstStart: func(b app.Bootstrap) error {
 			s.Bootstrap = b
 			return nil
 		},
-	})
+	}
+	for _, set := range options {
+		set(&opts)
+	}
+	a, err := app.New(ctx, cfg, opts)
 	if err != nil {
 		cancel()
 		return nil, nil, err

@@ -1,6 +1,6 @@
 // An MCP client as a person has one: it finds out by itself how to sign in, waits for the browser, uses the server, and disconnects.
 //
-//	node client.mjs <url of the MCP server>
+//	node oauth.mjs <url of the MCP server>
 //
 // It prints lines of JSON: {"authorize": <url to open>} when the browser is needed, and at last {"done": {…}}.
 import { createServer } from 'node:http';
