@@ -204,13 +204,24 @@ func TestMembership(t *testing.T) {
 	if r.Err == nil || r.Principal != nil {
 		t.Errorf("another organization: %+v", r)
 	}
+	code := f.code(t, client)
 	if err := f.DeleteMembership(t.Context(), f.org, f.user); err != nil {
 		t.Fatal(err)
 	}
 	f.void(t, access)
-	// The refresh token gives tokens that are as void, until the user is back.
-	if a := f.refresh(t, client, refresh); a.status == 200 {
-		f.void(t, a.text("access_token"))
+	f.refresh(t, client, refresh).refused(t, "a refresh token of who is no member", 400, "invalid_grant")
+	f.redeem(t, client, code).refused(t, "a code of who is no member", 400, "invalid_grant")
+	// What was allowed stays taken back when the user is a member again.
+	if err := f.CreateMembership(t.Context(), f.org, f.user, principal.RoleMember); err != nil {
+		t.Fatal(err)
+	}
+	f.void(t, access)
+	f.refresh(t, client, refresh).refused(t, "a refresh token of before", 400, "invalid_grant")
+	f.redeem(t, client, code).refused(t, "a code of before", 400, "invalid_grant")
+	again, _ := f.tokens(t, client)
+	f.works(t, again)
+	if err := f.DeleteMembership(t.Context(), f.org, f.user); err != nil {
+		t.Fatal(err)
 	}
 	a, err := f.server.Authorization(t.Context(), request(client))
 	if err != nil {

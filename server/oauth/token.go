@@ -80,6 +80,9 @@ func (s *Server) redeem(r *http.Request, values url.Values) (map[string]any, err
 	}
 	answer, tokens := s.newTokens(g)
 	if err := s.cfg.Store.RedeemOAuthCode(r.Context(), g.ID, tokens); err != nil {
+		if errors.Is(err, store.ErrNoMember) {
+			return nil, refused
+		}
 		if errors.Is(err, store.ErrReplayed) {
 			s.cfg.Logger.WarnContext(r.Context(), "an authorization code was used twice; its grant is revoked", "org_id", g.Org, "grant_id", g.ID)
 			return nil, refused
@@ -118,6 +121,9 @@ func (s *Server) refresh(r *http.Request, values url.Values) (map[string]any, er
 	}
 	answer, tokens := s.newTokens(old.Grant)
 	if err := s.cfg.Store.RotateOAuthTokens(r.Context(), old, tokens); err != nil {
+		if errors.Is(err, store.ErrNoMember) {
+			return nil, refused
+		}
 		if errors.Is(err, store.ErrReplayed) {
 			s.cfg.Logger.WarnContext(r.Context(), "a refresh token was used twice; its grant is revoked", "org_id", old.Grant.Org, "grant_id", old.Grant.ID)
 			return nil, refused

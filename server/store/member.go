@@ -61,7 +61,7 @@ func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal
 	return out, err
 }
 
-// DeleteMembership ends a membership. ErrNotFound: not a member. ErrLastAdministrator: there would be none left.
+// DeleteMembership ends a membership, and what the user allowed programs in the organization. ErrNotFound: not a member. ErrLastAdministrator: there would be none left.
 func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user principal.UserID) error {
 	return s.mutate(ctx, "delete membership", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockMember(ctx, tx, org, user, true)
@@ -69,6 +69,10 @@ func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user 
 			return Change{}, err
 		}
 		if err := tx.Membership.DeleteOneID(row.ID).Exec(ctx); err != nil {
+			return Change{}, err
+		}
+		// The change of the membership tells caches of the grants, too.
+		if _, err := s.revokeGrants(ctx, tx, user, org, reasonNoMember); err != nil {
 			return Change{}, err
 		}
 		err = s.audit(ctx, tx, org, AuditEvent{

@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/ent/oauthclient"
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/oauthtoken"
+	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -109,7 +110,10 @@ func (s *Store) OAuthGrantByCode(ctx context.Context, hash string) (OAuthGrant, 
 // ErrReplayed: a code or refresh token was used before. The grant is revoked.
 var ErrReplayed = errors.New("store: the code or token was used before")
 
-// RedeemOAuthCode turns the code of a grant into its first tokens, once. ErrReplayed: it was done before, and now the tokens are void.
+// ErrNoMember: the user of a grant is no member of its organization any more. The grant is revoked.
+var ErrNoMember = errors.New("store: the user is no member of the organization any more")
+
+// RedeemOAuthCode turns the code of a grant into its first tokens, once. ErrReplayed: it was done before, and now the tokens are void. ErrNoMember.
 func (s *Store) RedeemOAuthCode(ctx context.Context, id uuid.UUID, in OAuthTokens) error {
 	return s.oauthStep(ctx, "redeem OAuth code", id, "the authorization code was used twice", func(tx *ent.Tx) (bool, error) {
 		now := s.stamp()
@@ -140,7 +144,7 @@ func (s *Store) OAuthRefreshByHash(ctx context.Context, hash string) (OAuthRefre
 }
 
 // RotateOAuthTokens gives a grant a new pair for a refresh token, once. ErrReplayed: the refresh token was used before, and now all
-// tokens of the grant are void (RFC 9700 section 4.14.2).
+// tokens of the grant are void (RFC 9700 section 4.14.2). ErrNoMember.
 func (s *Store) RotateOAuthTokens(ctx context.Context, refresh OAuthRefresh, in OAuthTokens) error {
 	return s.oauthStep(ctx, "refresh OAuth tokens", refresh.Grant.ID, "a refresh token was used twice", func(tx *ent.Tx) (bool, error) {
 		now := s.stamp()
@@ -178,22 +182,59 @@ func (s *Store) addTokens(ctx context.Context, tx *ent.Tx, grant uuid.UUID, in O
 	return nil
 }
 
-// oauthStep runs a step that may happen once; when it happened before, the grant is revoked instead, for good.
+// oauthStep runs a step that may happen once, for a member; otherwise the grant is revoked instead, for good.
 func (s *Store) oauthStep(ctx context.Context, op string, grant uuid.UUID, reason string, step func(*ent.Tx) (bool, error)) error {
-	replayed := false
+	var refused error
 	err := s.mutate(ctx, op, func(tx *ent.Tx) (Change, error) {
-		replayed = false
+		refused = nil
+		row, err := tx.OAuthGrant.Get(ctx, grant)
+		if err != nil {
+			return Change{}, err
+		}
+		member, err := tx.Membership.Query().Where(membership.OrgID(row.OrgID), membership.UserID(row.UserID)).Exist(ctx)
+		if err != nil {
+			return Change{}, err
+		}
+		if !member {
+			refused = ErrNoMember
+			return s.revokeGrant(ctx, tx, grant, map[string]any{"reason": reasonNoMember})
+		}
 		done, err := step(tx)
 		if err != nil || done {
 			return Change{}, err
 		}
-		replayed = true
+		refused = ErrReplayed
 		return s.revokeGrant(ctx, tx, grant, map[string]any{"reason": reason})
 	})
-	if err == nil && replayed {
-		return fmt.Errorf("store: %s: %w", op, ErrReplayed)
+	if err == nil && refused != nil {
+		return fmt.Errorf("store: %s: %w", op, refused)
 	}
 	return err
+}
+
+const reasonNoMember = "the user is no member of the organization any more"
+
+// revokeGrants voids what a user allowed, in one organization or (org empty) in all, since the account is not what it was.
+func (s *Store) revokeGrants(ctx context.Context, tx *ent.Tx, user principal.UserID, org principal.OrgID, reason string) ([]Change, error) {
+	where := []predicate.OAuthGrant{oauthgrant.UserID(string(user)), oauthgrant.RevokedAtIsNil(), oauthgrant.ExpiresAtGT(s.stamp())}
+	if org != "" {
+		where = append(where, oauthgrant.OrgID(string(org)))
+	}
+	ids, err := tx.OAuthGrant.Query().Where(where...).IDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Change
+	for _, id := range ids {
+		c, err := s.revokeGrant(ctx, tx, id, map[string]any{"reason": reason})
+		if err != nil {
+			return nil, err
+		}
+		if c.Subject != "" {
+			out = append(out, c)
+		}
+	}
+	return out, nil
 }
 
 // revokeGrant voids all tokens of a grant. Doing so again changes nothing.

@@ -64,7 +64,7 @@ func (s *Store) LinkIdentity(ctx context.Context, user principal.UserID, issuer,
 // unprovedWithin is how much earlier than the account that it made an invitation can have been accepted: both happen in one transaction.
 const unprovedWithin = time.Minute
 
-// dropUnproved takes password and sessions from an account that an invitation without an address made.
+// dropUnproved takes password, sessions and connected programs from an account that an invitation without an address made.
 func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserID, gone *[]Change) (bool, error) {
 	row, err := tx.User.Get(ctx, string(id))
 	if err != nil || row.PasswordHash == "" {
@@ -87,8 +87,14 @@ func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserI
 	if err := tx.Session.Update().Where(live...).SetRevokedAt(s.stamp()).Exec(ctx); err != nil {
 		return false, err
 	}
+	changes, err := s.revokeGrants(ctx, tx, id, "", "the account was taken over by the owner of its address")
+	if err != nil {
+		return false, err
+	}
 	for _, hash := range hashes {
-		c := Change{Subject: SubjectSession, Hash: hash, User: id, Gone: true}
+		changes = append(changes, Change{Subject: SubjectSession, Hash: hash, User: id, Gone: true})
+	}
+	for _, c := range changes {
 		if err := s.announce(ctx, tx, c); err != nil {
 			return false, err
 		}

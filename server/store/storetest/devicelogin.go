@@ -200,6 +200,10 @@ func testUnprovedAddress(t *testing.T, f *fixture) {
 		if _, err := f.CreateSession(ctx, store.NewSession{User: user.ID, TokenHash: hash, ExpiresAt: f.now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
+		grant, code := f.grant(t, org, user.ID, "c")
+		if err := f.RedeemOAuthCode(ctx, grant.ID, f.tokens()); err != nil {
+			t.Fatal(err)
+		}
 		f.advance(time.Hour)
 		got, unsubscribe := watch(f)
 		if err := f.LinkIdentity(ctx, user.ID, "https://id", email); err != nil {
@@ -214,7 +218,10 @@ func testUnprovedAddress(t *testing.T, f *fixture) {
 		if err != nil || (session.RevokedAt != nil) != tc.dropped {
 			t.Errorf("%s: the session is %+v, %v", name, session.Session, err)
 		}
-		if changes := got(); (len(changes) == 1 && changes[0].Hash == hash && changes[0].Gone) != tc.dropped {
+		if grant, err := f.OAuthGrantByCode(ctx, code); err != nil || (grant.RevokedAt != nil) != tc.dropped {
+			t.Errorf("%s: what it allowed a program is %+v, %v", name, grant, err)
+		}
+		if changes := got(); (len(changes) == 2 && changes[0].Subject == store.SubjectOAuthGrant && changes[1].Hash == hash && changes[1].Gone) != tc.dropped {
 			t.Errorf("%s: changes %v", name, changes)
 		}
 	}

@@ -231,3 +231,48 @@ func testOAuthRace(t *testing.T, f *fixture) {
 		t.Errorf("%d refreshed", won)
 	}
 }
+
+// testOAuthMember: who leaves an organization leaves no program behind in it, but those in another.
+func testOAuthMember(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	org, boss := f.org(t)
+	other, user := f.org(t)
+	if err := f.CreateMembership(ctx, org, user, principal.RoleMember); err != nil {
+		t.Fatal(err)
+	}
+	g, code := f.grant(t, org, user, "c")
+	pair := f.tokens()
+	if err := f.RedeemOAuthCode(ctx, g.ID, pair); err != nil {
+		t.Fatal(err)
+	}
+	_, waiting := f.grant(t, org, user, "c")
+	_, elsewhere := f.grant(t, other, user, "c")
+	_, theirs := f.grant(t, org, boss, "c")
+	if err := f.DeleteMembership(ctx, org, user); err != nil {
+		t.Fatal(err)
+	}
+	for hash, revoked := range map[string]bool{code: true, waiting: true, elsewhere: false, theirs: false} {
+		if got, err := f.OAuthGrantByCode(ctx, hash); err != nil || (got.RevokedAt != nil) != revoked {
+			t.Errorf("%+v %v", got, err)
+		}
+	}
+	refresh, err := f.OAuthRefreshByHash(ctx, pair.RefreshHash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, f.RotateOAuthTokens(ctx, refresh, f.tokens()), store.ErrNoMember)
+	wantError(t, f.RedeemOAuthCode(ctx, g.ID, f.tokens()), store.ErrNoMember)
+	entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{}, 0, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, e := range entries {
+		if e.Action == "oauth_grant.revoked" {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d revocations are in the audit log, not 2: %+v", n, entries)
+	}
+}

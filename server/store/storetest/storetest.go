@@ -65,6 +65,7 @@ func Run(t *testing.T, open Open) {
 		"device logins":           testDeviceLogins,
 		"oauth clients":           testOAuthClients,
 		"oauth grants":            testOAuthGrants,
+		"oauth member":            testOAuthMember,
 		"oauth race":              testOAuthRace,
 		"device login race":       testDeviceLoginRace,
 		"user identities":         testUserIdentities,
