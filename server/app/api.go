@@ -203,7 +203,8 @@ func (a *App) mountServices(ctx context.Context, chain *rpc.Chain, shareTokens d
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
-	queryEngine := engine.New(engine.Config{Warehouse: a.warehouse, Rollups: a.rollups(ctx)})
+	rollups := a.rollups(ctx)
+	queryEngine := engine.New(engine.Config{Warehouse: a.warehouse, Rollups: rollups})
 	widgets := widget.New(queryEngine, a.warehouse, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
 	mount(svcv2connect.NewShareServiceHandler(dashboards.NewPublic(dashboards.PublicConfig{
@@ -221,9 +222,9 @@ func (a *App) mountServices(ctx context.Context, chain *rpc.Chain, shareTokens d
 		Store: a.store, Hasher: a.hasher, ByAddress: rpc.NewWindowLimiter(cliAddressRequests, restWindow), BaseURL: a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.warehouse, a.log, time.Now), options...))
-	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse), options...))
+	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse).WithRollups(rollups), options...))
 	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(a.warehouse), options...))
-	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(a.warehouse, time.Now), options...))
+	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(a.warehouse, time.Now).WithRollups(rollups), options...))
 	mount(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(a.warehouse, time.Now), options...))
 	mount(svcv2connect.NewTracesServiceHandler(traces.New(a.warehouse).WithEngine(queryEngine), options...))
 	mount(svcv2connect.NewLogsServiceHandler(logs.New(a.warehouse).WithEngine(queryEngine), options...))

@@ -9,14 +9,16 @@ import (
 )
 
 const (
-	// weightedMinutes is the migration that made service_minutes all that the query engine reads of it.
+	// weightedMinutes is the migration that made service_minutes all that the query engine reads of it, coarseRollups the one that added the
+	// rollups for long windows.
 	weightedMinutes = "0006_weighted_minutes.sql"
+	coarseRollups   = "0007_coarse_rollups.sql"
 	// firstMigrations is how long the migrations of a new warehouse take at most.
 	firstMigrations = 10 * time.Minute
 )
 
 // rollups says since when the rollups hold everything that the query engine would read of rows: always in a warehouse that was made with
-// them, else since the minute after they were added.
+// them, else since the hour after they were added.
 func (a *App) rollups(ctx context.Context) query.Rollups {
 	statuses, err := a.warehouse.MigrationStatuses(ctx)
 	if err != nil {
@@ -27,20 +29,25 @@ func (a *App) rollups(ctx context.Context) query.Rollups {
 }
 
 func rollupsOf(statuses []warehouse.MigrationStatus) query.Rollups {
+	return query.Rollups{Minutes: rollupOf(statuses, weightedMinutes), Coarse: rollupOf(statuses, coarseRollups)}
+}
+
+// rollupOf is the rollup that a migration added.
+func rollupOf(statuses []warehouse.MigrationStatus, migration string) query.Rollup {
 	var first, added time.Time
 	for _, s := range statuses {
-		if !s.Applied && s.File <= weightedMinutes {
-			return query.Rollups{}
+		if !s.Applied && s.File <= migration {
+			return query.Rollup{}
 		}
 		if first.IsZero() || s.Applied && s.AppliedAt.Before(first) {
 			first = s.AppliedAt
 		}
-		if s.File == weightedMinutes && s.AppliedAt.After(added) {
+		if s.File == migration && s.AppliedAt.After(added) {
 			added = s.AppliedAt
 		}
 	}
 	if added.Sub(first) < firstMigrations {
-		return query.Rollups{Complete: !added.IsZero()}
+		return query.Rollup{Complete: !added.IsZero()}
 	}
-	return query.Rollups{Complete: true, Since: added.Truncate(time.Minute).Add(time.Minute)}
+	return query.Rollup{Complete: true, Since: added.Truncate(time.Hour).Add(time.Hour)}
 }

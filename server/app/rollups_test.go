@@ -10,6 +10,7 @@ import (
 
 func TestRollupsOf(t *testing.T) {
 	at := time.Date(2026, 11, 1, 10, 0, 30, 0, time.UTC)
+	later := time.Date(2026, 11, 1, 11, 0, 0, 0, time.UTC)
 	step := func(file string, at time.Time) warehouse.MigrationStatus {
 		return warehouse.MigrationStatus{File: file, Applied: !at.IsZero(), AppliedAt: at}
 	}
@@ -17,12 +18,25 @@ func TestRollupsOf(t *testing.T) {
 		in   []warehouse.MigrationStatus
 		want query.Rollups
 	}{
-		"none":         {nil, query.Rollups{}},
-		"new":          {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, at.Add(time.Second))}, query.Rollups{Complete: true}},
-		"upgraded":     {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(weightedMinutes, at)}, query.Rollups{Complete: true, Since: at.Add(30 * time.Second)}},
-		"not yet":      {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, time.Time{})}, query.Rollups{}},
-		"before it":    {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at)}, query.Rollups{}},
-		"a later file": {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, at), step("0099_x.sql", time.Time{})}, query.Rollups{Complete: true}},
+		"none": {nil, query.Rollups{}},
+		"new": {
+			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, at.Add(time.Second)), step(coarseRollups, at.Add(time.Second))},
+			query.AllRollups(),
+		},
+		"upgraded": {
+			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(weightedMinutes, at)},
+			query.Rollups{Minutes: query.Rollup{Complete: true, Since: later}},
+		},
+		"upgraded twice": {
+			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(weightedMinutes, at.Add(-240*time.Hour)), step(coarseRollups, at)},
+			query.Rollups{Minutes: query.Rollup{Complete: true}, Coarse: query.Rollup{Complete: true, Since: later}},
+		},
+		"not yet":   {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, time.Time{})}, query.Rollups{}},
+		"before it": {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at)}, query.Rollups{}},
+		"a later file": {
+			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, at), step(coarseRollups, time.Time{}), step("0099_x.sql", time.Time{})},
+			query.Rollups{Minutes: query.Rollup{Complete: true}},
+		},
 	} {
 		if got := rollupsOf(tc.in); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, tc.want)

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // FacetRow is a row of TraceFacets and LogFacets.
@@ -63,8 +64,7 @@ func facets(facets []facet, count, extra string) string {
         multiIf(%s) AS FacetType,
         multiIf(%s) AS FacetName,
         %s AS Items
-    FROM %%s
-    WHERE %%s
+    FROM %%s%%s
     GROUP BY GROUPING SETS (%s)`, strings.Join(types, ", "), strings.Join(names, ", "), count, strings.Join(sets, ", "))
 }
 
@@ -78,12 +78,21 @@ ORDER BY FacetType, Items DESC, FacetName
 LIMIT %s BY FacetType`
 
 // TraceFacets gives FacetRow rows, type after type, the most frequent values first: how the spans of a window that match are
-// distributed over what people filter by. One pass counts all facets.
-func TraceFacets(w Window, f *TraceFilters) Statement {
+// distributed over what people filter by. One pass counts all facets: of the window's whole hours as they are rolled up, when the filters
+// allow that, and of the spans before and after.
+func TraceFacets(w Window, f *TraceFilters, r Rollups) Statement {
 	b := &builder{}
-	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
+	var c conditions
 	if f != nil {
 		f.add(b, &c)
+	}
+	count, failed, table := "sum(SampleRate)", "sumIf(SampleRate, HasError)", "spans"
+	if r.Coarse.holds(w) && f.inOperationHours() && w.whole(time.Hour).Start.Before(w.whole(time.Hour).End) {
+		count, failed = "sum(EstimatedSpanCount)", "sum(EstimatedErrorCount)"
+		table = b.layered(w, operationRollup(), c)
+		c = nil
+	} else {
+		c = where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End)).with(c...)
 	}
 	inner := fmt.Sprintf(facets([]facet{
 		{"service", "ServiceName", "ServiceName"},
@@ -92,20 +101,39 @@ func TraceFacets(w Window, f *TraceFilters) Statement {
 		{"http_status", "HttpStatusCode", "if(HttpStatusCode = 0, '', toString(HttpStatusCode))"},
 		{"deployment_env", "Environment", "Environment"},
 		{"service_namespace", "ServiceNamespace", "ServiceNamespace"},
-	}, "sum(SampleRate)", "sumIf(SampleRate, HasError)"), "spans", c.join(8))
+	}, count, failed), table, c.clause(4))
 	return Statement{SQL: fmt.Sprintf(facetOrder, inner, b.bind("limit", "UInt32", int64(mostFacetValues))), Args: b.args}
 }
 
-// LogFacets is TraceFacets for log records.
-func LogFacets(w Window, f LogFilters) Statement {
+// inOperationHours reports whether operation_hours has what the filters ask for.
+func (f *TraceFilters) inOperationHours() bool {
+	return f == nil || f.StatusCode == nil && f.HTTPRoute == nil && f.HasError == nil && f.MinDuration == nil && f.MaxDuration == nil && !f.RootOnly &&
+		len(f.Attributes) == 0 && len(f.ResourceAttributes) == 0
+}
+
+// LogFacets is TraceFacets for log records, which are rolled up by minute.
+func LogFacets(w Window, f LogFilters, r Rollups) Statement {
 	b := &builder{}
-	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
+	var c conditions
 	f.add(b, &c)
+	count, table := "toFloat64(count())", "logs"
+	if r.Coarse.holds(w) && f.inLogMinutes() && w.End.Sub(w.Start) >= shortestRolledUp {
+		count = "toFloat64(sum(LogCount))"
+		table = b.layered(w, logRollup(), c)
+		c = nil
+	} else {
+		c = where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End)).with(c...)
+	}
 	inner := fmt.Sprintf(facets([]facet{
 		{"severity", "SeverityText", "SeverityText"},
 		{"service", "ServiceName", "ServiceName"},
 		{"deployment_env", "Environment", "Environment"},
 		{"namespace", "ServiceNamespace", "ServiceNamespace"},
-	}, "toFloat64(count())", ""), "logs", c.join(8))
+	}, count, ""), table, c.clause(4))
 	return Statement{SQL: fmt.Sprintf(facetOrder, inner, b.bind("limit", "UInt32", int64(mostFacetValues))), Args: b.args}
+}
+
+// inLogMinutes reports whether log_minutes has what the filters ask for.
+func (f *LogFilters) inLogMinutes() bool {
+	return f.TraceID == nil && f.SpanID == nil && f.BodySearch == nil && len(f.Attributes) == 0 && len(f.ResourceAttributes) == 0
 }

@@ -16,8 +16,11 @@ type planCase struct {
 func planCases() []planCase {
 	return []planCase{
 		{name: "count", text: "count|traces||"},
-		{name: "rollup", text: "p95_duration|traces|service.name = caller-value AND env != caller-value|service.version", edit: func(q *Spec) { q.Rollups.Complete = true }},
-		{name: "rollup_breakdown", text: "error_rate|traces||service.name", breakdown: true, edit: func(q *Spec) { q.Rollups.Complete = true }},
+		{name: "rollup", text: "p95_duration|traces|service.name = caller-value AND env != caller-value|service.version", edit: func(q *Spec) { q.Rollups.Minutes.Complete = true }},
+		{name: "rollup_breakdown", text: "error_rate|traces||service.name", breakdown: true, edit: func(q *Spec) { q.Rollups = AllRollups() }},
+		{name: "rollup_organization", text: "p95_duration|traces|env = caller-value|", edit: func(q *Spec) { q.Rollups = AllRollups() }},
+		{name: "rollup_operations", text: "avg_duration|traces|service.name = caller-value AND http.status_code >= 500|span.name", breakdown: true, edit: func(q *Spec) { q.Rollups = AllRollups() }},
+		{name: "rollup_logs", text: "error_rate|logs|service.name = caller-value|severity", edit: func(q *Spec) { q.Rollups = AllRollups() }},
 		{name: "groups", text: "count|traces|service.name = caller-value|span.name, attr.db.system"},
 		{name: "quantile_groups", text: "p95_duration|traces|has_error AND duration > 250ms|span.name"},
 		{name: "attribute", text: "avg:attr.cart.size|traces|attr.caller-value.id = caller-value OR resource.service.name in (caller-value, b)|"},
@@ -99,24 +102,40 @@ func TestRollupIsChosen(t *testing.T) {
 		since  time.Time
 		want   string
 	}{
-		{"count|traces||service.name", day, time.Hour, time.Time{}, "service_minutes"},
-		{"rate|traces|env = prod|", day, time.Minute, time.Time{}, "service_minutes"},
-		{"p99_duration|traces|is_entry|", day, 0, time.Time{}, "service_minutes"},
-		{"avg_duration|traces|NOT (service = a OR namespace exists)|", day, 0, time.Time{}, "service_minutes"},
-		{"count|traces||service.name", Window{Start: at.Add(time.Second), End: at.Add(2 * time.Hour)}, time.Hour, time.Time{}, "service_minutes"},
+		{"count|traces||service.name", day, time.Hour, time.Time{}, "service_hours"},
+		{"count|traces||service.name", day, 30 * time.Minute, time.Time{}, "service_minutes"},
+		{"rate|traces|env = prod|", day, time.Minute, time.Time{}, "organization_minutes"},
+		{"p95_duration|traces||", day, time.Minute, time.Time{}, "organization_minutes"},
+		{"p95_duration|traces||", day, 90 * time.Second, time.Time{}, "spans"},
+		{"rate|traces|version = 1|", day, time.Minute, time.Time{}, "service_minutes"},
+		{"p99_duration|traces|is_entry|", day, 0, time.Time{}, "service_hours"},
+		{"avg_duration|traces|NOT (service = a OR namespace exists)|", day, 0, time.Time{}, "service_hours"},
+		{"avg_duration|traces|service = a|service.version", Window{Start: at.Add(10 * time.Minute), End: at.Add(50 * time.Minute)}, 0, time.Time{}, "service_minutes"},
+		{"count|traces||service.name", Window{Start: at.Add(time.Second), End: at.Add(2 * time.Hour)}, time.Hour, time.Time{}, "service_hours"},
 		{"count|traces||service.name", Window{Start: at.Add(time.Second), End: at.Add(time.Hour)}, time.Minute, time.Time{}, "spans"},
 		{"count|traces||service.name", day, 30 * time.Second, time.Time{}, "spans"},
 		{"count|traces||service.name", day, time.Hour, at.Add(time.Hour), "spans"},
-		{"count|traces||span.name", day, time.Hour, time.Time{}, "spans"},
+		{"count|traces||span.name", day, time.Hour, time.Time{}, "operation_hours"},
+		{"error_rate|traces|span.kind = server AND http.status_code >= 500|http.method", day, 0, time.Time{}, "operation_hours"},
+		{"count|traces||span.name", day, 30 * time.Minute, time.Time{}, "spans"},
+		{"count|traces||span.name, service.version", day, time.Hour, time.Time{}, "spans"},
+		{"p95_duration|traces||span.name", day, time.Hour, time.Time{}, "spans"},
 		{"count|traces|has_error|", day, time.Hour, time.Time{}, "spans"},
 		{"max_duration|traces||", day, time.Hour, time.Time{}, "spans"},
 		{"apdex|traces||", day, time.Hour, time.Time{}, "spans"},
 		{"p95:attr.x|traces||", day, time.Hour, time.Time{}, "spans"},
 		{"count|traces|resource.service.name = a|", day, time.Hour, time.Time{}, "spans"},
-		{"count|logs||service.name", day, time.Hour, time.Time{}, "logs"},
+		{"count|logs||service.name", day, time.Hour, time.Time{}, "log_minutes"},
+		{"error_rate|logs|severity = error OR severity_number >= 17|env", day, time.Minute, time.Time{}, "log_minutes"},
+		{"count|logs||service.version", day, time.Hour, time.Time{}, "logs"},
+		{"count|logs|body contains a|", day, time.Hour, time.Time{}, "logs"},
+		{"count_distinct:service.name|logs||", day, time.Hour, time.Time{}, "logs"},
+		{"count|logs||severity", day, time.Hour, at.Add(time.Hour), "logs"},
+		{"count|product_events||service.name", day, time.Hour, time.Time{}, "product_events"},
 	} {
 		q := planCase{text: tc.text}.spec()
-		q.Rollups = Rollups{Complete: true, Since: tc.since}
+		since := Rollup{Complete: true, Since: tc.since}
+		q.Rollups = Rollups{Minutes: since, Coarse: since}
 		p, err := PlanTimeseries(q, tc.window, tc.bucket)
 		if err != nil {
 			t.Fatal(err)
@@ -124,9 +143,13 @@ func TestRollupIsChosen(t *testing.T) {
 		if p.Reads != tc.want {
 			t.Errorf("%s in %s: reads %s, want %s", tc.text, tc.window.End.Sub(tc.window.Start), p.Reads, tc.want)
 		}
-		q.Rollups.Complete = false
-		if p, _ := PlanTimeseries(q, tc.window, tc.bucket); p.Reads == "service_minutes" {
-			t.Errorf("%s reads a rollup that is not complete", tc.text)
+		q.Rollups.Coarse = Rollup{}
+		if p, _ := PlanTimeseries(q, tc.window, tc.bucket); p.Reads != "service_minutes" && p.Reads != rowsOf(q.Source).table {
+			t.Errorf("%s reads %s, which is not complete", tc.text, p.Reads)
+		}
+		q.Rollups.Minutes = Rollup{}
+		if p, _ := PlanTimeseries(q, tc.window, tc.bucket); p.Reads != rowsOf(q.Source).table {
+			t.Errorf("%s reads %s, which is not complete", tc.text, p.Reads)
 		}
 	}
 }

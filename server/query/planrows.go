@@ -92,7 +92,7 @@ func (r rows) sum(value string) string {
 // planRows plans a query over spans, logs or product events: a timeseries with a bucket, else a breakdown.
 func planRows(q *Spec, w Window, bucket time.Duration) Plan {
 	b := &builder{}
-	if p, ok := b.planMinutes(q, w, bucket); ok {
+	if p, ok := b.planRollup(q, w, bucket); ok {
 		return p
 	}
 	b = &builder{}

@@ -42,12 +42,12 @@ func cases() map[string]Statement {
 		Search: value("search"), Fingerprints: []uint64{1, 1<<64 - 1}, RootOnly: true,
 	}
 	all := map[string]Statement{
-		"list_services": ListServices(ServiceList{Window: w, Offset: 20, Limit: 21}),
+		"list_services": ListServices(ServiceList{Window: w, Offset: 20, Limit: 21, Rollups: AllRollups()}),
 		"list_services_filtered": ListServices(ServiceList{
 			Window: w, DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), Limit: 21,
 		}),
 		"service":               ListServices(ServiceList{Window: w, Name: value("service"), Limit: 1}),
-		"service_points":        ServicePoints(ServiceRead{Name: marker, Window: w, DeploymentEnvironment: value("environment"), Bucket: 5 * time.Minute}),
+		"service_points":        ServicePoints(ServiceRead{Name: marker, Window: w, DeploymentEnvironment: value("environment"), Bucket: 5 * time.Minute, Rollups: AllRollups()}),
 		"service_operations":    ServiceOperations(ServiceRead{Name: marker, Window: w, DeploymentEnvironment: value("environment")}, "p95_duration", time.Second, 20, 21),
 		"service_apdex":         ServiceApdex(ServiceRead{Name: marker, Window: w, Bucket: time.Hour}, time.Second),
 		"service_releases":      ServiceReleases(ServiceRead{Name: marker, Window: w, Bucket: time.Hour}, 100),
@@ -63,9 +63,10 @@ func cases() map[string]Statement {
 		"error_split":           ErrorSplit(w, errors),
 		"error_samples":         ErrorSamples(w, errors, 5),
 		"error_stack":           ErrorStack(ErrorSampleRow{TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start}),
-		"trace_facets":          TraceFacets(w, nil),
-		"trace_facets_filtered": TraceFacets(w, &TraceFilters{ServiceName: value("service"), Attributes: every()}),
-		"log_facets":            LogFacets(w, LogFilters{ServiceName: value("service")}),
+		"trace_facets":          TraceFacets(w, nil, AllRollups()),
+		"trace_facets_filtered": TraceFacets(w, &TraceFilters{ServiceName: value("service"), Attributes: every()}, AllRollups()),
+		"log_facets":            LogFacets(w, LogFilters{ServiceName: value("service")}, AllRollups()),
+		"log_facets_filtered":   LogFacets(w, LogFilters{ServiceName: value("service"), BodySearch: value(" search ")}, AllRollups()),
 		"log_histogram":         LogHistogram(w, time.Minute, LogFilters{ServiceName: value("service")}),
 		"log_sample":            LogSample([]Window{w, {Start: start.Add(-time.Hour), End: start}}, LogFilters{BodySearch: value("body")}, 1024, 100),
 		"log_record":            LogRecord(start, marker),
@@ -134,7 +135,7 @@ func TestSnapshots(t *testing.T) {
 }
 
 var (
-	fromTable = regexp.MustCompile(`FROM (spans|logs|trace_roots|service_minutes|service_peers|error_events|metric_catalog|session_replays|session_replay_events|session_events|product_events|attribute_keys|metrics_\w+)\b\s*(.{0,40})`)
+	fromTable = regexp.MustCompile(`FROM (spans|logs|trace_roots|service_minutes|organization_minutes|service_hours|operation_hours|log_minutes|service_peers|error_events|metric_catalog|session_replays|session_replay_events|session_events|product_events|attribute_keys|metrics_\w+)\b\s*(.{0,40})`)
 	place     = regexp.MustCompile(`\{(\w+):[^}]+\}`)
 )
 

@@ -7,87 +7,161 @@ import (
 
 // Rollups says what the planner may read of rollups instead of rows.
 type Rollups struct {
-	// Complete says that service_minutes has everything since Since, with weighted durations; the zero Since is always.
+	// Minutes is service_minutes with weighted durations. Coarse is what is made for long windows: organization_minutes, service_hours,
+	// operation_hours and log_minutes.
+	Minutes, Coarse Rollup
+}
+
+// Rollup says since when a rollup has every row; the zero Since is always.
+type Rollup struct {
 	Complete bool
 	Since    time.Time
 }
+
+// AllRollups are those of a warehouse that was made with them.
+func AllRollups() Rollups {
+	return Rollups{Minutes: Rollup{Complete: true}, Coarse: Rollup{Complete: true}}
+}
+
+func (r Rollup) holds(w Window) bool { return r.Complete && !w.Start.Before(r.Since) }
 
 // shortestRolledUp is the shortest window that is read from minutes although it does not begin and end with one: a shorter one is as
 // quickly read from rows.
 const shortestRolledUp = time.Hour
 
-// minuteColumns are those that both halves of minutesTable have.
-const minuteColumns = "ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry"
+// rollup is a choice of the planner: tables and what is computed of them.
+type rollup struct {
+	// layers are the tables, the coarsest first; what lies between whole minutes or hours is read of rows.
+	layers []layer
+	// columns are those that layers and rows have in common, besides their time and measures.
+	columns  string
+	measures string
+	// edge is what the same columns, time and measures are of rows; grouped says that they must be grouped by them.
+	edge    string
+	grouped bool
+	rows    string
+	value   string
+}
 
-// planMinutes plans a query over the rollup of spans by service and minute; false when that cannot answer it.
-func (b *builder) planMinutes(q *Spec, w Window, bucket time.Duration) (Plan, bool) {
-	if !q.minutesAnswer(w, bucket) {
-		return Plan{}, false
-	}
-	value, ok := b.minutesAggregate(q.Aggregation)
+const (
+	minuteColumns       = "ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry"
+	organizationColumns = "Environment, IsEntry"
+	operationColumns    = "ServiceName, ServiceNamespace, Environment, SpanName, SpanKind, HttpMethod, HttpStatusCode, IsEntry"
+	logColumns          = "ServiceName, ServiceNamespace, Environment, SeverityText, SeverityNumber"
+
+	spanMeasures      = "EstimatedSpanCount, EstimatedErrorCount, EstimatedDurationNano, WeightedDurations"
+	operationMeasures = "EstimatedSpanCount, EstimatedErrorCount, EstimatedDurationNano"
+
+	spanEdge = `sum(SampleRate) AS EstimatedSpanCount,
+            sumIf(SampleRate, HasError) AS EstimatedErrorCount,
+            sum(SampleRate * DurationNano) AS EstimatedDurationNano,
+            quantilesTDigestWeightedState(0.5, 0.95, 0.99)(DurationNano, toUInt64(round(SampleRate * 16))) AS WeightedDurations`
+	operationEdge = `SampleRate AS EstimatedSpanCount,
+            if(HasError, SampleRate, 0) AS EstimatedErrorCount,
+            SampleRate * DurationNano AS EstimatedDurationNano`
+)
+
+// planRollup plans a query over rollups; false when none can answer it.
+func (b *builder) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, bool) {
+	r, ok := b.chooseRollup(q, w, bucket)
 	if !ok {
 		return Plan{}, false
 	}
-	table := b.minutesTable(w, b.filter(Traces, q.Filter))
-	p := b.plan(q, w, table, "Minute", nil, b.groupKey(Traces, q.GroupBy), value, bucket)
-	p.Reads = "service_minutes"
+	table := b.layered(w, r, b.filter(q.Source, q.Filter))
+	p := b.plan(q, w, table, "Minute", nil, b.groupKey(q.Source, q.GroupBy), r.value, bucket)
+	p.Reads = r.layers[0].table
 	return p, true
 }
 
-// minutesTable is the whole minutes of a window, and of the minutes that it cuts the spans inside it, as minutes of the same columns.
-func (b *builder) minutesTable(w Window, filter conditions) string {
-	first, last := w.Start.Truncate(time.Minute), w.End.Truncate(time.Minute)
-	if first.Before(w.Start) {
-		first = first.Add(time.Minute)
+// chooseRollup picks the smallest rollup that has the fields of a query and whose times fit into its buckets.
+func (b *builder) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup, bool) {
+	whole := w == w.whole(time.Minute)
+	if bucket%time.Minute != 0 || !whole && w.End.Sub(w.Start) < shortestRolledUp {
+		return rollup{}, false
 	}
-	whole := where().with("Minute >= toDateTime("+b.bind("first", "Int64", first.Unix())+", 'UTC')",
-		"Minute < toDateTime("+b.bind("last", "Int64", last.Unix())+", 'UTC')").with(filter...)
-	minutes := fmt.Sprintf(`
-        SELECT Minute, %s, EstimatedSpanCount, EstimatedErrorCount, EstimatedDurationNano, WeightedDurations
-        FROM service_minutes
-        WHERE %s`, minuteColumns, whole.join(12))
-	lo, hi := b.time("first_minute", first), b.time("last_minute", last)
-	cut := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End), "(Timestamp < "+lo+" OR Timestamp >= "+hi+")").with(filter...)
-	return fmt.Sprintf(`(%s
-        UNION ALL
-        SELECT
-            toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute, %s,
-            sum(SampleRate) AS EstimatedSpanCount,
-            sumIf(SampleRate, HasError) AS EstimatedErrorCount,
-            sum(SampleRate * DurationNano) AS EstimatedDurationNano,
-            quantilesTDigestWeightedState(0.5, 0.95, 0.99)(DurationNano, toUInt64(round(SampleRate * 16))) AS WeightedDurations
-        FROM spans
-        WHERE %s
-        GROUP BY Minute, %[2]s
-    )`, minutes, minuteColumns, cut.join(12))
+	coarse := q.Rollups.Coarse.holds(w)
+	hours := coarse && bucket%time.Hour == 0 && w.whole(time.Hour).Start.Before(w.whole(time.Hour).End)
+	switch {
+	case q.Source == Logs && coarse && q.uses(inLogMinutes):
+		r, ok := logRollup(), false
+		r.value, ok = logMinutesAggregate(q.Aggregation)
+		return r, ok
+	case q.Source != Traces || !q.Rollups.Minutes.holds(w):
+		return rollup{}, false
+	case q.uses(inServiceMinutes):
+		r := rollup{layers: []layer{serviceMinutes}, columns: minuteColumns, measures: spanMeasures, edge: spanEdge, grouped: true, rows: "spans"}
+		if hours {
+			r.layers = []layer{serviceHours, serviceMinutes}
+		} else if coarse && q.uses(inOrganizationMinutes) {
+			r.layers, r.columns = []layer{organizationMinutes}, organizationColumns
+		}
+		ok := false
+		r.value, ok = b.minutesAggregate(q.Aggregation, true)
+		return r, ok
+	case hours && q.uses(inOperationHours):
+		r, ok := operationRollup(), false
+		r.value, ok = b.minutesAggregate(q.Aggregation, false)
+		return r, ok
+	default:
+		return rollup{}, false
+	}
 }
 
-// minutesAnswer reports whether the rollup holds the rows and fields of a query.
-func (q *Spec) minutesAnswer(w Window, bucket time.Duration) bool {
-	if q.Source != Traces || !q.Rollups.Complete || w.Start.Before(q.Rollups.Since) || bucket%time.Minute != 0 {
-		return false
-	}
-	whole := w.Start.Equal(w.Start.Truncate(time.Minute)) && w.End.Equal(w.End.Truncate(time.Minute))
-	if !whole && w.End.Sub(w.Start) < shortestRolledUp {
-		return false
-	}
-	fields := true
+func operationRollup() rollup {
+	return rollup{layers: []layer{operationHours}, columns: operationColumns, measures: operationMeasures, edge: operationEdge, rows: "spans"}
+}
+
+func logRollup() rollup {
+	return rollup{layers: []layer{logMinutes}, columns: logColumns, measures: "LogCount", edge: "toUInt64(1) AS LogCount", rows: "logs"}
+}
+
+// uses reports whether all fields that a query filters and groups by are such.
+func (q *Spec) uses(held func(Field) bool) bool {
+	all := true
 	q.Filter.Matches(func(m *Match) bool {
-		fields = fields && inMinutes(m.Field)
-		return fields
+		all = all && held(m.Field)
+		return all
 	})
 	for _, f := range q.GroupBy {
-		fields = fields && inMinutes(f)
+		all = all && held(f)
 	}
-	return fields
+	return all
 }
 
-func inMinutes(f Field) bool {
+func inServiceMinutes(f Field) bool {
 	return RollupColumn(Traces, f) != "" || f == Field{Key: "is_entry"}
 }
 
-// minutesAggregate prints an aggregation over minutes.
-func (b *builder) minutesAggregate(a Aggregation) (string, bool) {
+func inOrganizationMinutes(f Field) bool {
+	return f == Field{Key: "deployment.environment"} || f == Field{Key: "is_entry"}
+}
+
+func inOperationHours(f Field) bool {
+	if f.Scope != Builtin {
+		return false
+	}
+	switch f.Key {
+	case "service.name", "service.namespace", "deployment.environment", "span.name", "span.kind", "http.method", "http.status_code", "is_entry":
+		return true
+	default:
+		return false
+	}
+}
+
+func inLogMinutes(f Field) bool {
+	if f.Scope != Builtin {
+		return false
+	}
+	switch f.Key {
+	case "service.name", "service.namespace", "deployment.environment", "severity", "severity_number":
+		return true
+	default:
+		return false
+	}
+}
+
+// minutesAggregate prints an aggregation over rollups of spans.
+func (b *builder) minutesAggregate(a Aggregation, digests bool) (string, bool) {
 	ofDuration := a.Value != nil && *a.Value == Field{Key: "duration"}
 	switch {
 	case a.Func == Count || a.Func == Rate:
@@ -98,9 +172,24 @@ func (b *builder) minutesAggregate(a Aggregation) (string, bool) {
 		return "sum(EstimatedErrorCount) / sum(EstimatedSpanCount)", true
 	case a.Func == Avg && ofDuration:
 		return "sum(EstimatedDurationNano) / sum(EstimatedSpanCount) / 1e6", true
-	case a.Func == Quantile && ofDuration:
+	case a.Func == Quantile && ofDuration && digests:
 		level := b.bind("level", "Float64", a.Level)
 		return fmt.Sprintf("toFloat64(quantilesTDigestWeightedMerge(%s)(WeightedDurations)[1]) / 1e6", level), true
+	default:
+		return "", false
+	}
+}
+
+// logMinutesAggregate prints an aggregation over log_minutes.
+func logMinutesAggregate(a Aggregation) (string, bool) {
+	failed := "sumIf(LogCount, " + rowsOf(Logs).failed + ")"
+	switch a.Func {
+	case Count, Rate:
+		return "toFloat64(sum(LogCount))", true
+	case ErrorCount:
+		return "toFloat64(" + failed + ")", true
+	case ErrorRate:
+		return failed + " / sum(LogCount)", true
 	default:
 		return "", false
 	}

@@ -12,6 +12,8 @@ type ServiceRead struct {
 	DeploymentEnvironment *string
 	// Bucket is a whole number of minutes; buckets begin at its multiples since 1970.
 	Bucket time.Duration
+	// Rollups are what there is of weighted durations.
+	Rollups Rollups
 }
 
 // minutes are the conditions on service_minutes. Minutes that the window cuts are read whole.
@@ -46,18 +48,18 @@ type ServicePointRow struct {
 // ServicePoints gives a ServicePointRow for each bucket that has spans.
 func ServicePoints(r ServiceRead) Statement {
 	b := &builder{}
-	minutes := r.minutes(b)
+	minutes, d := r.minutes(b), durationsOf(r.Rollups, r.Window)
 	return Statement{SQL: fmt.Sprintf(`SELECT
     %s AS Bucket,
     sum(SpanCount) AS Spans,
     sum(EstimatedSpanCount) AS EstimatedSpans,
     sum(EstimatedErrorCount) AS EstimatedErrors,
-    quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles) AS Latencies
+    %s(0.5, 0.95, 0.99)(%s) AS Latencies
 FROM service_minutes
 WHERE %s
     AND (IsEntry OR NOT %s)
 GROUP BY Bucket
-ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), minutes.join(4), hasEntry(minutes)), Args: b.args}
+ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, minutes.join(4), hasEntry(minutes)), Args: b.args}
 }
 
 // Orders of ServiceOperations, each with its column.
@@ -173,7 +175,7 @@ type ReleaseRow struct {
 // ServiceReleases gives a ReleaseRow for each version of a service, the one that appeared last first.
 func ServiceReleases(r ServiceRead, limit int) Statement {
 	b := &builder{}
-	minutes := r.minutes(b)
+	minutes, d := r.minutes(b), durationsOf(r.Rollups, r.Window)
 	return Statement{SQL: fmt.Sprintf(`SELECT
     ServiceVersion AS Version,
     min(Earliest) AS First,
@@ -181,7 +183,7 @@ func ServiceReleases(r ServiceRead, limit int) Statement {
     sum(BucketSpans) AS Spans,
     sum(BucketEstimated) AS EstimatedSpans,
     sum(BucketErrors) AS EstimatedErrors,
-    quantilesTDigestMerge(0.5, 0.95, 0.99)(BucketQuantiles) AS Latencies,
+    %s(0.5, 0.95, 0.99)(BucketQuantiles) AS Latencies,
     arraySort(groupArray((toInt64(toUnixTimestamp(Bucket)), BucketEstimated))).1 AS Buckets,
     arraySort(groupArray((toInt64(toUnixTimestamp(Bucket)), BucketEstimated))).2 AS Counts
 FROM
@@ -194,7 +196,7 @@ FROM
         sum(SpanCount) AS BucketSpans,
         sum(EstimatedSpanCount) AS BucketEstimated,
         sum(EstimatedErrorCount) AS BucketErrors,
-        quantilesTDigestMergeState(0.5, 0.95, 0.99)(DurationQuantiles) AS BucketQuantiles
+        %sState(0.5, 0.95, 0.99)(%s) AS BucketQuantiles
     FROM service_minutes
     WHERE %s
         AND (IsEntry OR NOT %s)
@@ -202,7 +204,7 @@ FROM
 )
 GROUP BY ServiceVersion
 ORDER BY First DESC, Version
-LIMIT %s`, bucketOf(b, "Minute", r.Bucket), minutes.join(8), hasEntry(minutes), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, d.merge, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, minutes.join(8), hasEntry(minutes), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
 }
 
 // EnvironmentRow is a row of ListEnvironments.

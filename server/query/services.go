@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -15,6 +16,8 @@ type ServiceList struct {
 	// Name is of one service, or nil for all.
 	Name          *string
 	Offset, Limit int
+	// Rollups are what there is of weighted durations and of hours.
+	Rollups Rollups
 }
 
 // ServiceRow is a row of ListServices. Counts and latencies are of entry spans, or of all spans for a service without any.
@@ -35,15 +38,19 @@ type ServiceRow struct {
 func ListServices(l ServiceList) Statement {
 	b := &builder{}
 	start := l.Window.Start.Truncate(time.Minute)
-	first := "toDateTime(" + b.bind("start", "Int64", start.Unix()) + ", 'UTC')"
-	c := where().with("Minute >= toDateTime("+b.bind("baseline_start", "Int64", start.Add(-Baseline).Unix())+", 'UTC')",
-		"Minute <= toDateTime("+b.bind("end", "Int64", l.Window.End.Unix())+", 'UTC')")
+	inside := Window{Start: start, End: l.Window.End.Truncate(time.Minute).Add(time.Minute)}
+	baseline := Window{Start: start.Add(-Baseline), End: start}
+	c := where()
 	c.optional(b, "Environment", "deployment_environment", l.DeploymentEnvironment)
 	c.optional(b, "ServiceNamespace", "service_namespace", l.ServiceNamespace)
 	c.optional(b, "ServiceName", "service_name", l.Name)
-	const quantiles = "quantilesTDigestMergeIf(0.5, 0.95, 0.99)"
+	d := durationsOf(l.Rollups, baseline)
+	const columns = "ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount"
+	table := strings.Join(append(
+		b.wholeMinutes("", inside, l.Rollups, columns+", "+d.column, "true AS Inside", c),
+		b.wholeMinutes("baseline_", baseline, l.Rollups, columns+", "+d.column, "false AS Inside", c)...), "\n    UNION ALL")
+	// A service with entry spans is measured by them. One without has only others, so each digest is merged once.
 	sql := fmt.Sprintf(`WITH
-    Minute >= %[1]s AS Inside,
     sumIf(SpanCount, Inside AND IsEntry) AS EntrySpans,
     sumIf(SpanCount, NOT Inside AND IsEntry) AS BaselineEntrySpans
 SELECT
@@ -54,14 +61,49 @@ SELECT
     if(EntrySpans > 0, sumIf(EstimatedSpanCount, Inside AND IsEntry), sumIf(EstimatedSpanCount, Inside)) AS EstimatedSpans,
     if(EntrySpans > 0, sumIf(ErrorCount, Inside AND IsEntry), sumIf(ErrorCount, Inside)) AS Errors,
     if(EntrySpans > 0, sumIf(EstimatedErrorCount, Inside AND IsEntry), sumIf(EstimatedErrorCount, Inside)) AS EstimatedErrors,
-    if(EntrySpans > 0, %[3]s(DurationQuantiles, Inside AND IsEntry), %[3]s(DurationQuantiles, Inside)) AS Latencies,
+    if(EntrySpans > 0, %[1]s(%[2]s, Inside AND IsEntry), %[1]s(%[2]s, Inside AND NOT IsEntry)) AS Latencies,
     if(BaselineEntrySpans > 0, BaselineEntrySpans, sumIf(SpanCount, NOT Inside)) AS BaselineSpans,
-    if(BaselineEntrySpans > 0, %[3]s(DurationQuantiles, NOT Inside AND IsEntry), %[3]s(DurationQuantiles, NOT Inside)) AS BaselineLatencies
-FROM service_minutes
-WHERE %[2]s
+    if(BaselineEntrySpans > 0, %[1]s(%[2]s, NOT Inside AND IsEntry), %[1]s(%[2]s, NOT Inside AND NOT IsEntry)) AS BaselineLatencies
+FROM
+(%[3]s
+)
 GROUP BY ServiceName
 HAVING Spans > 0
 ORDER BY EstimatedSpans DESC, ServiceName
-LIMIT %[4]s OFFSET %[5]s`, first, c.join(4), quantiles, b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset)))
+LIMIT %[4]s OFFSET %[5]s`, d.merge+"If(0.5, 0.95, 0.99)", d.column, table, b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset)))
 	return Statement{SQL: sql, Args: b.args}
+}
+
+// durations are the digests of a window: weighted where they are there for all of it.
+type durations struct{ column, merge string }
+
+func durationsOf(r Rollups, w Window) durations {
+	if r.Minutes.holds(w) {
+		return durations{column: "WeightedDurations", merge: "quantilesTDigestWeightedMerge"}
+	}
+	return durations{column: "DurationQuantiles", merge: "quantilesTDigestMerge"}
+}
+
+// wholeMinutes are the parts of a table of the minutes of services in a window that has whole minutes, of which its whole hours are read from
+// service_hours where they are there. prefix is of the names of its parameters.
+func (b *builder) wholeMinutes(prefix string, w Window, r Rollups, columns, also string, filter conditions) []string {
+	at := func(name string, t time.Time) string {
+		return "toDateTime(" + b.bind(prefix+name, "Int64", t.Unix()) + ", 'UTC')"
+	}
+	part := func(table string, c conditions) string {
+		return fmt.Sprintf(`
+    SELECT %s, %s
+    FROM %s
+    WHERE %s`, columns, also, table, append(append(conditions{}, filter...), c...).join(8))
+	}
+	minutes := conditions{"Minute >= " + at("start", w.Start), "Minute < " + at("end", w.End)}
+	hours := w.whole(time.Hour)
+	if !r.Minutes.holds(w) || !r.Coarse.holds(w) || !hours.Start.Before(hours.End) {
+		return []string{part("service_minutes", minutes)}
+	}
+	first, last := at("first_hour", hours.Start), at("last_hour", hours.End)
+	return []string{
+		part("service_hours", conditions{"Hour >= " + first, "Hour < " + last}),
+		part("service_minutes", minutes.with("(Minute < "+first+" OR Minute >= "+last+")")),
+	}
 }

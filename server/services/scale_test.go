@@ -18,6 +18,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
 	"github.com/svc-observability/svc/server/services/logs"
@@ -78,14 +79,14 @@ func BenchmarkScale(b *testing.B) {
 			}
 		}
 	}
-	for _, table := range []string{"spans", "logs", "trace_roots", "service_minutes", "service_peers", "error_events"} {
+	for _, table := range []string{"spans", "logs", "trace_roots", "service_minutes", "service_hours", "service_peers", "error_events"} {
 		deadline := time.Now().Add(5 * time.Minute)
 		for scalar(b, e, "SELECT count() FROM system.merges WHERE table = '"+table+"'") > 0 && time.Now().Before(deadline) {
 			time.Sleep(200 * time.Millisecond)
 		}
 	}
 	ctx := principal.WithResult(b.Context(), principal.Result{Principal: &principal.Principal{Org: org}})
-	tr, lg, sv, sm := traces.New(e), logs.New(e), servicelist.New(e), servicemap.New(e, time.Now)
+	tr, lg, sv, sm := traces.New(e), logs.New(e), servicelist.New(e).WithRollups(query.AllRollups()), servicemap.New(e, time.Now).WithRollups(query.AllRollups())
 	from, to, hour := timestamppb.New(start), timestamppb.New(end), timestamppb.New(end.Add(-time.Hour))
 	page := int32(50)
 	traceID := fmt.Sprintf("%x", md5Of(rows/16))

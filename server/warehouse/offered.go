@@ -25,6 +25,7 @@ const (
 	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; use mapContains to tell."
 	noteTime       = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one every stored day is read."
 	noteQuantiles  = "DurationQuantiles is the state of quantilesTDigest(0.5, 0.95, 0.99): read it with quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles)."
+	noteWeighted   = "WeightedDurations is the state of quantilesTDigestWeighted(0.5, 0.95, 0.99): read it with quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations)."
 	noteRollup     = "Rows of one key are added up in the background: always aggregate."
 )
 
@@ -86,6 +87,25 @@ func OfferedTables() []Offered {
 				"FROM service_minutes WHERE $__timeFilter(Minute) AND IsEntry GROUP BY ServiceName ORDER BY calls DESC LIMIT 20",
 		},
 		{
+			Name: "organization_minutes", Description: "Calls, errors and durations of all services together by minute.", Notes: []string{noteRollup, noteWeighted},
+			Example: "SELECT Minute, sum(EstimatedSpanCount) AS calls, quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations) AS nanos " +
+				"FROM organization_minutes WHERE $__timeFilter(Minute) AND IsEntry GROUP BY Minute ORDER BY Minute",
+		},
+		{
+			Name: "service_hours", Description: "Calls, errors and durations of each service by hour.", Notes: []string{noteRollup, noteWeighted},
+			Example: "SELECT ServiceName, sum(EstimatedSpanCount) AS calls, quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations) AS nanos " +
+				"FROM service_hours WHERE $__timeFilter(Hour) AND IsEntry GROUP BY ServiceName ORDER BY calls DESC LIMIT 20",
+		},
+		{
+			Name: "operation_hours", Description: "Calls, errors and durations of each operation of a service by hour.", Notes: []string{noteRollup},
+			Example: "SELECT ServiceName, SpanName, sum(EstimatedSpanCount) AS calls, sum(EstimatedErrorCount) AS errors, sum(EstimatedDurationNano) / calls AS nanos " +
+				"FROM operation_hours WHERE $__timeFilter(Hour) GROUP BY ServiceName, SpanName ORDER BY calls DESC LIMIT 20",
+		},
+		{
+			Name: "log_minutes", Description: "Log records of each service and severity by minute.", Notes: []string{noteRollup},
+			Example: "SELECT ServiceName, SeverityText, sum(LogCount) AS records FROM log_minutes WHERE $__timeFilter(Minute) GROUP BY ServiceName, SeverityText ORDER BY records DESC LIMIT 20",
+		},
+		{
 			Name: "service_peers", Description: "Calls of each service to databases, queues and other hosts by minute.", Notes: []string{noteRollup},
 			Example: "SELECT ServiceName, PeerKind, PeerName, sum(EstimatedCallCount) AS calls FROM service_peers WHERE $__timeFilter(Minute) GROUP BY ServiceName, PeerKind, PeerName ORDER BY calls DESC LIMIT 20",
 		},
@@ -112,13 +132,17 @@ func OfferedTables() []Offered {
 // withheldTables are the tables of the schema that no tenant reads with SQL, with the reason.
 func withheldTables() map[string]string {
 	return map[string]string{
-		"schema_migrations":     "the server's own record",
-		"session_replay_events": "compressed recordings, which only a player reads",
-		"service_minutes_view":  "feeds service_minutes",
-		"trace_roots_view":      "feeds trace_roots",
-		"product_events_view":   "feeds product_events",
-		"service_peers_view":    "feeds service_peers",
-		"error_events_view":     "feeds error_events",
+		"schema_migrations":         "the server's own record",
+		"session_replay_events":     "compressed recordings, which only a player reads",
+		"service_minutes_view":      "feeds service_minutes",
+		"trace_roots_view":          "feeds trace_roots",
+		"product_events_view":       "feeds product_events",
+		"service_peers_view":        "feeds service_peers",
+		"organization_minutes_view": "feeds organization_minutes",
+		"service_hours_view":        "feeds service_hours",
+		"operation_hours_view":      "feeds operation_hours",
+		"log_minutes_view":          "feeds log_minutes",
+		"error_events_view":         "feeds error_events",
 	}
 }
 

@@ -68,6 +68,9 @@ type answer struct {
 	groups []query.GroupRow
 }
 
+// Rollups are those that the engine's reads may use instead of rows.
+func (e *Engine) Rollups() query.Rollups { return e.rollups }
+
 // Timeseries runs a request over time. An error is an *apierr.Error, or a *query.Invalid that names a field of the request.
 func (e *Engine) Timeseries(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Timeseries, error) {
 	if err := r.Validate(false); err != nil {

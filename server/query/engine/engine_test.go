@@ -133,7 +133,7 @@ func within(got, lo, hi float64) bool {
 // Every aggregation, grouping and operator agrees with what is computed from the rows themselves.
 func TestAgreesWithExact(t *testing.T) {
 	w := warehousetest.Shared(t)
-	e := New(Config{Warehouse: w, CacheBytes: 1, Rollups: query.Rollups{Complete: true}})
+	e := New(Config{Warehouse: w, CacheBytes: 1, Rollups: query.AllRollups()})
 	data := map[query.Source][]*item{}
 	org := func(s query.Source) principal.OrgID { return principal.OrgID("org_exact_" + string(s)) }
 	for n, s := range []query.Source{query.Traces, query.Logs, query.ProductEvents} {
@@ -144,14 +144,19 @@ func TestAgreesWithExact(t *testing.T) {
 	ctx := t.Context()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom([]query.Source{query.Traces, query.Logs, query.ProductEvents}).Draw(t, "source")
-		rollup := s == query.Traces && rapid.Bool().Draw(t, "rollup")
+		rollup := s != query.ProductEvents && rapid.Bool().Draw(t, "rollup")
 		spec := query.Spec{Source: s, Aggregation: drawAggregation(t, s)}
 		for range rapid.IntRange(0, 2).Draw(t, "groups") {
 			spec.GroupBy = append(spec.GroupBy, drawField(t, s, true))
 		}
 		if rollup {
-			spec.GroupBy = []query.Field{{Key: rapid.SampledFrom([]string{"service.name", "deployment.environment", "service.version", "is_entry"}).Draw(t, "group")}}
-			spec.Aggregation.Func, spec.Aggregation.Value = rapid.SampledFrom([]query.Func{query.Count, query.Rate, query.ErrorCount, query.ErrorRate, query.Avg, query.Quantile}).Draw(t, "func"), nil
+			groups, funcs := []string{"service.name", "deployment.environment", "service.version", "is_entry", "span.name", "span.kind", "http.status_code"},
+				[]query.Func{query.Count, query.Rate, query.ErrorCount, query.ErrorRate, query.Avg, query.Quantile}
+			if s == query.Logs {
+				groups, funcs = []string{"service.name", "deployment.environment", "severity", "severity_number"}, funcs[:4]
+			}
+			spec.GroupBy = []query.Field{{Key: rapid.SampledFrom(groups).Draw(t, "group")}}
+			spec.Aggregation.Func, spec.Aggregation.Value = rapid.SampledFrom(funcs).Draw(t, "func"), nil
 			if spec.Aggregation.Func == query.Avg || spec.Aggregation.Func == query.Quantile {
 				spec.Aggregation.Value = &query.Field{Key: "duration"}
 			}

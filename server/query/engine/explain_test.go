@@ -55,7 +55,7 @@ func TestIndexesAreUsed(t *testing.T) {
 		{"minutes of a service", "p95_duration|traces|service.name = service-7|", 0},
 	} {
 		q := benchQuery(t, c.text).Spec
-		q.Rollups = query.Rollups{Complete: strings.HasPrefix(c.name, "minutes")}
+		q.Rollups = query.Rollups{Minutes: query.Rollup{Complete: strings.HasPrefix(c.name, "minutes")}}
 		p, err := query.PlanTimeseries(&q, query.Window{Start: day.Add(c.from), End: day.Add(22 * time.Hour)}, time.Hour)
 		if err != nil {
 			t.Fatal(err)

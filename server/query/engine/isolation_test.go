@@ -17,7 +17,7 @@ func TestIsolation(t *testing.T) {
 	w := warehousetest.Shared(t)
 	ctx := t.Context()
 	const full, empty = "org_isolation_full", "org_isolation_empty"
-	e := New(Config{Warehouse: w, Rollups: query.Rollups{Complete: true}})
+	e := New(Config{Warehouse: w, Rollups: query.AllRollups()})
 	window := query.Window{Start: begin(), End: begin().Add(span)}
 	statements := 0
 	for n, s := range []query.Source{query.Traces, query.Logs, query.ProductEvents} {

@@ -1,5 +1,4 @@
 WITH
-    Minute >= toDateTime({start:Int64}, 'UTC') AS Inside,
     sumIf(SpanCount, Inside AND IsEntry) AS EntrySpans,
     sumIf(SpanCount, NOT Inside AND IsEntry) AS BaselineEntrySpans
 SELECT
@@ -10,15 +9,27 @@ SELECT
     if(EntrySpans > 0, sumIf(EstimatedSpanCount, Inside AND IsEntry), sumIf(EstimatedSpanCount, Inside)) AS EstimatedSpans,
     if(EntrySpans > 0, sumIf(ErrorCount, Inside AND IsEntry), sumIf(ErrorCount, Inside)) AS Errors,
     if(EntrySpans > 0, sumIf(EstimatedErrorCount, Inside AND IsEntry), sumIf(EstimatedErrorCount, Inside)) AS EstimatedErrors,
-    if(EntrySpans > 0, quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, Inside AND IsEntry), quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, Inside)) AS Latencies,
+    if(EntrySpans > 0, quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, Inside AND IsEntry), quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, Inside AND NOT IsEntry)) AS Latencies,
     if(BaselineEntrySpans > 0, BaselineEntrySpans, sumIf(SpanCount, NOT Inside)) AS BaselineSpans,
-    if(BaselineEntrySpans > 0, quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, NOT Inside AND IsEntry), quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, NOT Inside)) AS BaselineLatencies
-FROM service_minutes
-WHERE OrgId = {org:String}
-    AND Minute >= toDateTime({baseline_start:Int64}, 'UTC')
-    AND Minute <= toDateTime({end:Int64}, 'UTC')
-    AND Environment = {deployment_environment:String}
-    AND ServiceNamespace = {service_namespace:String}
+    if(BaselineEntrySpans > 0, quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, NOT Inside AND IsEntry), quantilesTDigestMergeIf(0.5, 0.95, 0.99)(DurationQuantiles, NOT Inside AND NOT IsEntry)) AS BaselineLatencies
+FROM
+(
+    SELECT ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, DurationQuantiles, true AS Inside
+    FROM service_minutes
+    WHERE OrgId = {org:String}
+        AND Environment = {deployment_environment:String}
+        AND ServiceNamespace = {service_namespace:String}
+        AND Minute >= toDateTime({start:Int64}, 'UTC')
+        AND Minute < toDateTime({end:Int64}, 'UTC')
+    UNION ALL
+    SELECT ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, DurationQuantiles, false AS Inside
+    FROM service_minutes
+    WHERE OrgId = {org:String}
+        AND Environment = {deployment_environment:String}
+        AND ServiceNamespace = {service_namespace:String}
+        AND Minute >= toDateTime({baseline_start:Int64}, 'UTC')
+        AND Minute < toDateTime({baseline_end:Int64}, 'UTC')
+)
 GROUP BY ServiceName
 HAVING Spans > 0
 ORDER BY EstimatedSpans DESC, ServiceName

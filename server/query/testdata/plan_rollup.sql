@@ -10,8 +10,8 @@ WITH (ServiceVersion) GLOBAL IN (
         SELECT Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry, EstimatedSpanCount, EstimatedErrorCount, EstimatedDurationNano, WeightedDurations
         FROM service_minutes
         WHERE OrgId = {org:String}
-            AND Minute >= toDateTime({first:Int64}, 'UTC')
-            AND Minute < toDateTime({last:Int64}, 'UTC')
+            AND Minute >= toDateTime({first_minute:Int64}, 'UTC')
+            AND Minute < toDateTime({last_minute:Int64}, 'UTC')
             AND ServiceName = {value_1:String}
             AND NOT (Environment = {value_2:String})
         UNION ALL
@@ -25,7 +25,7 @@ WITH (ServiceVersion) GLOBAL IN (
         WHERE OrgId = {org:String}
             AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
             AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-            AND (Timestamp < fromUnixTimestamp64Nano({first_minute:Int64}, 'UTC') OR Timestamp >= fromUnixTimestamp64Nano({last_minute:Int64}, 'UTC'))
+            AND (Timestamp < toDateTime({first_minute:Int64}, 'UTC') OR Timestamp >= toDateTime({last_minute:Int64}, 'UTC'))
             AND ServiceName = {value_1:String}
             AND NOT (Environment = {value_2:String})
         GROUP BY Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry
@@ -52,8 +52,8 @@ FROM
         SELECT Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry, EstimatedSpanCount, EstimatedErrorCount, EstimatedDurationNano, WeightedDurations
         FROM service_minutes
         WHERE OrgId = {org:String}
-            AND Minute >= toDateTime({first:Int64}, 'UTC')
-            AND Minute < toDateTime({last:Int64}, 'UTC')
+            AND Minute >= toDateTime({first_minute:Int64}, 'UTC')
+            AND Minute < toDateTime({last_minute:Int64}, 'UTC')
             AND ServiceName = {value_1:String}
             AND NOT (Environment = {value_2:String})
         UNION ALL
@@ -67,7 +67,7 @@ FROM
         WHERE OrgId = {org:String}
             AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
             AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-            AND (Timestamp < fromUnixTimestamp64Nano({first_minute:Int64}, 'UTC') OR Timestamp >= fromUnixTimestamp64Nano({last_minute:Int64}, 'UTC'))
+            AND (Timestamp < toDateTime({first_minute:Int64}, 'UTC') OR Timestamp >= toDateTime({last_minute:Int64}, 'UTC'))
             AND ServiceName = {value_1:String}
             AND NOT (Environment = {value_2:String})
         GROUP BY Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry

@@ -3,7 +3,7 @@ SELECT
     sum(SpanCount) AS Spans,
     sum(EstimatedSpanCount) AS EstimatedSpans,
     sum(EstimatedErrorCount) AS EstimatedErrors,
-    quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles) AS Latencies
+    quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations) AS Latencies
 FROM service_minutes
 WHERE OrgId = {org:String}
     AND Minute >= toDateTime({start_minute:Int64}, 'UTC')

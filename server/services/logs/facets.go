@@ -22,7 +22,7 @@ func (s *Service) SearchLogFacets(ctx context.Context, req *svcv2.SearchLogFacet
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.FacetRow](ctx, s.warehouse, org, query.LogFacets(window, filters))
+	rows, err := read.All[query.FacetRow](ctx, s.warehouse, org, query.LogFacets(window, filters, s.engine.Rollups()))
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -196,9 +197,14 @@ func TestLogFacets(t *testing.T) {
 		record{org: org, at: noon(), service: "a", severity: "INFO", body: "x"}, record{org: org, at: noon(), service: "a", severity: "ERROR", body: "y"},
 		record{org: org, at: noon(), service: "b", severity: "INFO", body: "z"}, record{org: "org_facets_other", at: noon(), service: "c", severity: "INFO"},
 	)
-	res, err := New(w).SearchLogFacets(as(t.Context(), org), &svcv2.SearchLogFacetsRequest{StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour))})
+	req := &svcv2.SearchLogFacetsRequest{StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour))}
+	res, err := New(w).SearchLogFacets(as(t.Context(), org), req)
 	if err != nil {
 		t.Fatal(err)
+	}
+	rolled, err := New(w).WithEngine(engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchLogFacets(as(t.Context(), org), req)
+	if diff := cmp.Diff(res, rolled, protocmp.Transform()); err != nil || diff != "" {
+		t.Errorf("from rollups: %v, %s", err, diff)
 	}
 	got := map[string]float64{}
 	for _, f := range res.GetData() {

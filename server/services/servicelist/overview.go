@@ -24,7 +24,7 @@ const (
 
 // GetServiceOverview reads a service over time, and its operations.
 func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceOverviewRequest) (*svcv2.ServiceOverview, error) {
-	org, r, err := ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
+	org, r, err := s.ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 
 // ListServiceOperations lists what a service does.
 func (s *Service) ListServiceOperations(ctx context.Context, req *svcv2.ListServiceOperationsRequest) (*svcv2.ListServiceOperationsResponse, error) {
-	org, r, err := ask(ctx, req, req.DeploymentEnvironment, nil)
+	org, r, err := s.ask(ctx, req, req.DeploymentEnvironment, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func apdex(satisfied, tolerated, total float64) float64 {
 
 // GetServiceApdex reads how satisfied the callers of a service are.
 func (s *Service) GetServiceApdex(ctx context.Context, req *svcv2.GetServiceApdexRequest) (*svcv2.ServiceApdex, error) {
-	org, r, err := ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
+	org, r, err := s.ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *Service) GetServiceApdex(ctx context.Context, req *svcv2.GetServiceApde
 
 // ListServiceReleases lists the versions of a service.
 func (s *Service) ListServiceReleases(ctx context.Context, req *svcv2.ListServiceReleasesRequest) (*svcv2.ServiceReleases, error) {
-	org, r, err := ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
+	org, r, err := s.ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) 
 		return nil, err
 	}
 	name := req.GetName()
-	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Name: &name, Limit: 1}))
+	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Name: &name, Limit: 1, Rollups: s.rollups}))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func notFound() error {
 
 // known tells a service without data for an answer from one that is not there.
 func (s *Service) known(ctx context.Context, org principal.OrgID, name string, w query.Window) error {
-	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: w, Name: &name, Limit: 1}))
+	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: w, Name: &name, Limit: 1, Rollups: s.rollups}))
 	if err == nil && len(rows) == 0 {
 		return notFound()
 	}
@@ -60,7 +60,7 @@ type question interface {
 }
 
 // ask checks a question. seconds is the length of a bucket that the caller wants, nil for one that suits the window.
-func ask(ctx context.Context, q question, environment *string, seconds *int32) (principal.OrgID, query.ServiceRead, error) {
+func (s *Service) ask(ctx context.Context, q question, environment *string, seconds *int32) (principal.OrgID, query.ServiceRead, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
 		return "", query.ServiceRead{}, err
@@ -73,7 +73,7 @@ func ask(ctx context.Context, q question, environment *string, seconds *int32) (
 	if err != nil {
 		return "", query.ServiceRead{}, err
 	}
-	return org, query.ServiceRead{Name: q.GetName(), Window: window, DeploymentEnvironment: environment, Bucket: bucket}, nil
+	return org, query.ServiceRead{Name: q.GetName(), Window: window, DeploymentEnvironment: environment, Bucket: bucket, Rollups: s.rollups}, nil
 }
 
 // wantedBuckets is how many buckets a window has when the caller does not say.

@@ -118,7 +118,7 @@ func TestReadsAgree(t *testing.T) {
 	if err := w.InsertRows(t.Context(), "spans", columns, rows, ""); err != nil {
 		t.Fatal(err)
 	}
-	s, ctx := New(w), as(t.Context(), org)
+	s, ctx := New(w).WithRollups(query.AllRollups()), as(t.Context(), org)
 	from, to := timestamppb.New(start), timestamppb.New(end)
 
 	service, err := s.GetService(ctx, &svcv2.GetServiceRequest{Name: "shop", StartTime: from, EndTime: to})
@@ -127,6 +127,9 @@ func TestReadsAgree(t *testing.T) {
 	}
 	if service.GetSpanCount() != all.spans || !near(service.GetThroughput(), all.estimated/(4*3600)) || !near(service.GetErrorRate(), all.failedEstimated/all.estimated) || service.GetErrorCount() != all.failed {
 		t.Errorf("service %v, want %v spans, %v estimated, %v failed", service, all.spans, all.estimated, all.failed)
+	}
+	if !all.between(0.5, service.GetP50LatencyMs()) || !all.between(0.95, service.GetP95LatencyMs()) || !all.between(0.99, service.GetP99LatencyMs()) {
+		t.Errorf("latencies of the service are not weighted: %v", service)
 	}
 
 	overview, err := s.GetServiceOverview(ctx, &svcv2.GetServiceOverviewRequest{Name: "shop", StartTime: from, EndTime: to})
@@ -143,6 +146,9 @@ func TestReadsAgree(t *testing.T) {
 		}
 		if p.GetSpanCount() != x.spans || !near(p.GetEstimatedSpanCount(), x.estimated) || x.spans > 0 && !near(p.GetErrorRate(), x.failedEstimated/x.estimated) {
 			t.Errorf("point %v, want %v spans, %v", p, x.spans, x.estimated)
+		}
+		if x.spans > 0 && (!x.between(0.5, p.GetP50LatencyMs()) || !x.between(0.95, p.GetP95LatencyMs())) {
+			t.Errorf("latencies of the point %v are not weighted", p)
 		}
 	}
 	last := math.Inf(1)

@@ -13,10 +13,17 @@ import (
 // Service implements svcv2connect.ServicesServiceHandler. It is safe for concurrent use.
 type Service struct {
 	warehouse read.Warehouse
+	rollups   query.Rollups
 }
 
 // New returns the service.
 func New(w read.Warehouse) *Service { return &Service{warehouse: w} }
+
+// WithRollups tells what there is of rollups. Without, latencies are not weighted, and long windows are read by minute.
+func (s *Service) WithRollups(r query.Rollups) *Service {
+	s.rollups = r
+	return s
+}
 
 // ListServices lists the services of a window, busiest first.
 func (s *Service) ListServices(ctx context.Context, req *svcv2.ListServicesRequest) (*svcv2.ListServicesResponse, error) {
@@ -33,7 +40,7 @@ func (s *Service) ListServices(ctx context.Context, req *svcv2.ListServicesReque
 		return nil, err
 	}
 	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
-		Window: window, DeploymentEnvironment: req.DeploymentEnvironment, ServiceNamespace: req.ServiceNamespace, Offset: page.Offset, Limit: page.Want(),
+		Window: window, DeploymentEnvironment: req.DeploymentEnvironment, ServiceNamespace: req.ServiceNamespace, Offset: page.Offset, Limit: page.Want(), Rollups: s.rollups,
 	}))
 	if err != nil {
 		return nil, err

@@ -31,11 +31,18 @@ const (
 type Service struct {
 	warehouse read.Warehouse
 	blocks    blocks
+	rollups   query.Rollups
 }
 
 // New returns the service.
 func New(w read.Warehouse, now func() time.Time) *Service {
 	return &Service{warehouse: w, blocks: blocks{now: now}}
+}
+
+// WithRollups tells what there is of rollups. Without, long windows are read by minute.
+func (s *Service) WithRollups(r query.Rollups) *Service {
+	s.rollups = r
+	return s
 }
 
 // GetServiceMap reads the services of a window and what they call.
@@ -49,7 +56,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 		return nil, err
 	}
 	environment, service := given(req.DeploymentEnvironment), given(req.ServiceName)
-	services, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Limit: maxServices}))
+	services, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Limit: maxServices, Rollups: s.rollups}))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +89,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 		}
 	case environment != nil:
 		if inEnvironment, err = read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
-			Window: window, DeploymentEnvironment: environment, Limit: maxServices,
+			Window: window, DeploymentEnvironment: environment, Limit: maxServices, Rollups: s.rollups,
 		})); err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func get(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, req *svcv2.G
 	if req.StartTime == nil {
 		req.StartTime, req.EndTime = timestamppb.New(noon()), timestamppb.New(noon().Add(3*time.Hour))
 	}
-	m, err := New(w, time.Now).GetServiceMap(as(t.Context(), org), req)
+	m, err := New(w, time.Now).WithRollups(query.AllRollups()).GetServiceMap(as(t.Context(), org), req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -845,3 +845,171 @@ SELECT
 FROM spans_local
 GROUP BY OrgId, Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry
 ;
+
+CREATE TABLE IF NOT EXISTS organization_minutes_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Minute DateTime('UTC'),
+    Environment LowCardinality(String),
+    IsEntry Bool,
+    EstimatedSpanCount SimpleAggregateFunction(sum, Float64),
+    EstimatedErrorCount SimpleAggregateFunction(sum, Float64),
+    EstimatedDurationNano SimpleAggregateFunction(sum, Float64),
+    WeightedDurations AggregateFunction(quantilesTDigestWeighted(0.5, 0.95, 0.99), UInt64, UInt64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Minute)
+ORDER BY (OrgId, Minute, Environment, IsEntry)
+TTL Minute + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS organization_minutes ON CLUSTER 'main'
+AS organization_minutes_local
+ENGINE = Distributed('main', 'svc', 'organization_minutes_local', cityHash64(OrgId, Minute))
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS organization_minutes_view ON CLUSTER 'main' TO organization_minutes_local AS
+SELECT
+    OrgId,
+    Minute,
+    Environment,
+    IsEntry,
+    sum(EstimatedSpanCount) AS EstimatedSpanCount,
+    sum(EstimatedErrorCount) AS EstimatedErrorCount,
+    sum(EstimatedDurationNano) AS EstimatedDurationNano,
+    quantilesTDigestWeightedMergeState(0.5, 0.95, 0.99)(WeightedDurations) AS WeightedDurations
+FROM service_minutes_local
+GROUP BY OrgId, Minute, Environment, IsEntry
+;
+
+CREATE TABLE IF NOT EXISTS service_hours_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Hour DateTime('UTC'),
+    ServiceName LowCardinality(String),
+    ServiceNamespace LowCardinality(String),
+    Environment LowCardinality(String),
+    ServiceVersion LowCardinality(String),
+    IsEntry Bool,
+    SpanCount SimpleAggregateFunction(sum, UInt64),
+    EstimatedSpanCount SimpleAggregateFunction(sum, Float64),
+    ErrorCount SimpleAggregateFunction(sum, UInt64),
+    EstimatedErrorCount SimpleAggregateFunction(sum, Float64),
+    EstimatedDurationNano SimpleAggregateFunction(sum, Float64),
+    WeightedDurations AggregateFunction(quantilesTDigestWeighted(0.5, 0.95, 0.99), UInt64, UInt64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Hour)
+ORDER BY (OrgId, Hour, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry)
+TTL Hour + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS service_hours ON CLUSTER 'main'
+AS service_hours_local
+ENGINE = Distributed('main', 'svc', 'service_hours_local', cityHash64(OrgId, ServiceName))
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS service_hours_view ON CLUSTER 'main' TO service_hours_local AS
+SELECT
+    OrgId,
+    toStartOfHour(Minute) AS Hour,
+    ServiceName,
+    ServiceNamespace,
+    Environment,
+    ServiceVersion,
+    IsEntry,
+    sum(SpanCount) AS SpanCount,
+    sum(EstimatedSpanCount) AS EstimatedSpanCount,
+    sum(ErrorCount) AS ErrorCount,
+    sum(EstimatedErrorCount) AS EstimatedErrorCount,
+    sum(EstimatedDurationNano) AS EstimatedDurationNano,
+    quantilesTDigestWeightedMergeState(0.5, 0.95, 0.99)(WeightedDurations) AS WeightedDurations
+FROM service_minutes_local
+GROUP BY OrgId, Hour, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry
+;
+
+CREATE TABLE IF NOT EXISTS operation_hours_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Hour DateTime('UTC'),
+    ServiceName LowCardinality(String),
+    ServiceNamespace LowCardinality(String),
+    Environment LowCardinality(String),
+    SpanName LowCardinality(String),
+    SpanKind LowCardinality(String),
+    HttpMethod LowCardinality(String),
+    HttpStatusCode UInt16,
+    IsEntry Bool,
+    EstimatedSpanCount SimpleAggregateFunction(sum, Float64),
+    EstimatedErrorCount SimpleAggregateFunction(sum, Float64),
+    EstimatedDurationNano SimpleAggregateFunction(sum, Float64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Hour)
+ORDER BY (OrgId, Hour, ServiceName, ServiceNamespace, Environment, SpanName, SpanKind, HttpMethod, HttpStatusCode, IsEntry)
+TTL Hour + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS operation_hours ON CLUSTER 'main'
+AS operation_hours_local
+ENGINE = Distributed('main', 'svc', 'operation_hours_local', cityHash64(OrgId, ServiceName))
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS operation_hours_view ON CLUSTER 'main' TO operation_hours_local AS
+SELECT
+    OrgId,
+    toStartOfHour(toDateTime(Timestamp, 'UTC')) AS Hour,
+    ServiceName,
+    ServiceNamespace,
+    Environment,
+    SpanName,
+    SpanKind,
+    HttpMethod,
+    HttpStatusCode,
+    IsEntry,
+    sum(SampleRate) AS EstimatedSpanCount,
+    sumIf(SampleRate, HasError) AS EstimatedErrorCount,
+    sum(SampleRate * DurationNano) AS EstimatedDurationNano
+FROM spans_local
+GROUP BY OrgId, Hour, ServiceName, ServiceNamespace, Environment, SpanName, SpanKind, HttpMethod, HttpStatusCode, IsEntry
+;
+
+CREATE TABLE IF NOT EXISTS log_minutes_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Minute DateTime('UTC'),
+    ServiceName LowCardinality(String),
+    ServiceNamespace LowCardinality(String),
+    Environment LowCardinality(String),
+    SeverityText LowCardinality(String),
+    SeverityNumber UInt8,
+    LogCount SimpleAggregateFunction(sum, UInt64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Minute)
+ORDER BY (OrgId, Minute, ServiceName, ServiceNamespace, Environment, SeverityText, SeverityNumber)
+TTL Minute + INTERVAL 90 DAY
+SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS log_minutes ON CLUSTER 'main'
+AS log_minutes_local
+ENGINE = Distributed('main', 'svc', 'log_minutes_local', cityHash64(OrgId, ServiceName))
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS log_minutes_view ON CLUSTER 'main' TO log_minutes_local AS
+SELECT
+    OrgId,
+    toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute,
+    ServiceName,
+    ServiceNamespace,
+    Environment,
+    SeverityText,
+    SeverityNumber,
+    count() AS LogCount
+FROM logs_local
+GROUP BY OrgId, Minute, ServiceName, ServiceNamespace, Environment, SeverityText, SeverityNumber
+;
