@@ -12,13 +12,11 @@ type layer struct {
 	grain     time.Duration
 }
 
-var (
-	serviceMinutes      = layer{"service_minutes", "Minute", time.Minute}
-	organizationMinutes = layer{"organization_minutes", "Minute", time.Minute}
-	logMinutes          = layer{"log_minutes", "Minute", time.Minute}
-	serviceHours        = layer{"service_hours", "Hour", time.Hour}
-	operationHours      = layer{"operation_hours", "Hour", time.Hour}
-)
+func serviceMinutes() layer      { return layer{"service_minutes", "Minute", time.Minute} }
+func organizationMinutes() layer { return layer{"organization_minutes", "Minute", time.Minute} }
+func logMinutes() layer          { return layer{"log_minutes", "Minute", time.Minute} }
+func serviceHours() layer        { return layer{"service_hours", "Hour", time.Hour} }
+func operationHours() layer      { return layer{"operation_hours", "Hour", time.Hour} }
 
 // whole is what a window has of whole minutes, hours or the like. It ends before it starts, or then, when there is none.
 func (w Window) whole(grain time.Duration) Window {

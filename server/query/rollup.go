@@ -89,11 +89,11 @@ func (b *builder) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup,
 	case q.Source != Traces || !q.Rollups.Minutes.holds(w):
 		return rollup{}, false
 	case q.uses(inServiceMinutes):
-		r := rollup{layers: []layer{serviceMinutes}, columns: minuteColumns, measures: spanMeasures, edge: spanEdge, grouped: true, rows: "spans"}
+		r := rollup{layers: []layer{serviceMinutes()}, columns: minuteColumns, measures: spanMeasures, edge: spanEdge, grouped: true, rows: "spans"}
 		if hours {
-			r.layers = []layer{serviceHours, serviceMinutes}
+			r.layers = []layer{serviceHours(), serviceMinutes()}
 		} else if coarse && q.uses(inOrganizationMinutes) {
-			r.layers, r.columns = []layer{organizationMinutes}, organizationColumns
+			r.layers, r.columns = []layer{organizationMinutes()}, organizationColumns
 		}
 		ok := false
 		r.value, ok = b.minutesAggregate(q.Aggregation, true)
@@ -108,11 +108,11 @@ func (b *builder) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup,
 }
 
 func operationRollup() rollup {
-	return rollup{layers: []layer{operationHours}, columns: operationColumns, measures: operationMeasures, edge: operationEdge, rows: "spans"}
+	return rollup{layers: []layer{operationHours()}, columns: operationColumns, measures: operationMeasures, edge: operationEdge, rows: "spans"}
 }
 
 func logRollup() rollup {
-	return rollup{layers: []layer{logMinutes}, columns: logColumns, measures: "LogCount", edge: "toUInt64(1) AS LogCount", rows: "logs"}
+	return rollup{layers: []layer{logMinutes()}, columns: logColumns, measures: "LogCount", edge: "toUInt64(1) AS LogCount", rows: "logs"}
 }
 
 // uses reports whether all fields that a query filters and groups by are such.
