@@ -33,7 +33,7 @@ type Aggregation struct {
 	Value *Field
 	// Level is the quantile, between 0 and 1.
 	Level float64
-	// Threshold is that of Apdex: durations below it satisfy, those below four times it are tolerated.
+	// Threshold is that of Apdex: durations below it satisfy, those below four times it are tolerated, failed spans are neither.
 	Threshold time.Duration
 }
 

@@ -60,7 +60,8 @@ func (b *builder) aggregate(s Source, r rows, a Aggregation) string {
 		return fmt.Sprintf("%s / %s", r.countIf(r.failed), r.count())
 	case Apdex:
 		t := b.bind("apdex", "Float64", float64(a.Threshold))
-		return fmt.Sprintf("round((%s + %s / 2) / %s, 4)", r.countIf("DurationNano < "+t), r.countIf(fmt.Sprintf("DurationNano >= %s AND DurationNano < 4 * %[1]s", t)), r.count())
+		return fmt.Sprintf("round((%s + %s / 2) / %s, 4)", r.countIf(fmt.Sprintf("NOT %s AND DurationNano < %s", r.failed, t)),
+			r.countIf(fmt.Sprintf("NOT %s AND DurationNano >= %s AND DurationNano < 4 * %[2]s", r.failed, t)), r.count())
 	case CountDistinct:
 		f := b.field(s, *a.Value)
 		return fmt.Sprintf("toFloat64(uniqIf(%s, %s))", f.text(), f.present)

@@ -121,6 +121,9 @@ func (w *Warehouse) confined(ctx context.Context, org principal.OrgID, sql strin
 	return &tenantStatement{composed, checked}, nil
 }
 
+// unionDefault is what UNION alone means: what it does in standard SQL.
+const unionDefault = "DISTINCT"
+
 // orgParam is the parameter that holds the organization in the definitions of the tables.
 const orgParam = "svc_org"
 
@@ -153,7 +156,7 @@ func (w *Warehouse) definitions(schema *tenantSchema, names []string) ([]confine
 func (w *Warehouse) tree(ctx context.Context, org principal.OrgID, sql string) (*confine.Node, error) {
 	params := url.Values{
 		"database": {w.place.database}, "default_format": {"TabSeparatedRaw"}, "readonly": {"1"}, "max_execution_time": {"5"}, "param_" + orgParam: {string(org)},
-		"max_parser_depth": {"300"},
+		"max_parser_depth": {"300"}, "union_default_mode": {unionDefault},
 	}
 	res, err := w.post(ctx, params, strings.NewReader("EXPLAIN AST "+sql))
 	if err != nil {
@@ -208,6 +211,7 @@ func (l TenantLimits) params() url.Values {
 		"result_overflow_mode":                         {"throw"},
 		"limit":                                        {strconv.Itoa(l.MaxRows + 1)},
 		"max_threads":                                  {"1"},
+		"union_default_mode":                           {unionDefault},
 		"max_subquery_depth":                           {"50"},
 		"max_parser_depth":                             {"300"},
 		"enable_global_with_statement":                 {"1"},
@@ -241,6 +245,9 @@ func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql stri
 		var e *Error
 		if errors.As(err, &e) && e.Code == 81 { // somebody dropped the database
 			w.tenantDatabases.Delete(org)
+		}
+		if errors.As(err, &e) && e.Code == 202 { // earlier ones do not end, though they were cancelled
+			return nil, ErrTenantBusy
 		}
 		return nil, err
 	}

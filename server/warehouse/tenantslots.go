@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// How many statements of tenants run at once: of one organization, and of all. Others wait for a while.
+// How many statements of tenants run at once: of one organization, and of all. Others wait for a while. The embedded engine counts them
+// again: there they last until they have ended, here until their callers have an answer.
 const (
-	tenantAtOnce   = 3
-	tenantsAtOnce  = 12
+	tenantAtOnce   = chdb.ConfinedOfTenant
+	tenantsAtOnce  = chdb.ConfinedAtOnce
 	tenantPatience = 5 * time.Second
 )
 

@@ -183,6 +183,8 @@ func aggregate(items []*item, a query.Aggregation, seconds float64) (lo, hi floa
 	case query.Apdex:
 		score := sum(func(i *item) float64 {
 			switch {
+			case i.failed:
+				return 0
 			case i.duration < a.Threshold:
 				return i.weight
 			case i.duration < 4*a.Threshold:

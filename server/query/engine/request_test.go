@@ -155,6 +155,12 @@ func TestHavingOrderAndLimit(t *testing.T) {
 		t.Errorf("others: %+v %+v", series.Series, groups.Groups)
 	}
 	same(t, "others", series.Series[1].Values, 2, 0)
+	series, _ = run(func(q *query.Query) {
+		q.SeriesLimit, q.Having = 1, []query.Having{{Op: query.OpGreater, Value: 1}}
+	})
+	if !series.Truncated || len(series.Series) != 1 || series.Series[0].Other {
+		t.Errorf("the sum of others, of which some fail the condition: %+v", series.Series)
+	}
 }
 
 // counting counts the statements that reach the warehouse and can hold them up.

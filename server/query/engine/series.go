@@ -258,12 +258,16 @@ func change(values, previous []float64) []float64 {
 	return out
 }
 
-// having drops points that fail a condition, and series without any left.
+// having drops points that fail a condition, and series without any left. What is beyond the limit goes as well: it is a sum of series that
+// pass and of others.
 func having(series []query.Series, conditions []query.Having) []query.Series {
 	if len(conditions) == 0 {
 		return series
 	}
 	return slices.DeleteFunc(series, func(s query.Series) bool {
+		if s.Other {
+			return true
+		}
 		left := false
 		for i, v := range s.Values {
 			if passes(v, conditions) {

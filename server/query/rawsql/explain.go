@@ -22,11 +22,14 @@ func explain(ctx context.Context, w Warehouse, code int, sql string) (message st
 func messages() map[int]string {
 	const types = "A function or operator got arguments of types that it does not take. toString, toFloat64 or toDateTime convert."
 	const value = "A value cannot be read as the type that is asked for. The functions that end in OrNull or OrZero do not fail."
+	const argument = "A function got an argument that it does not take."
+	const fails = "The engine failed on this statement; write it in another way."
 	return map[int]string{
-		6: value, 27: value, 38: value, 41: value, 72: value, 70: value, 69: "A value is out of the range that is allowed.", 53: types, 43: types, 386: types,
+		6: value, 27: value, 38: value, 41: value, 72: value, 70: value, 32: value, 33: value, 117: value, 246: value, 321: value, 376: value, 467: value,
+		675: value, 676: value, 691: value, 69: "A value is out of the range that is allowed.", 53: types, 43: types, 386: types,
 		130: types, 131: "A text would be too large.", 190: "The arrays have different lengths.", 128: "An array would be too large.",
 		42: "A function got more or fewer arguments than it takes.", 35: "A function got fewer arguments than it takes.", 34: "A function got more arguments than it takes.",
-		44: "A function takes a constant where it got a column.", 36: "A function got an argument that it does not take.", 46: "The statement calls a function that does not exist.",
+		44: "A function takes a constant where it got a column.", 36: argument, 432: argument, 457: argument, 12: "A parameter or an argument is out of the range that is allowed.", 46: "The statement calls a function that does not exist.",
 		60:  "The statement reads a table that does not exist here. In a UNION, a SELECT that has a WITH of its own does not see the tables: put all WITH at the beginning.",
 		62:  "The statement cannot be parsed.",
 		153: "The statement divides by zero. intDivOrZero and nullIf avoid that.",
@@ -39,7 +42,9 @@ func messages() map[int]string {
 		306: "The statement is nested too deeply.", 167: "The statement is nested too deeply.", 168: "The statement is too large.", 162: "The statement is nested too deeply.",
 		407: "A decimal number is too large.", 395: "The statement threw an error of its own.", 427: "A regular expression cannot be read: it must be one of RE2.",
 		164: "The statement is not allowed.", 497: "The statement is not allowed.", 403: "The condition of a JOIN must compare columns of both sides for equality.",
-		119: "A name stands where another is expected.", 1: "The statement uses something that the engine does not do.", 49: "The engine failed on this statement; write it in another way.",
+		119: "A name stands where another is expected.", 1: "The statement uses something that the engine does not do.", 223: "The statement uses something that the engine does not do.", 49: fails, 1001: fails,
+		25: "A pattern or a text has an escape sequence that cannot be read: a backslash is written as two.", 50: "The statement names a type of data that does not exist.",
+		170: types, 721: "The statement calls a function that the engine has given up. Window functions (lagInFrame, leadInFrame, sum … OVER) do its work.",
 		63: "The statement uses an aggregate function that does not exist.", 133: "An aggregate function needs parameters, or got too many.",
 		277: "The statement reads a table without its key.", 456: "Parameters in braces are not allowed: write the value.", 370: "The clauses of LIMIT contradict each other.",
 		440: "LIMIT takes a number.", 475: "WITH FILL needs bounds and a step that fit its column.", 706: "The same operation appears twice.",

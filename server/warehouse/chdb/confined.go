@@ -34,6 +34,11 @@ func (e *Engine) RunConfined(ctx context.Context, st Statement) ([]byte, Summary
 	}
 	settings["readonly"] = "1"
 	st.Settings = settings
+	done, err := e.confined.take(ctx, tenant, confinedPatience)
+	if err != nil {
+		return nil, Summary{}, err
+	}
+	defer done()
 	select {
 	case e.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -75,17 +80,24 @@ func (e *Engine) RunConfined(ctx context.Context, st Statement) ([]byte, Summary
 
 // refuseReach reads the engine's own tree of the statement for what reads files or around row policies and needs no right in libchdb:
 // functions that read files, every table function that is not known to make its rows of its arguments, and APPLY, which hides a
-// function's name.
+// function's name; and for bytes that would become the state of an aggregate function, by which a tenant could end this process.
 func (c *connection) refuseReach(st Statement) error {
 	_, tree, err := c.exec("EXPLAIN AST "+st.SQL, "TSV", st.params())
 	if err != nil {
 		return err
 	}
 	var above []string // the nodes on the way to this one, as they are printed
+	var place []int    // which child of its parent each of them is
 	for line := range strings.Lines(string(tree)) {
 		node := strings.TrimLeft(strings.TrimRight(line, "\n"), " ")
 		depth := len(strings.TrimRight(line, "\n")) - len(node)
 		above = append(above[:min(depth, len(above))], node)
+		if depth < len(place) {
+			place = place[:depth+1]
+			place[depth]++
+		} else {
+			place = append(place, 0)
+		}
 		parent := func(n int) string { return above[max(0, len(above)-1-n)] }
 		kind, text, _ := strings.Cut(node, " ")
 		name, _, _ := strings.Cut(text, " ")
@@ -96,9 +108,18 @@ func (c *connection) refuseReach(st Statement) error {
 			kind == "Identifier" && reads && strings.HasPrefix(parent(2), "Function "), // arrayMap(file, names)
 			kind == "Function" && strings.HasPrefix(parent(1), "TableExpression") && !makesRows(name):
 			return exceptionf(497, "Not enough privileges: a tenant may not use %s. (ACCESS_DENIED)", name)
+		case castsTo(parent(2)) && (kind == "Literal" && strings.Contains(text, "AggregateFunction") || kind != "Literal" && place[len(place)-1] == 1):
+			return exceptionf(497, "Not enough privileges: a tenant may not make states of bytes. (ACCESS_DENIED)")
 		}
 	}
 	return nil
+}
+
+// castsTo reports whether a node is a function whose second argument names the type that the first one becomes.
+func castsTo(node string) bool {
+	name, isFunction := strings.CutPrefix(node, "Function ")
+	name, _, _ = strings.Cut(strings.ToLower(name), " ")
+	return isFunction && slices.Contains([]string{"cast", "_cast", "accuratecast", "accuratecastornull", "accuratecastordefault", "reinterpret"}, name)
 }
 
 // makesRows names table functions that read nothing but their arguments.

@@ -25,10 +25,11 @@ type Engine struct {
 	args     []string
 	repaired int // tokens without a part, struck out at boot
 
-	slots chan struct{}
-	tags  atomic.Uint64
-	mu    sync.Mutex
-	idle  []*connection // oldest first
+	slots    chan struct{}
+	confined *confinedSlots
+	tags     atomic.Uint64
+	mu       sync.Mutex
+	idle     []*connection // oldest first
 }
 
 const maxIdleConnections = 32
@@ -85,7 +86,7 @@ func OpenEngine(cfg EngineConfig) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{lib: lib, cfg: cfg, repaired: repaired, slots: make(chan struct{}, cfg.MaxConnections)}
+	e := &Engine{lib: lib, cfg: cfg, repaired: repaired, slots: make(chan struct{}, cfg.MaxConnections), confined: newConfinedSlots()}
 	e.args = []string{
 		"svc",
 		"--path=" + dir,

@@ -113,8 +113,9 @@ func (e *Engine) guard(ctx context.Context, c *connection) func() bool {
 	over, finished := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(finished)
-		// The statement may not be registered yet, or may have just ended: ask again until the caller says that it is over.
-		for delay := time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
+		// The statement may not be registered yet, or may have just ended: ask again until the caller says that it is over. Some do not
+		// end for long, and each question costs a connection.
+		for delay := time.Millisecond; ; delay = min(2*delay, 5*time.Second) {
 			e.kill(c.tag)
 			select {
 			case <-over:

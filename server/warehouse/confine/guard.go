@@ -138,10 +138,13 @@ func (g *Guard) function(n *Node, above []*Node) *Refusal {
 		if !slices.Contains(tableFunctions(), strings.ToLower(name)) {
 			return refuse(DisallowedFunction, "The table function %s is not allowed; only numbers, zeros, values and generate_series are.", quote(name))
 		}
-		return nil
+		return checkTypes(n)
 	}
 	if name != n.Text || !g.functions.has(name) {
 		return refuse(DisallowedFunction, "The function %s is not allowed or does not exist.%s", quote(name), g.similarFunction(name))
+	}
+	if r := checkTypes(n); r != nil {
+		return r
 	}
 	if isSetFunction(name) {
 		return checkSet(n)

@@ -618,3 +618,71 @@ SELECT count() FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM 
 SELECT number FROM numbers(1000000000) ORDER BY rand() LIMIT 1000000000
 ;;
 SELECT extractAllGroups(repeat('a', 100000), '(a*)*b')
+;;
+
+-- Bytes that would become the state of an aggregate function: the engine trusts them, and some end its process.
+SELECT hex(analysisOfVarianceMergeState(s)) FROM (SELECT CAST(unhex('02007f0b4c7f000000800000003e40ff000000') AS AggregateFunction(analysisOfVariance, Float64, UInt8)) AS s UNION ALL SELECT analysisOfVarianceState(toFloat64(number), toUInt8(number % 2)) AS s FROM numbers(5))
+;;
+SELECT finalizeAggregation(unhex('ffffffffffffffff7f')::AggregateFunction(groupArray, String))
+;;
+SELECT finalizeAggregation(CAST(unhex('ffffffff0f'), concat('Aggregate', 'Function(quantileExact(0.5), Float64)')))
+;;
+WITH 'AggregateFunction(uniq, String)' AS t SELECT finalizeAggregation(CAST(unhex('01'), t))
+;;
+SELECT finalizeAggregation(CAST(unhex('01'), (SELECT 'AggregateFunction(uniq, String)')))
+;;
+SELECT finalizeAggregation(accurateCast(unhex('0110'), 'AggregateFunction(groupBitmap, UInt32)'))
+;;
+SELECT accurateCastOrDefault('x', 'AggregateFunction(uniq, String)')
+;;
+SELECT [unhex('01')]::Array(AggregateFunction(uniq, String))
+;;
+SELECT ('x', unhex('01'))::Tuple(String, AggregateFunction(any, String))
+;;
+SELECT map('a', unhex('ff'))::Map(String, AggregateFunction(any, String))
+;;
+SELECT unhex('ff')::Variant(UInt8, AggregateFunction(any, String))
+;;
+SELECT * FROM values('x AggregateFunction(any, String)', unhex('ff'))
+;;
+SELECT JSONExtract('{"a":"x"}', 'a', 'AggregateFunction(uniq, String)')
+;;
+SELECT reinterpret(unhex('ffffffffffffffff'), 'AggregateFunction(uniq, String)')
+;;
+SELECT arrayReduce('quantileExactMerge(0.5)', [CAST(unhex('ffffffff0f') AS AggregateFunction(quantileExact(0.5), Float64))])
+;;
+SELECT bitmapToArray(CAST(unhex('01143a30000001000000ffff0fff10000000') AS AggregateFunction(groupBitmap, UInt32)))
+;;
+
+-- Subqueries in every place that takes one.
+SELECT count() FROM logs GROUP BY (SELECT any(Body) FROM svc.logs)
+;;
+SELECT count() FROM logs LIMIT (SELECT count() FROM svc.logs)
+;;
+SELECT Body FROM logs LIMIT 1 BY (SELECT any(Body) FROM svc.logs)
+;;
+SELECT sum(1) OVER w FROM logs WINDOW w AS (PARTITION BY (SELECT any(Body) FROM svc.logs))
+;;
+SELECT sum(1) OVER (ORDER BY Timestamp ROWS BETWEEN (SELECT toUInt8(count()) FROM svc.logs) PRECEDING AND CURRENT ROW) FROM logs
+;;
+SELECT number FROM numbers(3) ORDER BY number WITH FILL FROM 0 TO (SELECT count() FROM svc.logs)
+;;
+SELECT number, 'x' AS i FROM numbers(3) ORDER BY number WITH FILL FROM 0 TO 5 INTERPOLATE (i AS (SELECT any(Body) FROM svc.logs))
+;;
+SELECT x FROM logs ARRAY JOIN (SELECT groupArray(Body) FROM svc.logs) AS x
+;;
+SELECT * FROM values('x String', (SELECT any(Body) FROM svc.logs))
+;;
+SELECT * FROM values('x String DEFAULT file(''/etc/passwd'')', 'a')
+;;
+SELECT l.Body FROM logs l JOIN logs r ON (SELECT any(Body) FROM svc.logs) != l.Body
+;;
+SELECT Body FROM logs WHERE Body = ANY (SELECT Body FROM svc.logs)
+;;
+SELECT * EXCEPT (Body) REPLACE ((SELECT any(Body) FROM svc.logs) AS TraceId) FROM logs
+;;
+WITH x -> (SELECT any(Body) FROM svc.logs) AS f SELECT f(1)
+;;
+SELECT (SELECT any(r.Body) FROM svc.logs r WHERE r.TraceId != l.TraceId) FROM logs l
+;;
+SELECT Body GLOBAL NOT IN svc.spans FROM logs

@@ -124,3 +124,9 @@ SELECT count(DISTINCT ServiceName), max(Timestamp) - min(Timestamp) AS span, dat
 SELECT t.1 AS a, t.2 AS b FROM (SELECT (1, 'x') AS t)
 ;;
 SELECT sum(SampleRate) AS calls, formatReadableSize(1024), round(avg(DurationNano), 2), toString(now()) != '', CAST('7' AS UInt8), '7'::Int32 FROM spans
+;;
+SELECT ServiceName FROM spans UNION SELECT ServiceName FROM logs
+;;
+SELECT finalizeAggregation(sumMergeState(s)), uniqMerge(u) FROM (SELECT sumState(DurationNano) AS s, uniqState(TraceId) AS u FROM spans GROUP BY ServiceName)
+;;
+SELECT JSONExtract('{"a":[1,2]}', 'a', 'Array(UInt8)') AS a, accurateCastOrNull('x', 'UInt8') AS b, [1, 2]::Array(UInt8) AS c

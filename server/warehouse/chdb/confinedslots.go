@@ -1,0 +1,65 @@
+package chdb
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// How many confined statements run at once: of one tenant, and of all. They are counted here too, and not by those who send them alone: a
+// function that is at work on one block does not hear that its statement was cancelled, so that a statement can outlive its caller.
+const (
+	ConfinedOfTenant = 3
+	ConfinedAtOnce   = 12
+	// confinedPatience is how long a statement waits for one that was cancelled to end.
+	confinedPatience = 3 * time.Second
+)
+
+const codeTooManyStatements = 202
+
+// confinedSlots counts the confined statements that the engine is at work on.
+type confinedSlots struct {
+	mu      sync.Mutex
+	all     int
+	of      map[string]int
+	changed chan struct{} // closed when a statement ends
+}
+
+func newConfinedSlots() *confinedSlots {
+	return &confinedSlots{of: map[string]int{}, changed: make(chan struct{})}
+}
+
+// take waits for a place. The returned function gives it back.
+func (s *confinedSlots) take(ctx context.Context, tenant string, patience time.Duration) (func(), error) {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		s.mu.Lock()
+		if s.all < ConfinedAtOnce && s.of[tenant] < ConfinedOfTenant {
+			s.all++
+			s.of[tenant]++
+			s.mu.Unlock()
+			return func() { s.give(tenant) }, nil
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-late.C:
+			return nil, exceptionf(codeTooManyStatements, "As many confined statements run as may. (TOO_MANY_SIMULTANEOUS_QUERIES)")
+		}
+	}
+}
+
+func (s *confinedSlots) give(tenant string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.of[tenant]--; s.of[tenant] == 0 {
+		delete(s.of, tenant)
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
