@@ -110,7 +110,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	mcpDoor, err := mcp.New(mcp.Config{
 		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Version: a.opts.Version, Logger: a.log,
 		Limiter: limiter("mcp", mcp.RateLimit, mcp.RateWindow), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
-		Fixtures: a.opts.MCPFixtures,
+		Registerer: a.registry, Fixtures: a.opts.MCPFixtures,
 	})
 	if err != nil {
 		return err

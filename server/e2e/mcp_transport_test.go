@@ -51,6 +51,25 @@ func TestMCPTransport(t *testing.T) {
 			t.Errorf("from %s: %d %s", header, res.StatusCode, text)
 		}
 	}
+	// A script of an origin that is allowed may ask, and read the answer and what a refusal says; one of another may not.
+	for origin, allowed := range map[string]string{"http://localhost:6274": "http://localhost:6274", s.BaseURL: s.BaseURL, "https://evil.example": ""} {
+		res, text := atMCP(t, s, "/mcp", func(r *http.Request) {
+			r.Method = http.MethodOptions
+			r.Header.Set("Origin", origin)
+			r.Header.Set("Access-Control-Request-Method", "POST")
+			r.Header.Set("Access-Control-Request-Headers", "authorization,content-type,mcp-method,mcp-protocol-version")
+		})
+		h := res.Header
+		if h.Get("Access-Control-Allow-Origin") != allowed || (res.StatusCode == 204) != (allowed != "") || allowed != "" && (h.Get("Access-Control-Allow-Headers") != "Authorization, *" ||
+			h.Get("Access-Control-Allow-Methods") != "POST" || h.Get("Vary") != "Origin" || h.Get("Access-Control-Allow-Credentials") != "") {
+			t.Errorf("preflight from %s: %d %v %s", origin, res.StatusCode, h, text)
+		}
+		res, _ = atMCP(t, s, "/mcp", func(r *http.Request) { r.Header.Set("Origin", origin) })
+		if h := res.Header; h.Get("Access-Control-Allow-Origin") != allowed || (res.StatusCode == 401) != (allowed != "") ||
+			allowed != "" && !strings.Contains(h.Get("Access-Control-Expose-Headers"), "WWW-Authenticate") {
+			t.Errorf("from %s: %d %v", origin, res.StatusCode, h)
+		}
+	}
 	for _, method := range []string{"GET", "DELETE", "PUT"} {
 		res, text := atMCP(t, s, "/mcp", func(r *http.Request) { with("")(r); r.Method = method })
 		if res.StatusCode != 405 || res.Header.Get("Allow") != "POST" {

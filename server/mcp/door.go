@@ -7,9 +7,7 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +37,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !s.allowedOrigin(r) {
 		fail(w, apierr.New(apierr.InsufficientPermissions, "Web pages of this origin may not use the MCP server."))
+		return
+	}
+	share(w.Header(), r.Header.Get("Origin"))
+	if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+		preflight(w)
 		return
 	}
 	result, ok := principal.ResultFrom(r.Context())
@@ -116,24 +119,6 @@ func rateKey(p *principal.Principal) string {
 		return "mcp " + p.CredentialID
 	}
 	return "mcp " + string(p.Org) + " " + string(p.User)
-}
-
-// allowedOrigin keeps web pages of others out, whose browser would send what the user's machine can reach.
-func (s *Server) allowedOrigin(r *http.Request) bool {
-	origins := r.Header.Values("Origin")
-	if len(origins) == 0 {
-		return true
-	}
-	u, err := url.Parse(origins[0])
-	if err != nil || len(origins) > 1 || u.Scheme != "http" && u.Scheme != "https" {
-		return false
-	}
-	host := u.Hostname()
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return true
-	}
-	base, err := url.Parse(s.cfg.BaseURL)
-	return err == nil && base.Hostname() != "" && strings.EqualFold(base.Host, u.Host)
 }
 
 func acceptsJSON(accept []string) bool {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -45,6 +46,8 @@ type Config struct {
 	ResourceMetadata string
 	// Limiter holds the rate per credential; nil for no limit.
 	Limiter Limiter
+	// Registerer takes the durations of calls; nil for none.
+	Registerer prometheus.Registerer
 	// Logger is slog.Default when nil.
 	Logger *slog.Logger
 	// Now is time.Now when nil.
@@ -62,9 +65,10 @@ type Server struct {
 	clients clients
 	tools   []*tool
 	// methods are those that each tool is built on.
-	methods  map[string][]*contract.Method
-	stream   http.Handler
-	manifest http.Handler
+	methods   map[string][]*contract.Method
+	stream    http.Handler
+	manifest  http.Handler
+	durations *prometheus.HistogramVec
 }
 
 // clients are the services that tools call.
@@ -97,7 +101,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Server{cfg: cfg, methods: map[string][]*contract.Method{}, clients: clients{
+	s := &Server{cfg: cfg, durations: newDurations(), methods: map[string][]*contract.Method{}, clients: clients{
 		services: svcv2.NewServicesServiceClient(cfg.Conn), traces: svcv2.NewTracesServiceClient(cfg.Conn),
 		logs: svcv2.NewLogsServiceClient(cfg.Conn), metrics: svcv2.NewMetricsServiceClient(cfg.Conn),
 		serviceMap: svcv2.NewServiceMapServiceClient(cfg.Conn), environments: svcv2.NewEnvironmentsServiceClient(cfg.Conn),
@@ -106,6 +110,11 @@ func New(cfg Config) (*Server, error) {
 		replays: svcv2.NewSessionReplaysServiceClient(cfg.Conn), productEvents: svcv2.NewProductEventsServiceClient(cfg.Conn),
 		dashboards: svcv2.NewDashboardsServiceClient(cfg.Conn), feedback: svcv2.NewAgentFeedbackServiceClient(cfg.Conn),
 	}}
+	if cfg.Registerer != nil {
+		if err := cfg.Registerer.Register(s.durations); err != nil {
+			return nil, fmt.Errorf("mcp: register metrics: %w", err)
+		}
+	}
 	s.manifest = s.Manifest()
 	for _, m := range cfg.Contract.Methods() {
 		for _, name := range m.MCPTools {
@@ -133,7 +142,7 @@ func New(cfg Config) (*Server, error) {
 			}
 			t.set = set.name
 			s.tools = append(s.tools, t)
-			server.AddTool(t.declaration(), s.handler(t))
+			server.AddTool(t.declaration(), s.observed(t, s.handler(t)))
 		}
 	}
 	for name, methods := range s.methods {

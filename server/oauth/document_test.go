@@ -1,6 +1,8 @@
 package oauth_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"net"
@@ -80,6 +82,13 @@ func TestDocumentRefused(t *testing.T) {
 		switch r.URL.Path {
 		case "/large":
 			body = document(r, r.URL.Path, `,"x":"`+strings.Repeat("x", 5<<10)+`"`)
+		case "/inflated":
+			w.Header().Set("Content-Encoding", "gzip")
+			var packed bytes.Buffer
+			z := gzip.NewWriter(&packed)
+			_, _ = z.Write([]byte(document(r, r.URL.Path, `,"x":"`+strings.Repeat("x", 16<<20)+`"`)))
+			_ = z.Close()
+			body = packed.String()
 		case "/redirect":
 			http.Redirect(w, r, "/client.json", http.StatusFound)
 			return
@@ -107,7 +116,7 @@ func TestDocumentRefused(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL, "https://"))
 	for id, want := range map[string]string{
-		s.URL + "/large": "larger than 5 KiB", s.URL + "/redirect": "could not be read", s.URL + "/inside": "could not be read", s.URL + "/missing": "could not be read",
+		s.URL + "/large": "larger than 5 KiB", s.URL + "/inflated": "larger than 5 KiB", s.URL + "/redirect": "could not be read", s.URL + "/inside": "could not be read", s.URL + "/missing": "could not be read",
 		s.URL + "/other": "is not its address", s.URL + "/html": "not application/json", s.URL + "/text": "no JSON object", s.URL + "/name": "client_name",
 		s.URL + "/redirects": "redirect_uris[0]", s.URL: "with a path", s.URL + "/": "with a path", s.URL + "/client.json#x": "fragment", s.URL + "/a/../client.json": "dot segments",
 		s.URL + "/" + strings.Repeat("x", 2048):                     "with a path",
@@ -133,5 +142,36 @@ func TestDocumentRefused(t *testing.T) {
 	strict := newFixture(t)
 	if _, err := strict.server.Authorization(t.Context(), request(s.URL+"/client.json")); err == nil || !strings.Contains(err.Error(), "not public") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestDocumentSlow: a host that answers drop by drop holds nobody up for long, and does not hold those who ask for another.
+func TestDocumentSlow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, thisMachine)
+	s := publisher(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path != "/slow" {
+			_, _ = fmt.Fprintf(w, `{"client_id":"https://%s%s","redirect_uris":[%q]}`, r.Host, r.URL.Path, callback)
+			return
+		}
+		for r.Context().Err() == nil {
+			_, _ = w.Write([]byte(" "))
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	})
+	slow := make(chan error, 1)
+	began := time.Now()
+	go func() { _, err := f.server.Authorization(t.Context(), request(s.URL+"/slow")); slow <- err }()
+	if _, err := f.server.Authorization(t.Context(), request(s.URL+"/quick")); err != nil || time.Since(began) > 4*time.Second {
+		t.Errorf("another document: %v after %s", err, time.Since(began))
+	}
+	err := <-slow
+	if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "could not be read") || took < 4*time.Second || took > 20*time.Second {
+		t.Errorf("%v after %s", err, took)
 	}
 }

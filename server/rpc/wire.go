@@ -118,7 +118,11 @@ func (c *Chain) observe(ctx context.Context, procedure string, peer connect.Peer
 	}
 	c.durations.WithLabelValues(procedure, code, door).Observe(elapsed.Seconds())
 	if c.logger.Enabled(ctx, slog.LevelDebug) {
+		p, ok := principal.From(ctx)
+		if !ok {
+			p = &principal.Principal{}
+		}
 		c.logger.DebugContext(ctx, "API call", "method", procedure, "code", code, "door", door, "duration", elapsed,
-			"request_id", requestid.From(ctx))
+			"org_id", string(p.Org), "credential", string(p.Kind), "credential_id", p.CredentialID, "user_id", string(p.User), "request_id", requestid.From(ctx))
 	}
 }
