@@ -79,6 +79,7 @@ type outcomeJSON struct {
 	Accepted int       `json:"accepted"`
 	Rejected int       `json:"rejected"`
 	Sampled  int       `json:"sampled"`
+	Cut      int       `json:"cut"`
 	Bytes    int       `json:"bytes"`
 	Reason   *string   `json:"reason"`
 	Agent    *string   `json:"agent"`
@@ -118,13 +119,13 @@ func (c *cli) adminOutcomes() *cobra.Command {
 		for i, o := range list {
 			out[i] = outcomeJSON{
 				At: o.At, KeyID: o.KeyID, Node: o.Node, Signal: o.Signal, Door: o.Door, Status: o.Status, Tag: nullable(o.Tag), Accepted: o.Accepted,
-				Rejected: o.Rejected, Sampled: o.Sampled, Bytes: o.Bytes, Reason: nullable(o.Reason), Agent: nullable(o.Agent),
+				Rejected: o.Rejected, Sampled: o.Sampled, Cut: o.Cut, Bytes: o.Bytes, Reason: nullable(o.Reason), Agent: nullable(o.Agent),
 			}
 		}
 		return s.print(out, func(w io.Writer) {
-			row(w, "TIME", "KEY", "SIGNAL", "DOOR", "STATUS", "TAG", "ACCEPTED", "REJECTED", "SAMPLED", "BYTES", "REASON")
+			row(w, "TIME", "KEY", "SIGNAL", "DOOR", "STATUS", "TAG", "ACCEPTED", "REJECTED", "SAMPLED", "CUT", "BYTES", "REASON")
 			for _, o := range list {
-				row(w, at(&o.At), o.KeyID, o.Signal, o.Door, o.Status, orDash(strings.TrimPrefix(o.Tag, "@svc/ingest/")), grouped(int64(o.Accepted)), grouped(int64(o.Rejected)), grouped(int64(o.Sampled)), grouped(int64(o.Bytes)), orDash(o.Reason))
+				row(w, at(&o.At), o.KeyID, o.Signal, o.Door, o.Status, orDash(strings.TrimPrefix(o.Tag, "@svc/ingest/")), grouped(int64(o.Accepted)), grouped(int64(o.Rejected)), grouped(int64(o.Sampled)), grouped(int64(o.Cut)), grouped(int64(o.Bytes)), orDash(o.Reason))
 			}
 		})
 	})

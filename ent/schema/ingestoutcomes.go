@@ -21,8 +21,10 @@ type IngestOutcome struct {
 	Accepted int    `json:"accepted"`
 	Rejected int    `json:"rejected,omitempty"`
 	Sampled  int    `json:"sampled,omitempty"`
-	Bytes    int    `json:"bytes"`
-	Reason   string `json:"reason,omitempty"`
+	// Cut counts what was shortened or left out because it is beyond a limit.
+	Cut    int    `json:"cut,omitempty"`
+	Bytes  int    `json:"bytes"`
+	Reason string `json:"reason,omitempty"`
 	// Agent is the sender's User-Agent.
 	Agent string `json:"agent,omitempty"`
 }

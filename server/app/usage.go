@@ -87,7 +87,7 @@ func (s outcomeStore) PutOutcomes(ctx context.Context, node string, all []outcom
 		for j, o := range h.Outcomes {
 			rows[i].Outcomes[j] = store.IngestOutcome{
 				At: o.At, Signal: o.Signal, Door: o.Door, Status: o.Status, Tag: o.Tag, Accepted: o.Accepted, Rejected: o.Rejected,
-				Sampled: o.Sampled, Bytes: o.Bytes, Reason: o.Reason, Agent: o.Agent,
+				Sampled: o.Sampled, Cut: o.Cut, Bytes: o.Bytes, Reason: o.Reason, Agent: o.Agent,
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func (s outcomeStore) Outcomes(ctx context.Context, node string, key outcome.Key
 		if o.Node == node {
 			all = append(all, outcome.Outcome{
 				At: o.At, Signal: o.Signal, Door: o.Door, Status: o.Status, Tag: o.Tag, Accepted: o.Accepted, Rejected: o.Rejected,
-				Sampled: o.Sampled, Bytes: o.Bytes, Reason: o.Reason, Agent: o.Agent,
+				Sampled: o.Sampled, Cut: o.Cut, Bytes: o.Bytes, Reason: o.Reason, Agent: o.Agent,
 			})
 		}
 	}

@@ -88,7 +88,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "region", Kind: KindName, Default: "us",
-			Help:   "region of this installation; keys of another region are refused",
+			Help:   "region of this installation, kept in its database from the first start on; keys of another region are not known here (401)",
 			assign: text(func(c *Config) *string { return &c.Region }),
 		},
 		{

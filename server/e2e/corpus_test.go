@@ -57,6 +57,7 @@ func TestCorpus(t *testing.T) {
 	const sql = `SELECT substring(Name, 1, 60) AS N, count() FROM (
 		SELECT SpanName AS Name FROM spans UNION ALL SELECT Body FROM logs UNION ALL SELECT MetricName FROM metrics_gauge UNION ALL SELECT MetricName FROM metrics_sum
 		UNION ALL SELECT MetricName FROM metrics_histogram UNION ALL SELECT MetricName FROM metrics_exponential_histogram UNION ALL SELECT MetricName FROM metrics_summary
+		UNION ALL SELECT Name FROM product_events UNION ALL SELECT SessionId FROM session_replays UNION ALL SELECT SessionId FROM session_replay_events UNION ALL SELECT SessionId FROM session_events
 	) GROUP BY N`
 	out, err := testkit.Command(t, "admin", "sql", sql, "--data-dir", dir, "--format", "TSV").Output()
 	if err != nil {

@@ -34,19 +34,23 @@ func (g *Gateway) serveActivity(w http.ResponseWriter, r *http.Request, kind act
 		result, fail = g.storeUpload(ctx, &u)
 		return fail
 	})
+	verdict := ""
+	if u.test && fail != nil {
+		verdict, result, fail = testVerdict(fail), activity.Result{}, nil
+	}
 	g.metrics.activityAnswered(kind, started, fail)
 	g.settle(&u.receipt, fail)
 	switch {
 	case fail != nil:
 		g.refuse(w, r, kind, doorHTTP, fail)
-	case kind == activity.SessionReplayEvents:
+	case kind == activity.SessionReplayEvents && verdict == "":
 		w.Header().Set("Content-Length", "0")
 		w.WriteHeader(http.StatusOK)
 	default:
-		if u.discard {
+		if u.test {
 			result.Accepted = 0
 		}
-		writeAccepted(w, result)
+		g.succeed(w, r, func() { writeAccepted(w, result, verdict) })
 	}
 }
 
@@ -93,13 +97,17 @@ type accepted struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-func writeAccepted(w http.ResponseWriter, result activity.Result) {
+// writeAccepted answers lines; verdict is what else there is to say, or empty.
+func writeAccepted(w http.ResponseWriter, result activity.Result, verdict string) {
 	answer := accepted{Accepted: result.Accepted, Rejected: result.Rejected}
 	for _, n := range result.Reasons {
 		answer.Reasons = append(answer.Reasons, n.String())
 	}
 	for _, n := range result.Warnings {
 		answer.Warnings = append(answer.Warnings, n.String())
+	}
+	if verdict != "" {
+		answer.Warnings = append(answer.Warnings, verdict)
 	}
 	body, _ := json.Marshal(answer) // texts and numbers cannot fail to encode
 	h := w.Header()
@@ -111,11 +119,11 @@ func writeAccepted(w http.ResponseWriter, result activity.Result) {
 
 // activitySeries are the series of a signal that is not OTLP.
 type activitySeries struct {
-	latency                                                      prometheus.Observer
-	accepted, rejected, discarded, undecided, received, inflated prometheus.Counter
+	latency                                                           prometheus.Observer
+	accepted, rejected, discarded, undecided, cut, received, inflated prometheus.Counter
 }
 
-func newActivitySeries(items, bytes *prometheus.CounterVec, latency *prometheus.HistogramVec) map[string]*activitySeries {
+func newActivitySeries(items, cut, bytes *prometheus.CounterVec, latency *prometheus.HistogramVec) map[string]*activitySeries {
 	all := map[string]*activitySeries{}
 	for _, signal := range []string{activity.SessionReplays.String(), activity.ProductEvents.String()} {
 		all[signal] = &activitySeries{
@@ -123,6 +131,7 @@ func newActivitySeries(items, bytes *prometheus.CounterVec, latency *prometheus.
 			accepted:  items.WithLabelValues(signal, "accepted"),
 			rejected:  items.WithLabelValues(signal, "rejected"),
 			discarded: items.WithLabelValues(signal, "discarded"),
+			cut:       cut.WithLabelValues(signal),
 			undecided: items.WithLabelValues(signal, "undecided"),
 			received:  bytes.WithLabelValues(signal, "received"),
 			inflated:  bytes.WithLabelValues(signal, "decompressed"),

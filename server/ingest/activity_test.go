@@ -132,7 +132,6 @@ func TestActivityRefusals(t *testing.T) {
 			{"body", bad, nil, 400, badCode},
 			{"said to be gzip", bad, []string{"Content-Encoding", "gzip"}, 400, badCode},
 			{"truncated gzip", zipped[:len(zipped)-3], []string{"Content-Encoding", "gzip"}, 400, badCode},
-			{"test key", bad, bearer(ingest.TestKey), 400, badCode},
 			{"bomb", gzipped(t, bytes.Repeat([]byte(" "), 300<<10)), []string{"Content-Encoding", "gzip"}, 413, "ingest_payload_too_large"},
 		} {
 			f := newFixture(t, limits, nil)

@@ -37,14 +37,14 @@ func writeError(w http.ResponseWriter, fail *apierr.Error) {
 	_, _ = w.Write(body) // a sender that is gone does not read its answer
 }
 
-// writeSuccess answers in the request's own media type: an empty message, or one that says what was rejected.
-func writeSuccess(w http.ResponseWriter, signal otlp.Signal, media string, result otlp.Result) {
-	message := result.Message()
+// writeSuccess answers in the request's own media type, in JSON when that is unknown: an empty message, or one that says what was rejected.
+func writeSuccess(w http.ResponseWriter, signal otlp.Signal, media string, rejected int, message string) {
 	var body []byte
-	if media == mediaJSON {
-		body = jsonResponse(signal, result.Rejected, message)
+	if media == mediaJSON || media == "" {
+		media = mediaJSON
+		body = jsonResponse(signal, rejected, message)
 	} else {
-		body = protoResponse(nil, result.Rejected, message)
+		body = protoResponse(nil, rejected, message)
 	}
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))

@@ -168,6 +168,11 @@ func (g *Gateway) gunzipWithin(ctx context.Context, buf *buffer, compressed []by
 	return err
 }
 
+var gzipMagic = []byte{0x1f, 0x8b}
+
+// errAfterEnd is returned by gunzipper.Read when something follows a member that is no other.
+var errAfterEnd = errors.New("more after the end")
+
 type gunzipper struct {
 	src     bytes.Reader
 	reader  gzip.Reader
@@ -192,7 +197,42 @@ var errUntrusted = errors.New("longer than declared")
 
 func (z *gunzipper) reset(compressed []byte) error {
 	z.src.Reset(compressed)
-	return z.reader.Reset(&z.src)
+	return z.member()
+}
+
+// member begins with the member that src stands at.
+func (z *gunzipper) member() error {
+	err := z.reader.Reset(&z.src)
+	z.reader.Multistream(false)
+	if errors.Is(err, io.EOF) { // in the middle of a name, too
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Read gives the contents of all members. It goes from one to the next itself: the library takes what follows a file and is no member for
+// one that was cut.
+func (z *gunzipper) Read(p []byte) (int, error) {
+	for {
+		n, err := z.reader.Read(p)
+		if !errors.Is(err, io.EOF) {
+			return n, err
+		}
+		if n > 0 {
+			return n, nil
+		}
+		if z.src.Len() == 0 {
+			return 0, io.EOF
+		}
+		var magic [2]byte
+		next, _ := z.src.ReadAt(magic[:], z.src.Size()-int64(z.src.Len()))
+		if !bytes.HasPrefix(gzipMagic, magic[:next]) {
+			return 0, errAfterEnd
+		}
+		if err := z.member(); err != nil {
+			return 0, err
+		}
+	}
 }
 
 // fill decompresses into buf, which gets memory for hint bytes, and for more than maxTrusted only when hint says so.
@@ -215,7 +255,7 @@ func (z *gunzipper) fill(ctx context.Context, buf *buffer, compressed []byte, hi
 		err = z.reset(compressed)
 	}
 	if err == nil {
-		err = fill(buf, &boundReader{ctx, &z.reader}, hint, limit, grow)
+		err = fill(buf, &boundReader{ctx, z}, hint, limit, grow)
 	}
 	if untrusted {
 		return errUntrusted
@@ -228,7 +268,7 @@ func (z *gunzipper) measure(ctx context.Context, compressed []byte, limit int) (
 	if err := z.reset(compressed); err != nil {
 		return 0, err
 	}
-	n, err := io.Copy(io.Discard, io.LimitReader(&boundReader{ctx, &z.reader}, int64(limit)+1))
+	n, err := io.Copy(io.Discard, io.LimitReader(&boundReader{ctx, z}, int64(limit)+1))
 	if err == nil && n > int64(limit) {
 		err = errTooLong
 	}
@@ -253,7 +293,9 @@ func notGzip(compressed []byte, err error) *apierr.Error {
 
 func gzipReason(compressed []byte, err error) string {
 	switch {
-	case errors.Is(err, gzip.ErrHeader), !bytes.HasPrefix([]byte{0x1f, 0x8b}, compressed[:min(2, len(compressed))]):
+	case errors.Is(err, errAfterEnd):
+		return "something follows its end that is not gzip"
+	case errors.Is(err, gzip.ErrHeader), !bytes.HasPrefix(gzipMagic, compressed[:min(len(gzipMagic), len(compressed))]):
 		return "it has no gzip header where one is expected"
 	case errors.Is(err, gzip.ErrChecksum):
 		return "its checksum does not match"

@@ -30,7 +30,7 @@ func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, turn *tur
 	b := window.b[:firstBuffer]
 	var events activity.ArrayCheck
 	for {
-		n, err := zr.reader.Read(b)
+		n, err := zr.Read(b)
 		if size += n; size > g.limits.Recording {
 			return 0, apierr.New(apierr.IngestPayloadTooLarge, "The chunk is larger than "+mebibytes(g.limits.Recording)+" after decompression. Cut the recording into smaller chunks.")
 		}

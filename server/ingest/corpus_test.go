@@ -58,7 +58,10 @@ func (s *storedNames) take(t *testing.T) []string {
 		return []string{fmt.Sprintf("%d rows", set.Rows())}
 	}
 	var names []string
-	columns := map[string]string{"spans": "SpanName", "logs": "Body", "metrics_gauge": "MetricName", "metrics_sum": "MetricName", "metrics_histogram": "MetricName", "metrics_exponential_histogram": "MetricName", "metrics_summary": "MetricName"}
+	columns := map[string]string{
+		"spans": "SpanName", "logs": "Body", "metrics_gauge": "MetricName", "metrics_sum": "MetricName", "metrics_histogram": "MetricName", "metrics_exponential_histogram": "MetricName", "metrics_summary": "MetricName",
+		"product_events": "Name", "session_replays": "SessionId", "session_replay_events": "SessionId", "session_events": "SessionId",
+	}
 	for table := range set.Tables() {
 		if column := columns[table.Name]; column != "" {
 			for _, row := range nativetest.Rows(t, table) {

@@ -79,7 +79,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	}
 	g.metrics.walked(e, result)
 	e.accepted, e.rejected, e.sampled, e.events = result.Accepted, result.Rejected, result.Sampled, result.ProductEvents
-	e.reason = firstNote(result.Reasons, result.Warnings)
+	e.reason, e.cut = firstNote(result.Reasons, result.Warnings), result.Cut
 	if e.push != nil {
 		e.reason = cmp.Or(firstNote(e.push.lines.Reasons, e.push.lines.Warnings), e.reason)
 	}
@@ -103,6 +103,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		return otlp.Result{}, fail
 	}
 	g.metrics.accepted[e.signal].Add(float64(result.Accepted))
+	g.metrics.cut[e.signal].Add(float64(result.Cut))
 	g.metrics.activity[activity.ProductEvents.String()].accepted.Add(float64(result.ProductEvents))
 	return result, nil
 }
@@ -180,31 +181,31 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 
 // walk fills set from a decompressed body, within so many bytes of columns, and returns the body as an OTLP request in protobuf.
 func (g *Gateway) walk(e *export, header *RecordHeader, raw []byte, set *blocks.Set, columns int) (request []byte, result otlp.Result, fail *apierr.Error) {
-	if e.json {
+	if e.json && len(raw) > 0 { // nothing is an empty request, as in protobuf
 		b, err := otlp.FromJSON(e.signal, raw)
 		if err != nil {
-			return nil, result, invalid(err)
+			return nil, result, g.invalid(err)
 		}
 		raw = b
 	}
 	if e.push != nil {
-		if raw, fail = e.push.convert(raw, header.ReceivedUnixNano, columns); fail != nil {
+		if raw, fail = g.convert(e.push, raw, header.ReceivedUnixNano, columns); fail != nil {
 			return nil, result, fail
 		}
 	}
 	stamp := header.stamp(columns)
 	result, err := otlp.Walk(e.signal, raw, &stamp, set)
 	if err != nil {
-		return nil, result, invalid(err)
+		return nil, result, g.invalid(err)
 	}
 	return raw, result, nil
 }
 
 // invalid is the answer to a body that is not OTLP. Errors of otlp name the field and are written for the sender.
-func invalid(err error) *apierr.Error {
+func (g *Gateway) invalid(err error) *apierr.Error {
 	if errors.Is(err, otlp.ErrTooLarge) {
-		return apierr.New(apierr.IngestPayloadTooLarge, "The items of this request are too large together: the attributes of their resource and scope count "+
-			"with each item, as they are stored with it. Send fewer items in a request.", apierr.Cause(err))
+		return apierr.New(apierr.IngestPayloadTooLarge, "The items of this request take more than "+mebibytes(g.limits.Columns)+" as they are stored, where the attributes "+
+			"of resource and scope count with each item. Send fewer items in a request.", apierr.Cause(err))
 	}
 	var bad *otlp.Error
 	if !errors.As(err, &bad) {

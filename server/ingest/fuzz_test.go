@@ -44,6 +44,42 @@ func FuzzExport(f *testing.F) {
 	})
 }
 
+// FuzzActivity sends anything through the endpoints that take no OTLP: it is answered by the contract, and what is answered with 200 can be
+// read back from the queue.
+func FuzzActivity(f *testing.F) {
+	for path, body := range lines {
+		f.Add(path, "application/x-ndjson", "", "s_1", "0", []byte(body))
+	}
+	chunk := gzipped(f, []byte(recording))
+	f.Add(pathBlob, "application/octet-stream", "", "s_1", "3", chunk)
+	f.Add(pathBlob, "", "", "", "x", append(bytes.Clone(chunk), "x"...))
+	f.Add(pathEvents, "text/plain", "gzip", "", "", append(gzipped(f, []byte(lines[pathEvents])), chunk...))
+	f.Fuzz(func(t *testing.T, path, media, encoding, session, seq string, body []byte) {
+		if lines[path] == "" {
+			path = pathBlob
+		}
+		g := newFixture(t, ingest.Limits{Body: 1 << 20, Decompressed: 1 << 20, Recording: 1 << 20}, nil)
+		res := g.send(path, body, "Content-Type", media, "Content-Encoding", encoding, "x-svc-session-id", session, "x-svc-chunk-seq", seq)
+		switch res.StatusCode {
+		case 200, 400, 413, 415:
+		default:
+			t.Fatalf("%d: %s", res.StatusCode, text(t, res.Body))
+		}
+		_, rows := g.queue.count()
+		if res.StatusCode != 200 && rows > 0 {
+			t.Fatalf("%d, and %d rows were stored", res.StatusCode, rows)
+		}
+		if got := g.decoded(t); got != rows {
+			t.Fatalf("%d rows were stored, %d are read back", rows, got)
+		}
+		// The test key is answered with success whatever comes, and stores nothing.
+		res = g.do("POST", path, body, append(bearer(ingest.TestKey), "Content-Type", media, "Content-Encoding", encoding, "x-svc-session-id", session, "x-svc-chunk-seq", seq)...)
+		if _, after := g.queue.count(); res.StatusCode != 200 || after != rows {
+			t.Fatalf("the test key: %d, and %d rows", res.StatusCode, after-rows)
+		}
+	})
+}
+
 // FuzzGunzip holds the bounded decompression against compress/gzip: both refuse, or the records have what it gives.
 func FuzzGunzip(f *testing.F) {
 	one := gzipped(f, wire(f, logRecords()))

@@ -112,29 +112,52 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 		result, fail = g.store(ctx, &e)
 		return fail
 	})
+	message := result.Message()
+	if e.test && fail != nil {
+		message, result.Rejected, fail = testVerdict(fail), 0, nil
+	}
 	g.metrics.answered(signal, doorHTTP, started, fail)
 	g.settle(&e.receipt, fail)
 	if fail != nil {
 		g.refuse(w, r, signal, doorHTTP, fail)
 		return
 	}
-	writeSuccess(w, signal, media, result)
+	g.succeed(w, r, func() { writeSuccess(w, signal, media, result.Rejected, message) })
 }
 
 // refuse logs what is our failure, and answers.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, signal fmt.Stringer, d door, fail *apierr.Error) {
 	g.report(signal, d, w.Header().Get("X-Request-Id"), fail)
 	if fail.Tag == apierr.IngestPayloadTooLarge || fail.RetryAfterSeconds() > 0 && unread(r) {
-		g.refuseBody(w, r, fail, 2*int64(g.limits.Body)) // ends at the request's read deadline at the latest
+		answerUnread(w, r, 2*int64(g.limits.Body), func() { writeError(w, fail) }) // ends at the request's read deadline at the latest
 		return
 	}
 	g.turnAway(w, r, fail)
 }
 
+// succeed answers a request that is done. What comes with the test key may be done before it is read.
+func (g *Gateway) succeed(w http.ResponseWriter, r *http.Request, answer func()) {
+	if !unread(r) || r.Header.Get("Expect") != "" {
+		answer()
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(turnAwayTime)) // as in begin
+	answerUnread(w, r, int64(g.limits.Body), answer)
+}
+
+// testVerdict is what the sender of a request with the test key is told of one that another key could not have sent.
+func testVerdict(fail *apierr.Error) string {
+	spec := apierr.Spec(fail.Tag)
+	if fail.RetryAfterSeconds() > 0 {
+		return "The data was discarded, as " + TestKey + " asks, but could not be checked just now: " + fail.Message
+	}
+	return fmt.Sprintf("The data was discarded, as %s asks. With an ingest key this request is refused: %d %s: %s", TestKey, spec.GetStatus(), spec.GetCode(), fail.Message)
+}
+
 // turnAwayTime is what anybody's body may take that is not wanted.
 const turnAwayTime = 2 * time.Second
 
-// turnAway answers a request that is refused whatever its body holds. Some of the body is read, as refuseBody does it, but strangers do
+// turnAway answers a request that is refused whatever its body holds. Some of the body is read, as answerUnread does it, but strangers do
 // not make us read for long. Who asks first whether to send the body has not begun.
 func (g *Gateway) turnAway(w http.ResponseWriter, r *http.Request, fail *apierr.Error) {
 	if !unread(r) || r.Header.Get("Expect") != "" {
@@ -142,7 +165,7 @@ func (g *Gateway) turnAway(w http.ResponseWriter, r *http.Request, fail *apierr.
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(turnAwayTime)) // as in begin
-	g.refuseBody(w, r, fail, int64(g.limits.Body))
+	answerUnread(w, r, int64(g.limits.Body), func() { writeError(w, fail) })
 }
 
 // begin counts a request as open until done and gives it its time limit.
@@ -163,6 +186,7 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Con
 func (g *Gateway) receive(ctx context.Context, r *http.Request, rc *receipt, signal fmt.Stringer, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
 	key, discard, fail := g.authenticate(ctx, presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader)))
 	rc.identify(&key)
+	rc.test = discard
 	if fail != nil {
 		return fail
 	}
@@ -239,14 +263,14 @@ func unread(r *http.Request) bool {
 	return r.Body != http.NoBody && (r.ContentLength < 0 || r.ContentLength > 128<<10)
 }
 
-// refuseBody answers, and then reads some more of a body that is not wanted and drops it. An exporter that still sends when the connection
+// answerUnread answers, and then reads some more of a body that is not wanted and drops it. An exporter that still sends when the connection
 // closes does not see the answer: it takes that for a network failure and sends the same body for ever.
-func (g *Gateway) refuseBody(w http.ResponseWriter, r *http.Request, fail *apierr.Error, most int64) {
+func answerUnread(w http.ResponseWriter, r *http.Request, most int64, answer func()) {
 	c := http.NewResponseController(w)
 	// Neither can fail on a real connection; where they do, the answer goes out all the same.
 	_ = c.EnableFullDuplex()
 	w.Header().Set("Connection", "close")
-	writeError(w, fail)
+	answer()
 	_ = c.Flush()
 	_, _ = io.CopyN(io.Discard, r.Body, most)
 }

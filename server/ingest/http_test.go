@@ -136,8 +136,23 @@ func TestTestKey(t *testing.T) {
 	if res := f.do("POST", "/v1/traces", wire(t, spans(2)), bearer(ingest.TestKey)...); res.StatusCode != 200 {
 		t.Errorf("status %d", res.StatusCode)
 	}
-	if res := f.do("POST", "/v1/traces", []byte("nonsense"), bearer(ingest.TestKey)...); res.StatusCode != 400 {
-		t.Errorf("an invalid payload of the test key gives %d, want 400", res.StatusCode)
+	// The contract accepts it with 200 whatever comes; what is wrong is told all the same.
+	for _, c := range []struct {
+		path, body, want string
+		headers          []string
+	}{
+		{"/v1/traces", "nonsense", "400 ingest_bad_request: The body is not valid OTLP", nil},
+		{"/v1/logs", "{", `{"partialSuccess":{"errorMessage":"The data was discarded, as SVC_TEST asks. With an ingest key this request is refused: 400 ingest_bad_request`, []string{"Content-Type", "application/json"}},
+		{"/v1/metrics", "", `415 ingest_unsupported_media_type`, []string{"Content-Type", "text/html"}},
+		{"/v1/traces", "x", `415 ingest_unsupported_media_type`, []string{"Content-Encoding", "br"}},
+		{pathEvents, "{", `{"accepted":0,"warnings":["The data was discarded, as SVC_TEST asks. With an ingest key this request is refused: 400 ingest_bad_request: line 1`, nil},
+		{pathBlob, "[]", `400 ingest_bad_request: x-svc-session-id is required`, nil},
+		{pathBlob, "[]", `400 ingest_replay_body_not_gzip`, chunkHeaders},
+	} {
+		res := f.do("POST", c.path, []byte(c.body), append(bearer(ingest.TestKey), c.headers...)...)
+		if got := text(t, res.Body); res.StatusCode != 200 || !strings.Contains(got, c.want) {
+			t.Errorf("%s %q: %d %s, want %q", c.path, c.body, res.StatusCode, got, c.want)
+		}
 	}
 	if n, _ := f.queue.count(); n != 0 {
 		t.Errorf("%d records of the test key were stored", n)

@@ -29,7 +29,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// TestKey is the key that anybody may send with: the payload is checked like any other, answered like any other, and discarded.
+// TestKey is the key that anybody may send with. It is answered with success whatever comes, as the contract has it, and nothing is stored.
+// The payload is checked like any other all the same: what would be wrong with it is told where success tells what was rejected.
 const TestKey = "SVC_TEST"
 
 // Keys resolves ingest keys.

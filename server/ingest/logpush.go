@@ -45,7 +45,7 @@ func (g *Gateway) serveLogpush(w http.ResponseWriter, r *http.Request, id string
 		fail = g.receiveBody(ctx, r, key, discard, e.readLogpushMedia, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
 			e.key, e.discard, e.held, e.body = key, discard, body, body.b
 			// The CDN's files are gzip, whether or not it says so; no JSON begins like that.
-			e.gzip = e.gzip || bytes.HasPrefix(body.b, []byte{0x1f, 0x8b})
+			e.gzip = e.gzip || bytes.HasPrefix(body.b, gzipMagic)
 			result, fail = g.store(ctx, &e)
 			return fail
 		})
@@ -54,16 +54,20 @@ func (g *Gateway) serveLogpush(w http.ResponseWriter, r *http.Request, id string
 			g.connectors.Delivered(c, e.push.problem(fail))
 		}
 	}
+	verdict := ""
+	if discard {
+		e.push.lines.Accepted = 0
+		if fail != nil {
+			verdict, e.push.lines, fail = testVerdict(fail), activity.Result{}, nil
+		}
+	}
 	g.metrics.answered(otlp.Logs, doorLogpush, started, fail)
 	g.settle(&e.receipt, fail)
-	switch {
-	case fail != nil:
+	if fail != nil {
 		g.refuse(w, r, otlp.Logs, doorLogpush, fail)
-	case discard:
-		writeAccepted(w, activity.Result{})
-	default:
-		writeAccepted(w, e.push.lines)
+		return
 	}
+	g.succeed(w, r, func() { writeAccepted(w, e.push.lines, verdict) })
 }
 
 // presentedSecret is the secret of a connector: in the query, as the CDN's destination is a URL and nothing else, or in the headers that
@@ -109,10 +113,10 @@ func (e *export) readLogpushMedia(h http.Header) (fail *apierr.Error) {
 }
 
 // convert turns lines into an OTLP request, empty when there is nothing to store.
-func (p *push) convert(body []byte, received int64, limit int) ([]byte, *apierr.Error) {
+func (g *Gateway) convert(p *push, body []byte, received int64, limit int) ([]byte, *apierr.Error) {
 	lines, err := logpush.Convert(body, p.source, received, limit)
 	if err != nil {
-		return nil, invalidUpload(err)
+		return nil, g.invalidUpload(err)
 	}
 	p.lines = lines.Result
 	return lines.Request, nil

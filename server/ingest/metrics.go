@@ -47,6 +47,7 @@ type metrics struct {
 	latency                                  [signalCount][doors]prometheus.Observer
 	accepted                                 [signalCount]prometheus.Counter
 	rejected                                 [signalCount]prometheus.Counter
+	cut                                      [signalCount]prometheus.Counter
 	discarded                                [signalCount]prometheus.Counter
 	sampled                                  prometheus.Counter
 	undecided                                [signalCount]prometheus.Counter
@@ -62,6 +63,9 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	items := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "svc_ingest_items_total", Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; discarded ones came with the test key; of undecided ones the disk did not say in time whether it has them.",
 	}, []string{"signal", "outcome"})
+	cut := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "svc_ingest_cut_total", Help: "Texts that were shortened, and attributes, events, links and exemplars that were left out, of accepted items because they are beyond a limit.",
+	}, []string{"signal"})
 	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "svc_ingest_bytes_total", Help: "Body bytes as received and after decompression.",
 	}, []string{"signal", "form"})
@@ -82,7 +86,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	}, []string{"limit"})
 	if reg != nil {
 		var errs []error
-		for _, c := range []prometheus.Collector{early, limited, requests, items, bytes, open, latency, queueAppend} {
+		for _, c := range []prometheus.Collector{early, limited, requests, items, cut, bytes, open, latency, queueAppend} {
 			errs = append(errs, reg.Register(c))
 		}
 		if err := errors.Join(errs...); err != nil {
@@ -97,6 +101,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		signal := otlp.Signal(i).String()
 		m.accepted[i] = items.WithLabelValues(signal, "accepted")
 		m.rejected[i] = items.WithLabelValues(signal, "rejected")
+		m.cut[i] = cut.WithLabelValues(signal)
 		m.discarded[i] = items.WithLabelValues(signal, "discarded")
 		m.undecided[i] = items.WithLabelValues(signal, "undecided")
 		m.received[i] = bytes.WithLabelValues(signal, "received")
@@ -109,7 +114,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		}
 	}
 	m.sampled = items.WithLabelValues(otlp.Traces.String(), "sampled")
-	m.activity = newActivitySeries(items, bytes, latency)
+	m.activity = newActivitySeries(items, cut, bytes, latency)
 	return m, nil
 }
 

@@ -18,9 +18,13 @@ type receipt struct {
 	agent                string
 	// account is known from the moment that the key is. What comes with the test key, or with no key, is remembered of nobody.
 	account outcome.Key
+	// test is set for what comes with the test key: it is answered with success in any case, and stored in none.
+	test bool
 	// sent is the body as it came, decoded the same after decompression.
 	sent, decoded               int
 	accepted, rejected, sampled int
+	// cut counts what was shortened or left out because it is beyond a limit.
+	cut int
 	// events are the product events that spans made.
 	events int
 	// reason is the first thing that was wrong in a request that succeeded.
@@ -63,13 +67,13 @@ func (g *Gateway) settle(rc *receipt, fail *apierr.Error) {
 		return
 	}
 	o := outcome.Outcome{
-		Signal: rc.signalName, Door: rc.doorName, Status: http.StatusOK, Accepted: rc.accepted, Rejected: rc.rejected, Sampled: rc.sampled,
+		Signal: rc.signalName, Door: rc.doorName, Status: http.StatusOK, Accepted: rc.accepted, Rejected: rc.rejected, Sampled: rc.sampled, Cut: rc.cut,
 		Bytes: rc.sent, Reason: rc.reason, Agent: rc.agent,
 	}
 	if fail != nil {
 		spec := apierr.Spec(fail.Tag)
 		o.Status, o.Tag, o.Reason = int(spec.GetStatus()), spec.GetTag(), fail.Message
-		o.Accepted, o.Rejected, o.Sampled = 0, 0, 0
+		o.Accepted, o.Rejected, o.Sampled, o.Cut = 0, 0, 0, 0
 	}
 	g.outcomes.Record(rc.account, o)
 }
@@ -85,8 +89,15 @@ func (g *Gateway) paced(key *Key) *apierr.Error {
 	}
 	g.metrics.keyLimited.Inc()
 	return apierr.New(apierr.IngestRateLimited,
-		fmt.Sprintf("The ingest key %s may send %s requests a second, and more came. Wait as told, and send fewer requests with more in each.",
-			key.PublicID, strconv.FormatFloat(key.RateLimit, 'f', -1, 64)), apierr.RetryAfter(wait))
+		fmt.Sprintf("The ingest key %s may send %s a second, and more came. Wait as told, and send fewer requests with more in each.",
+			key.PublicID, requests(key.RateLimit)), apierr.RetryAfter(wait))
+}
+
+func requests(n float64) string {
+	if n == 1 {
+		return "1 request"
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64) + " requests"
 }
 
 // entitled refuses what the organization's plan does not include.

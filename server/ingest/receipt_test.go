@@ -66,7 +66,7 @@ func TestPlanLimits(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	y, m, _ := time.Now().UTC().Date()
 	ends := time.Date(y, m+1, 1, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
-	spent := `The plan "Starter" of this organization allows 0 items of traces in a month, which are used up. The month ends at ` + ends + `. Nothing was stored.`
+	spent := `The plan "Starter" of this organization allows 0 items of traces in a month. The limit is reached, and the month ends at ` + ends + `. Nothing was stored.`
 	const inactive = `The organization has no active subscription: its plan "Trial" is not active. Nothing was stored.`
 	for _, c := range []struct {
 		key, path string
@@ -76,7 +76,7 @@ func TestPlanLimits(t *testing.T) {
 		{spentKey, "/v1/traces", wire(t, spans(3)), spent},
 		{spentKey, "/v1/traces", nil, spent}, // an empty request is one more request
 		{spentKey, "/v1/logs", wire(t, logRecords()), ""},
-		{spentKey, pathEvents, []byte(`{"name":"order placed"}`), strings.NewReplacer("items of traces", "GB of events").Replace(spent)},
+		{spentKey, pathEvents, []byte(`{"name":"order placed"}`), strings.NewReplacer("items of traces", "bytes of events").Replace(spent)},
 		{inactiveKey, "/v1/traces", wire(t, spans(1)), inactive},
 		{inactiveKey, "/v1/logs", wire(t, logRecords()), inactive},
 		{inactiveKey, "/v1/metrics", wire(t, points()), inactive},
@@ -184,7 +184,7 @@ func TestOutcomes(t *testing.T) {
 		},
 		"org_one ingk_1":        {{Signal: "traces", Door: "http", Status: 403, Tag: "@svc/ingest/SignalNotAllowed", Reason: "This ingest key may not send traces. It may send:"}},
 		"org_one ingk_disabled": {{Signal: "traces", Door: "http", Status: 401, Tag: "@svc/ingest/Unauthorized", Reason: "The ingest key is disabled."}},
-		"org_spent ingk_spent":  {{Signal: "traces", Door: "http", Status: 402, Tag: "@svc/ingest/PlanLimitReached", Bytes: n, Reason: `The plan "Starter" of this organization allows 0 items of traces in a month, which are used up. The month ends at 2026-12-01T00:`}},
+		"org_spent ingk_spent":  {{Signal: "traces", Door: "http", Status: 402, Tag: "@svc/ingest/PlanLimitReached", Bytes: n, Reason: `The plan "Starter" of this organization allows 0 items of traces in a month. The limit is reached, and the month ends at 2026-12-01T00:`}},
 	}
 	opts := cmp.Options{cmpopts.IgnoreFields(outcome.Outcome{}, "At"), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Reason" }, cmp.Comparer(func(x, y string) bool {
 		return x == y || strings.HasPrefix(x, "The plan ") && strings.HasPrefix(y, "The plan ")

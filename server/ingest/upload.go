@@ -56,7 +56,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		series.discarded.Add(float64(result.Accepted))
 		return result, nil
 	}
-	u.accepted, u.rejected, u.reason = result.Accepted, result.Rejected, firstNote(result.Reasons, result.Warnings)
+	u.accepted, u.rejected, u.cut, u.reason = result.Accepted, result.Rejected, result.Cut, firstNote(result.Reasons, result.Warnings)
 	if fail := g.entitled(ctx, u.key.Org, u.signalName); fail != nil {
 		return activity.Result{}, fail
 	}
@@ -74,6 +74,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		return activity.Result{}, fail
 	}
 	series.accepted.Add(float64(result.Accepted))
+	series.cut.Add(float64(result.Cut))
 	return result, nil
 }
 
@@ -119,7 +120,7 @@ func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHead
 	case err != nil && ctx.Err() != nil:
 		return nil, activity.Result{}, g.interrupted(ctx)
 	case err != nil:
-		return nil, activity.Result{}, invalidUpload(err)
+		return nil, activity.Result{}, g.invalidUpload(err)
 	}
 	turn.grown = turn.grown || set.Bytes() > freeFrom
 	switch {
@@ -139,7 +140,7 @@ func (g *Gateway) decodeChunk(ctx context.Context, u *upload, header *RecordHead
 	defer turn.leaveSlot()
 	chunk, err := activity.ParseChunk(u.headers)
 	if err != nil {
-		return nil, result, invalidUpload(err)
+		return nil, result, g.invalidUpload(err)
 	}
 	size, fail := g.inflatedSize(ctx, u.body, turn)
 	if fail != nil {
@@ -162,9 +163,9 @@ func (g *Gateway) countBytes(u *upload, inflated int) {
 
 // invalidUpload is the answer to lines or headers that cannot be read. Errors of activity name the field and are written for the
 // sender.
-func invalidUpload(err error) *apierr.Error {
+func (g *Gateway) invalidUpload(err error) *apierr.Error {
 	if errors.Is(err, otlp.ErrTooLarge) {
-		return apierr.New(apierr.IngestPayloadTooLarge, "The rows of this request are too large. Send fewer lines in a request.", apierr.Cause(err))
+		return apierr.New(apierr.IngestPayloadTooLarge, "The lines of this request take more than "+mebibytes(g.limits.Columns)+" as they are stored. Send fewer lines in a request.", apierr.Cause(err))
 	}
 	var bad *activity.Error
 	if !errors.As(err, &bad) {

@@ -214,7 +214,10 @@ func TestBufferedLimit(t *testing.T) {
 	if n := f.metric(t, "svc_ingest_buffered_bytes"); n < 100<<10 || n > 200<<10 {
 		t.Errorf("svc_ingest_buffered_bytes %g", n)
 	}
-	refused(t, f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(ingest.TestKey)...), apierr.IngestServiceUnavailable)
+	refused(t, f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(inactiveKey)...), apierr.IngestServiceUnavailable)
+	if res := f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(ingest.TestKey)...); res.StatusCode != 200 {
+		t.Errorf("test key without memory: status %d", res.StatusCode)
+	}
 	close(gate)
 	<-done
 	<-other

@@ -27,7 +27,9 @@ type IngestOutcome struct {
 	// Tag names the error; empty when it was accepted.
 	Tag                         string
 	Accepted, Rejected, Sampled int
-	Bytes                       int
+	// Cut counts what was shortened or left out of accepted items because it is beyond a limit.
+	Cut   int
+	Bytes int
 	// Reason says what was wrong, for the sender's eyes.
 	Reason string
 	// Agent is the sender's User-Agent.
@@ -67,7 +69,7 @@ func (s *Store) PutIngestOutcomes(ctx context.Context, batch []NodeOutcomes) err
 			for i, o := range n.Outcomes {
 				rows[i] = schema.IngestOutcome{
 					At: o.At.UnixMilli(), Signal: o.Signal, Door: o.Door, Status: o.Status, Tag: o.Tag, Accepted: o.Accepted,
-					Rejected: o.Rejected, Sampled: o.Sampled, Bytes: o.Bytes,
+					Rejected: o.Rejected, Sampled: o.Sampled, Cut: o.Cut, Bytes: o.Bytes,
 					// Both hold what senders wrote.
 					Reason: plainText(o.Reason, maxTextLength), Agent: plainText(o.Agent, maxNameLength),
 				}
@@ -100,7 +102,7 @@ func (s *Store) ListIngestOutcomes(ctx context.Context, org principal.OrgID, key
 		for _, o := range row.Outcomes {
 			out = append(out, IngestOutcome{
 				KeyID: row.KeyID, Node: row.Node, At: time.UnixMilli(o.At).UTC(), Signal: o.Signal, Door: o.Door, Status: o.Status, Tag: o.Tag,
-				Accepted: o.Accepted, Rejected: o.Rejected, Sampled: o.Sampled, Bytes: o.Bytes, Reason: o.Reason, Agent: o.Agent,
+				Accepted: o.Accepted, Rejected: o.Rejected, Sampled: o.Sampled, Cut: o.Cut, Bytes: o.Bytes, Reason: o.Reason, Agent: o.Agent,
 			})
 		}
 	}

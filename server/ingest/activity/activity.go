@@ -66,6 +66,8 @@ func place(line int, field string) string {
 // Result says what became of the lines of a request that was well-formed.
 type Result struct {
 	Accepted, Rejected int
+	// Cut counts the texts that were shortened and the entries that were left out because they are beyond a limit, in accepted lines.
+	Cut int
 	// Reasons says why lines were rejected, Warnings what was changed in accepted ones. Each kind of problem comes once.
 	Reasons, Warnings []Note
 }

@@ -39,10 +39,10 @@ func (r *reader) attributes(field string, limit int) []events.Attribute {
 	}
 	out, cut, dropped := events.Limit(all, limit)
 	for range cut {
-		r.warn(field, "has a value longer than "+strconv.Itoa(events.MaxAttributeValue)+" bytes, which was cut")
+		r.warnCut(field, "has a value longer than "+strconv.Itoa(events.MaxAttributeValue)+" bytes, which was cut", 1)
 	}
 	if dropped > 0 {
-		r.warn(field, "has more than "+strconv.Itoa(limit)+" entries, or keys that are empty or longer than "+strconv.Itoa(events.MaxAttributeKey)+" bytes, which were left out")
+		r.warnCut(field, "has more than "+strconv.Itoa(limit)+" entries, or keys that are empty or longer than "+strconv.Itoa(events.MaxAttributeKey)+" bytes, which were left out", dropped)
 	}
 	return out
 }

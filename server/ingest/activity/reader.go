@@ -31,8 +31,9 @@ type reader struct {
 	// bad is the first field of the line that cannot be read. fail refuses the request.
 	bad  *Error
 	fail *Error
-	// warnings are those of the line, which count once it is accepted.
+	// warnings are those of the line, which count once it is accepted, and so does cut.
 	warnings []Note
+	cuts     int
 	result   Result
 }
 
@@ -45,7 +46,7 @@ func (r *reader) next(body *[]byte) bool {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		r.bad, r.warnings = nil, r.warnings[:0]
+		r.bad, r.warnings, r.cuts = nil, r.warnings[:0], 0
 		if reason := r.parse(line); reason != "" {
 			r.fail = &Error{Line: r.line, Reason: reason}
 			return false
@@ -101,9 +102,16 @@ func (r *reader) warn(field, problem string) {
 	add(&r.warnings, Note{Line: r.line, Field: field, Problem: problem, Count: 1})
 }
 
+// warnCut notes what was shortened or left out because it is beyond a limit.
+func (r *reader) warnCut(field, problem string, n int) {
+	r.cuts += n
+	r.warn(field, problem)
+}
+
 // accept counts the line, whose row is there.
 func (r *reader) accept() {
 	r.result.Accepted++
+	r.result.Cut += r.cuts
 	for _, n := range r.warnings {
 		add(&r.result.Warnings, n)
 	}
@@ -143,7 +151,7 @@ func (r *reader) cut(field, s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	r.warn(field, "is longer than "+strconv.Itoa(limit)+" bytes and was cut")
+	r.warnCut(field, "is longer than "+strconv.Itoa(limit)+" bytes and was cut", 1)
 	return events.Cut(s, limit)
 }
 
@@ -156,7 +164,7 @@ func (r *reader) characters(field string, limit int) string {
 	n := 0
 	for i := range s {
 		if n == limit {
-			r.warn(field, "is longer than "+strconv.Itoa(limit)+" characters and was cut")
+			r.warnCut(field, "is longer than "+strconv.Itoa(limit)+" characters and was cut", 1)
 			return s[:i]
 		}
 		n++

@@ -81,7 +81,7 @@ func below(status int, code codes.Code) Outcome { return Outcome{Status: status,
 // Cases is the whole corpus. The items that are to be stored are of about now.
 func Cases(now time.Time) []Case {
 	m := maker{now: uint64(now.UnixNano())}
-	return slices.Concat(m.utf8(), m.wire(), m.json(), m.compression(), m.lengths(), m.headers(), m.calls(), m.partial(), m.logpush(), m.huge())
+	return slices.Concat(m.utf8(), m.wire(), m.json(), m.compression(), m.lengths(), m.headers(), m.calls(), m.partial(), m.logpush(), m.activity(), m.huge())
 }
 
 // Load makes a large body; the caller drops it by setting Body to nil.

@@ -42,7 +42,8 @@ func (m maker) compression() []Case {
 			"with a wrong checksum":        {change(-5, 0xff), BadRequest, "its checksum does not match", nil},
 			"with a wrong length":          {change(-1, 0xff), BadRequest, "its checksum does not match", nil},
 			"with a reserved block":        {change(10, 0x06), BadRequest, "gzip", nil},
-			"and rubbish after":            {join(good, []byte("rubbish of more than ten bytes")), BadRequest, "no gzip header", nil},
+			"and rubbish after":            {join(good, []byte("rubbish of more than ten bytes")), BadRequest, "something follows its end that is not gzip", nil},
+			"and a byte after":             {join(good, []byte("x")), BadRequest, "something follows its end that is not gzip", nil},
 			"second member cut":            {join(good, good[:len(good)-9]), BadRequest, "it ends too early", nil},
 			"second member wrong OTLP":     {join(good, zipped([]byte{0x0a, 0x05})), BadRequest, "is longer than the message", nil},
 			"gzip within gzip":             {zipped(good), BadRequest, "The body is not valid OTLP", nil},
@@ -186,7 +187,14 @@ func (m maker) credentials(span []byte) []Case {
 	}
 	return append(all,
 		Case{Name: "test key", NoKey: true, Header: http.Header{"Authorization": {"Bearer SVC_TEST"}}, Body: span, Want: OK},
-		Case{Name: "test key, wrong body", NoKey: true, Header: http.Header{"Authorization": {"Bearer SVC_TEST"}}, Body: []byte{0xff}, Want: BadRequest, Message: "not valid OTLP"},
+		Case{Name: "test key, wrong body", NoKey: true, Header: http.Header{"Authorization": {"Bearer SVC_TEST"}}, Body: []byte{0xff}, Want: OK, Message: "With an ingest key this request is refused: 400 ingest_bad_request: The body is not valid OTLP"},
+		Case{Name: "test key, wrong body, over gRPC", Door: GRPC, NoKey: true, Header: http.Header{"Authorization": {"Bearer SVC_TEST"}}, Body: []byte{0xff}, Want: OK, Message: "400 ingest_bad_request: The body is not valid OTLP"},
+		Case{Name: "test key, wrong JSON", NoKey: true, Header: http.Header{"Authorization": {"Bearer SVC_TEST"}, "Content-Type": {"application/json"}}, Body: []byte("{"), Want: OK, Message: "400 ingest_bad_request"},
+		Case{Name: "test key, wrong type", NoKey: true, Header: http.Header{"Authorization": {"Bearer SVC_TEST"}, "Content-Type": {"text/html"}}, Body: span, Want: OK, Message: "415 ingest_unsupported_media_type"},
+		Case{
+			Name: "test key, 20 MiB and a byte", NoKey: true, Header: http.Header{"Authorization": {"Bearer SVC_TEST"}, "Content-Type": {"application/json"}},
+			Make: func() []byte { return noise(20<<20 + 1) }, Want: OK, Message: "413 ingest_payload_too_large",
+		},
 	)
 }
 

@@ -38,7 +38,7 @@ func (m maker) huge() []Case {
 	}
 	repeat := func(n int, b ...byte) []byte { return bytes.Repeat(b, n) }
 	const elements = "there are more than 1024 on one item: those after them were left out (41942016 times in this request)"
-	const items = "The items of this request are too large together"
+	const items = "The items of this request take more than 256 MiB as they are stored"
 	padding := func(n int) []byte { return text(999, string(make([]byte, n))) }
 	random := func(n int) func() []byte { return func() []byte { return noise(n) } }
 
@@ -74,6 +74,14 @@ func (m maker) huge() []Case {
 	many = append(many, gzip(otlp.Logs, "50 million empty scopes", func() []byte { return nest(repeat(50<<20, 0x12, 0), 1) }, TooLarge, items)...)
 	many = append(many, gzip(otlp.Metrics, "50 million groups", func() []byte { return repeat(50<<20, 0x93, 0x3f) }, BadRequest, "not valid OTLP")...)
 	many = append(many, gzip(otlp.Traces, "40 million empty spans", func() []byte { return nest(repeat(40<<20, 0x12, 0), 1, 2) }, TooLarge, items)...)
+	// Not compressed: a million and a half spans of ids alone are in the 20 MiB that a body may have.
+	many = append(many, Case{
+		Name: "huge: 1.4 million spans of a letter each", Make: func() []byte { return nest(bytes.Repeat(nest(text(5, "x"), 2), 1_400_000), 1, 2) }, Want: OK,
+		Message: "must be 16 bytes", Rejected: 1_400_000,
+	}, Case{
+		Name: "huge: 1.4 million records of a letter each", Signal: otlp.Logs, Make: func() []byte { return nest(bytes.Repeat(nest(nest(text(1, "x"), 5), 2), 1_400_000), 1, 2) },
+		Want: TooLarge, Message: items,
+	})
 	many = append(many, gzip(otlp.Logs, "40 million empty records", func() []byte { return nest(repeat(40<<20, 0x12, 0), 1, 2) }, TooLarge, items)...)
 	many = append(many, gzip(otlp.Metrics, "40 million empty points", func() []byte { return nest(repeat(40<<20, 0x0a, 0), 1, 2, 2, 5) }, TooLarge, items)...)
 	for _, c := range slices.Concat(

@@ -119,7 +119,6 @@ func (m maker) malformedJSON() []Case {
 	for _, signal := range signals() {
 		good := jsonRequest(signal, `"attributes":[{"key":"a"}]`)
 		for name, body := range map[string]string{
-			"empty body":                 "",
 			"white space":                " \r\n\t ",
 			"array":                      "[" + good + "]",
 			"text":                       `"{}"`,
@@ -169,6 +168,9 @@ func (m maker) oddJSON() []Case {
 	noTime.Message = "log_records[0].time_unix_nano: is not set"
 	return []Case{
 		ok(otlp.Traces, "empty object", "{}"),
+		ok(otlp.Traces, "nothing", ""),
+		ok(otlp.Logs, "nothing", ""),
+		ok(otlp.Metrics, "nothing", ""),
 		ok(otlp.Traces, "white space around", " \n{ } \t"),
 		ok(otlp.Traces, "null for the list", `{"resourceSpans":null}`),
 		ok(otlp.Traces, "snake_case is another field, ignored", strings.Replace(jsonRequest(otlp.Traces, m.jsonSpan("")), "resourceSpans", "resource_spans", 1)),

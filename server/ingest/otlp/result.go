@@ -14,6 +14,8 @@ type Result struct {
 	Sampled int
 	// ProductEvents counts the product events that spans made, whether the spans themselves are stored or not.
 	ProductEvents int
+	// Cut counts what was shortened or left out because it is beyond a limit, as its warnings say: texts, attributes, events, links, exemplars.
+	Cut int
 	// Reasons says why items were rejected, Warnings what was changed or left out in accepted ones. Each kind comes once.
 	Reasons, Warnings []Note
 }
@@ -141,6 +143,16 @@ func (k issueKind) message() string {
 	}
 }
 
+// cuts says that something was shortened or left out because it is beyond a limit.
+func (k issueKind) cuts() bool {
+	switch k {
+	case issueDeepValue, issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements, issueEventLimit:
+		return true
+	default:
+		return false
+	}
+}
+
 // note counts an issue; field is the path below the item, or empty for the item itself.
 func (w *walker) note(k issueKind, field string) {
 	n := &w.issues[k]
@@ -201,6 +213,9 @@ func (w *walker) result() Result {
 			r.Reasons = append(r.Reasons, note)
 		} else {
 			r.Warnings = append(r.Warnings, note)
+			if issueKind(k).cuts() {
+				r.Cut += n.count
+			}
 		}
 	}
 	return r

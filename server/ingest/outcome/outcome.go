@@ -28,6 +28,8 @@ type Outcome struct {
 	Tag string
 	// Accepted items were stored, Rejected ones could not be, Sampled ones were dropped by the organization's sampling policy.
 	Accepted, Rejected, Sampled int
+	// Cut counts what was shortened or left out of accepted items because it is beyond a limit.
+	Cut int
 	// Bytes is the body as it was sent, 0 when it was not read.
 	Bytes int
 	// Reason is the first thing that was wrong, in the words of the answer.

@@ -99,12 +99,30 @@ func (r *Refusal) Error() string {
 	if r.Inactive {
 		return fmt.Sprintf("The organization has no active subscription: its plan %q is not active. Nothing was stored.", r.Plan)
 	}
-	limit := strconv.FormatInt(r.Limit, 10) + " items"
-	if r.Unit == unitBytes {
-		limit = strconv.FormatFloat(float64(r.Limit)/1e9, 'f', -1, 64) + " GB"
+	return fmt.Sprintf("The plan %q of this organization allows %s of %s in a month. The limit is reached, and the month ends at %s. Nothing was stored.",
+		r.Plan, amount(r.Limit, r.Unit), r.Signal, r.Ends.Format(time.RFC3339))
+}
+
+// amount is a limit in words, bytes in the largest unit of which there is one at least.
+func amount(n int64, unit string) string {
+	if unit == unitItems {
+		if n == 1 {
+			return "1 item"
+		}
+		return strconv.FormatInt(n, 10) + " items"
 	}
-	return fmt.Sprintf("The plan %q of this organization allows %s of %s in a month, which are used up. The month ends at %s. Nothing was stored.",
-		r.Plan, limit, r.Signal, r.Ends.Format(time.RFC3339))
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
+		if float64(n) >= u.size {
+			return strconv.FormatFloat(float64(n)/u.size, 'f', -1, 64) + " " + u.name
+		}
+	}
+	if n == 1 {
+		return "1 byte"
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
 }
 
 const (

@@ -19,7 +19,7 @@ func testIngestOutcomes(t *testing.T, f *fixture) {
 	}
 	refused := store.IngestOutcome{
 		KeyID: "ingk_a", Node: "n2", At: start.Add(2 * time.Second), Signal: "traces", Door: "grpc", Status: 401, Tag: "@svc/ingest/Unauthorized",
-		Rejected: 1, Sampled: 2, Bytes: 4, Reason: "it is disabled", Agent: "otel/1",
+		Rejected: 1, Sampled: 2, Cut: 3, Bytes: 4, Reason: "it is disabled", Agent: "otel/1",
 	}
 	put := func(batch ...store.NodeOutcomes) {
 		t.Helper()

@@ -18,6 +18,7 @@ type Open func(t *testing.T, now func() time.Time) *store.Store
 func Run(t *testing.T, open Open) {
 	for name, test := range map[string]func(*testing.T, *fixture){
 		"schema":                  testSchema,
+		"region":                  testRegion,
 		"organizations":           testOrganizations,
 		"bootstrap once":          testBootstrapOnce,
 		"users":                   testUsers,
