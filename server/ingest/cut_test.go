@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,14 +64,7 @@ func TestCutIsCounted(t *testing.T) {
 	for _, o := range f.ledger.outcomes["org_one ingk_good"] {
 		got = append(got, o.Cut)
 	}
-	want := []int{2, 2, 6, 4, 1, 0}
-	if len(got) != len(want) {
-		t.Fatalf("%d outcomes: %v", len(got), got)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("cut %v, want %v", got, want)
-			break
-		}
+	if want := []int{2, 2, 6, 4, 1, 0}; !slices.Equal(got, want) {
+		t.Errorf("cut %v, want %v", got, want)
 	}
 }
