@@ -53,9 +53,15 @@ func TestIndexesAreUsed(t *testing.T) {
 		{"logs with words in their body", "count|logs|body contains \" declined for \"|", 0},
 		{"logs with an attribute, by severity", "count|logs|log.user.id = 4242|severity", 0},
 		{"minutes of a service", "p95_duration|traces|service.name = service-7|", 0},
+		{"rollup: hours of services", "p95_duration|traces||service.name", 0},
+		{"rollup: hours of operations", "count|traces|service.name = service-7|span.name", 0},
+		{"rollup: minutes of logs", "count|logs||severity", 0},
 	} {
 		q := benchQuery(t, c.text).Spec
 		q.Rollups = query.Rollups{Minutes: query.Rollup{Complete: strings.HasPrefix(c.name, "minutes")}}
+		if strings.HasPrefix(c.name, "rollup") {
+			q.Rollups = query.AllRollups()
+		}
 		p, err := query.PlanTimeseries(&q, query.Window{Start: day.Add(c.from), End: day.Add(22 * time.Hour)}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
