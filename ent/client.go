@@ -38,6 +38,7 @@ import (
 	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
@@ -95,6 +96,8 @@ type Client struct {
 	Organization *OrganizationClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
+	// Recommendation is the client for interacting with the Recommendation builders.
+	Recommendation *RecommendationClient
 	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
 	SamplingPolicy *SamplingPolicyClient
 	// Session is the client for interacting with the Session builders.
@@ -136,6 +139,7 @@ func (c *Client) init() {
 	c.OAuthToken = NewOAuthTokenClient(c.config)
 	c.Organization = NewOrganizationClient(c.config)
 	c.Plan = NewPlanClient(c.config)
+	c.Recommendation = NewRecommendationClient(c.config)
 	c.SamplingPolicy = NewSamplingPolicyClient(c.config)
 	c.Session = NewSessionClient(c.config)
 	c.User = NewUserClient(c.config)
@@ -254,6 +258,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		OAuthToken:          NewOAuthTokenClient(cfg),
 		Organization:        NewOrganizationClient(cfg),
 		Plan:                NewPlanClient(cfg),
+		Recommendation:      NewRecommendationClient(cfg),
 		SamplingPolicy:      NewSamplingPolicyClient(cfg),
 		Session:             NewSessionClient(cfg),
 		User:                NewUserClient(cfg),
@@ -299,6 +304,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		OAuthToken:          NewOAuthTokenClient(cfg),
 		Organization:        NewOrganizationClient(cfg),
 		Plan:                NewPlanClient(cfg),
+		Recommendation:      NewRecommendationClient(cfg),
 		SamplingPolicy:      NewSamplingPolicyClient(cfg),
 		Session:             NewSessionClient(cfg),
 		User:                NewUserClient(cfg),
@@ -336,8 +342,8 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeletedOrganization,
 		c.DeviceLogin, c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage,
 		c.Invitation, c.LogpushConnector, c.Membership, c.OAuthClient, c.OAuthGrant,
-		c.OAuthToken, c.Organization, c.Plan, c.SamplingPolicy, c.Session, c.User,
-		c.UserIdentity,
+		c.OAuthToken, c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy,
+		c.Session, c.User, c.UserIdentity,
 	} {
 		n.Use(hooks...)
 	}
@@ -351,8 +357,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Dashboard, c.DashboardShare, c.DashboardVersion, c.DeletedOrganization,
 		c.DeviceLogin, c.IdempotencyKey, c.IngestKey, c.IngestOutcomes, c.IngestUsage,
 		c.Invitation, c.LogpushConnector, c.Membership, c.OAuthClient, c.OAuthGrant,
-		c.OAuthToken, c.Organization, c.Plan, c.SamplingPolicy, c.Session, c.User,
-		c.UserIdentity,
+		c.OAuthToken, c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy,
+		c.Session, c.User, c.UserIdentity,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -405,6 +411,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Organization.mutate(ctx, m)
 	case *PlanMutation:
 		return c.Plan.mutate(ctx, m)
+	case *RecommendationMutation:
+		return c.Recommendation.mutate(ctx, m)
 	case *SamplingPolicyMutation:
 		return c.SamplingPolicy.mutate(ctx, m)
 	case *SessionMutation:
@@ -3842,6 +3850,22 @@ func (c *OrganizationClient) QueryOauthGrants(_m *Organization) *OAuthGrantQuery
 	return query
 }
 
+// QueryRecommendations queries the recommendations edge of a Organization.
+func (c *OrganizationClient) QueryRecommendations(_m *Organization) *RecommendationQuery {
+	query := (&RecommendationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(recommendation.Table, recommendation.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.RecommendationsTable, organization.RecommendationsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *OrganizationClient) Hooks() []Hook {
 	return c.hooks.Organization
@@ -4013,6 +4037,155 @@ func (c *PlanClient) mutate(ctx context.Context, m *PlanMutation) (Value, error)
 		return (&PlanDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Plan mutation op: %q", m.Op())
+	}
+}
+
+// RecommendationClient is a client for the Recommendation schema.
+type RecommendationClient struct {
+	config
+}
+
+// NewRecommendationClient returns a client for the Recommendation from the given config.
+func NewRecommendationClient(c config) *RecommendationClient {
+	return &RecommendationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `recommendation.Hooks(f(g(h())))`.
+func (c *RecommendationClient) Use(hooks ...Hook) {
+	c.hooks.Recommendation = append(c.hooks.Recommendation, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `recommendation.Intercept(f(g(h())))`.
+func (c *RecommendationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Recommendation = append(c.inters.Recommendation, interceptors...)
+}
+
+// Create returns a builder for creating a Recommendation entity.
+func (c *RecommendationClient) Create() *RecommendationCreate {
+	mutation := newRecommendationMutation(c.config, OpCreate)
+	return &RecommendationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Recommendation entities.
+func (c *RecommendationClient) CreateBulk(builders ...*RecommendationCreate) *RecommendationCreateBulk {
+	return &RecommendationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RecommendationClient) MapCreateBulk(slice any, setFunc func(*RecommendationCreate, int)) *RecommendationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RecommendationCreateBulk{err: fmt.Errorf("calling to RecommendationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RecommendationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RecommendationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Recommendation.
+func (c *RecommendationClient) Update() *RecommendationUpdate {
+	mutation := newRecommendationMutation(c.config, OpUpdate)
+	return &RecommendationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RecommendationClient) UpdateOne(_m *Recommendation) *RecommendationUpdateOne {
+	mutation := newRecommendationMutation(c.config, OpUpdateOne, withRecommendation(_m))
+	return &RecommendationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RecommendationClient) UpdateOneID(id uuid.UUID) *RecommendationUpdateOne {
+	mutation := newRecommendationMutation(c.config, OpUpdateOne, withRecommendationID(id))
+	return &RecommendationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Recommendation.
+func (c *RecommendationClient) Delete() *RecommendationDelete {
+	mutation := newRecommendationMutation(c.config, OpDelete)
+	return &RecommendationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RecommendationClient) DeleteOne(_m *Recommendation) *RecommendationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RecommendationClient) DeleteOneID(id uuid.UUID) *RecommendationDeleteOne {
+	builder := c.Delete().Where(recommendation.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RecommendationDeleteOne{builder}
+}
+
+// Query returns a query builder for Recommendation.
+func (c *RecommendationClient) Query() *RecommendationQuery {
+	return &RecommendationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRecommendation},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Recommendation entity by its id.
+func (c *RecommendationClient) Get(ctx context.Context, id uuid.UUID) (*Recommendation, error) {
+	return c.Query().Where(recommendation.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RecommendationClient) GetX(ctx context.Context, id uuid.UUID) *Recommendation {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a Recommendation.
+func (c *RecommendationClient) QueryOrganization(_m *Recommendation) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(recommendation.Table, recommendation.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, recommendation.OrganizationTable, recommendation.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *RecommendationClient) Hooks() []Hook {
+	return c.hooks.Recommendation
+}
+
+// Interceptors returns the client interceptors.
+func (c *RecommendationClient) Interceptors() []Interceptor {
+	return c.inters.Recommendation
+}
+
+func (c *RecommendationClient) mutate(ctx context.Context, m *RecommendationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RecommendationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RecommendationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RecommendationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RecommendationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Recommendation mutation op: %q", m.Op())
 	}
 }
 
@@ -4683,14 +4856,15 @@ type (
 		DashboardShare, DashboardVersion, DeletedOrganization, DeviceLogin,
 		IdempotencyKey, IngestKey, IngestOutcomes, IngestUsage, Invitation,
 		LogpushConnector, Membership, OAuthClient, OAuthGrant, OAuthToken,
-		Organization, Plan, SamplingPolicy, Session, User, UserIdentity []ent.Hook
+		Organization, Plan, Recommendation, SamplingPolicy, Session, User,
+		UserIdentity []ent.Hook
 	}
 	inters struct {
 		AgentFeedback, ApiKey, AttributeMapping, AuditLogEntry, Counter, Dashboard,
 		DashboardShare, DashboardVersion, DeletedOrganization, DeviceLogin,
 		IdempotencyKey, IngestKey, IngestOutcomes, IngestUsage, Invitation,
 		LogpushConnector, Membership, OAuthClient, OAuthGrant, OAuthToken,
-		Organization, Plan, SamplingPolicy, Session, User,
+		Organization, Plan, Recommendation, SamplingPolicy, Session, User,
 		UserIdentity []ent.Interceptor
 	}
 )

@@ -34,6 +34,7 @@ import (
 	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
@@ -120,6 +121,7 @@ func checkColumn(t, c string) error {
 			oauthtoken.Table:          oauthtoken.ValidColumn,
 			organization.Table:        organization.ValidColumn,
 			plan.Table:                plan.ValidColumn,
+			recommendation.Table:      recommendation.ValidColumn,
 			samplingpolicy.Table:      samplingpolicy.ValidColumn,
 			session.Table:             session.ValidColumn,
 			user.Table:                user.ValidColumn,

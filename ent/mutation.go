@@ -36,6 +36,7 @@ import (
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/session"
@@ -74,6 +75,7 @@ const (
 	TypeOAuthToken          = "OAuthToken"
 	TypeOrganization        = "Organization"
 	TypePlan                = "Plan"
+	TypeRecommendation      = "Recommendation"
 	TypeSamplingPolicy      = "SamplingPolicy"
 	TypeSession             = "Session"
 	TypeUser                = "User"
@@ -18464,6 +18466,9 @@ type OrganizationMutation struct {
 	oauth_grants              map[uuid.UUID]struct{}
 	removedoauth_grants       map[uuid.UUID]struct{}
 	clearedoauth_grants       bool
+	recommendations           map[uuid.UUID]struct{}
+	removedrecommendations    map[uuid.UUID]struct{}
+	clearedrecommendations    bool
 	done                      bool
 	oldValue                  func(context.Context) (*Organization, error)
 	predicates                []predicate.Organization
@@ -19623,6 +19628,60 @@ func (m *OrganizationMutation) ResetOauthGrants() {
 	m.removedoauth_grants = nil
 }
 
+// AddRecommendationIDs adds the "recommendations" edge to the Recommendation entity by ids.
+func (m *OrganizationMutation) AddRecommendationIDs(ids ...uuid.UUID) {
+	if m.recommendations == nil {
+		m.recommendations = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.recommendations[ids[i]] = struct{}{}
+	}
+}
+
+// ClearRecommendations clears the "recommendations" edge to the Recommendation entity.
+func (m *OrganizationMutation) ClearRecommendations() {
+	m.clearedrecommendations = true
+}
+
+// RecommendationsCleared reports if the "recommendations" edge to the Recommendation entity was cleared.
+func (m *OrganizationMutation) RecommendationsCleared() bool {
+	return m.clearedrecommendations
+}
+
+// RemoveRecommendationIDs removes the "recommendations" edge to the Recommendation entity by IDs.
+func (m *OrganizationMutation) RemoveRecommendationIDs(ids ...uuid.UUID) {
+	if m.removedrecommendations == nil {
+		m.removedrecommendations = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.recommendations, ids[i])
+		m.removedrecommendations[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedRecommendations returns the removed IDs of the "recommendations" edge to the Recommendation entity.
+func (m *OrganizationMutation) RemovedRecommendationsIDs() (ids []uuid.UUID) {
+	for id := range m.removedrecommendations {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// RecommendationsIDs returns the "recommendations" edge IDs in the mutation.
+func (m *OrganizationMutation) RecommendationsIDs() (ids []uuid.UUID) {
+	for id := range m.recommendations {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetRecommendations resets all changes to the "recommendations" edge.
+func (m *OrganizationMutation) ResetRecommendations() {
+	m.recommendations = nil
+	m.clearedrecommendations = false
+	m.removedrecommendations = nil
+}
+
 // Where appends a list predicates to the OrganizationMutation builder.
 func (m *OrganizationMutation) Where(ps ...predicate.Organization) {
 	m.predicates = append(m.predicates, ps...)
@@ -19790,7 +19849,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 18)
+	edges := make([]string, 0, 19)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -19844,6 +19903,9 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.oauth_grants != nil {
 		edges = append(edges, organization.EdgeOauthGrants)
+	}
+	if m.recommendations != nil {
+		edges = append(edges, organization.EdgeRecommendations)
 	}
 	return edges
 }
@@ -19956,13 +20018,19 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeRecommendations:
+		ids := make([]ent.Value, 0, len(m.recommendations))
+		for id := range m.recommendations {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 18)
+	edges := make([]string, 0, 19)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -20010,6 +20078,9 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removedoauth_grants != nil {
 		edges = append(edges, organization.EdgeOauthGrants)
+	}
+	if m.removedrecommendations != nil {
+		edges = append(edges, organization.EdgeRecommendations)
 	}
 	return edges
 }
@@ -20114,13 +20185,19 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeRecommendations:
+		ids := make([]ent.Value, 0, len(m.removedrecommendations))
+		for id := range m.removedrecommendations {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 18)
+	edges := make([]string, 0, 19)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -20175,6 +20252,9 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	if m.clearedoauth_grants {
 		edges = append(edges, organization.EdgeOauthGrants)
 	}
+	if m.clearedrecommendations {
+		edges = append(edges, organization.EdgeRecommendations)
+	}
 	return edges
 }
 
@@ -20218,6 +20298,8 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearedagent_feedback
 	case organization.EdgeOauthGrants:
 		return m.clearedoauth_grants
+	case organization.EdgeRecommendations:
+		return m.clearedrecommendations
 	}
 	return false
 }
@@ -20293,6 +20375,9 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeOauthGrants:
 		m.ResetOauthGrants()
+		return nil
+	case organization.EdgeRecommendations:
+		m.ResetRecommendations()
 		return nil
 	}
 	return fmt.Errorf("unknown Organization edge %s", name)
@@ -20950,6 +21035,1055 @@ func (m *PlanMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Plan edge %s", name)
+}
+
+// RecommendationMutation represents an operation that mutates the Recommendation nodes in the graph.
+type RecommendationMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	number              *int
+	addnumber           *int
+	recommendation_key  *string
+	kind                *recommendation.Kind
+	source_key          *string
+	canonical_key       *string
+	status              *recommendation.Status
+	usage_count         *int64
+	addusage_count      *int64
+	opened_at           *time.Time
+	updated_at          *time.Time
+	resolved_at         *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	done                bool
+	oldValue            func(context.Context) (*Recommendation, error)
+	predicates          []predicate.Recommendation
+}
+
+var _ ent.Mutation = (*RecommendationMutation)(nil)
+
+// recommendationOption allows management of the mutation configuration using functional options.
+type recommendationOption func(*RecommendationMutation)
+
+// newRecommendationMutation creates new mutation for the Recommendation entity.
+func newRecommendationMutation(c config, op Op, opts ...recommendationOption) *RecommendationMutation {
+	m := &RecommendationMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeRecommendation,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withRecommendationID sets the ID field of the mutation.
+func withRecommendationID(id uuid.UUID) recommendationOption {
+	return func(m *RecommendationMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Recommendation
+		)
+		m.oldValue = func(ctx context.Context) (*Recommendation, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Recommendation.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withRecommendation sets the old Recommendation of the mutation.
+func withRecommendation(node *Recommendation) recommendationOption {
+	return func(m *RecommendationMutation) {
+		m.oldValue = func(context.Context) (*Recommendation, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m RecommendationMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m RecommendationMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Recommendation entities.
+func (m *RecommendationMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *RecommendationMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *RecommendationMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Recommendation.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *RecommendationMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *RecommendationMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *RecommendationMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *RecommendationMutation) SetNumber(i int) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *RecommendationMutation) Number() (r int, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldNumber(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *RecommendationMutation) AddNumber(i int) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *RecommendationMutation) AddedNumber() (r int, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *RecommendationMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetRecommendationKey sets the "recommendation_key" field.
+func (m *RecommendationMutation) SetRecommendationKey(s string) {
+	m.recommendation_key = &s
+}
+
+// RecommendationKey returns the value of the "recommendation_key" field in the mutation.
+func (m *RecommendationMutation) RecommendationKey() (r string, exists bool) {
+	v := m.recommendation_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecommendationKey returns the old "recommendation_key" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldRecommendationKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecommendationKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecommendationKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecommendationKey: %w", err)
+	}
+	return oldValue.RecommendationKey, nil
+}
+
+// ResetRecommendationKey resets all changes to the "recommendation_key" field.
+func (m *RecommendationMutation) ResetRecommendationKey() {
+	m.recommendation_key = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *RecommendationMutation) SetKind(r recommendation.Kind) {
+	m.kind = &r
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *RecommendationMutation) Kind() (r recommendation.Kind, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldKind(ctx context.Context) (v recommendation.Kind, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *RecommendationMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetSourceKey sets the "source_key" field.
+func (m *RecommendationMutation) SetSourceKey(s string) {
+	m.source_key = &s
+}
+
+// SourceKey returns the value of the "source_key" field in the mutation.
+func (m *RecommendationMutation) SourceKey() (r string, exists bool) {
+	v := m.source_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSourceKey returns the old "source_key" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldSourceKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSourceKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSourceKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSourceKey: %w", err)
+	}
+	return oldValue.SourceKey, nil
+}
+
+// ResetSourceKey resets all changes to the "source_key" field.
+func (m *RecommendationMutation) ResetSourceKey() {
+	m.source_key = nil
+}
+
+// SetCanonicalKey sets the "canonical_key" field.
+func (m *RecommendationMutation) SetCanonicalKey(s string) {
+	m.canonical_key = &s
+}
+
+// CanonicalKey returns the value of the "canonical_key" field in the mutation.
+func (m *RecommendationMutation) CanonicalKey() (r string, exists bool) {
+	v := m.canonical_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCanonicalKey returns the old "canonical_key" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldCanonicalKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCanonicalKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCanonicalKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCanonicalKey: %w", err)
+	}
+	return oldValue.CanonicalKey, nil
+}
+
+// ClearCanonicalKey clears the value of the "canonical_key" field.
+func (m *RecommendationMutation) ClearCanonicalKey() {
+	m.canonical_key = nil
+	m.clearedFields[recommendation.FieldCanonicalKey] = struct{}{}
+}
+
+// CanonicalKeyCleared returns if the "canonical_key" field was cleared in this mutation.
+func (m *RecommendationMutation) CanonicalKeyCleared() bool {
+	_, ok := m.clearedFields[recommendation.FieldCanonicalKey]
+	return ok
+}
+
+// ResetCanonicalKey resets all changes to the "canonical_key" field.
+func (m *RecommendationMutation) ResetCanonicalKey() {
+	m.canonical_key = nil
+	delete(m.clearedFields, recommendation.FieldCanonicalKey)
+}
+
+// SetStatus sets the "status" field.
+func (m *RecommendationMutation) SetStatus(r recommendation.Status) {
+	m.status = &r
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *RecommendationMutation) Status() (r recommendation.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldStatus(ctx context.Context) (v recommendation.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *RecommendationMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetUsageCount sets the "usage_count" field.
+func (m *RecommendationMutation) SetUsageCount(i int64) {
+	m.usage_count = &i
+	m.addusage_count = nil
+}
+
+// UsageCount returns the value of the "usage_count" field in the mutation.
+func (m *RecommendationMutation) UsageCount() (r int64, exists bool) {
+	v := m.usage_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUsageCount returns the old "usage_count" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldUsageCount(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUsageCount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUsageCount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUsageCount: %w", err)
+	}
+	return oldValue.UsageCount, nil
+}
+
+// AddUsageCount adds i to the "usage_count" field.
+func (m *RecommendationMutation) AddUsageCount(i int64) {
+	if m.addusage_count != nil {
+		*m.addusage_count += i
+	} else {
+		m.addusage_count = &i
+	}
+}
+
+// AddedUsageCount returns the value that was added to the "usage_count" field in this mutation.
+func (m *RecommendationMutation) AddedUsageCount() (r int64, exists bool) {
+	v := m.addusage_count
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUsageCount resets all changes to the "usage_count" field.
+func (m *RecommendationMutation) ResetUsageCount() {
+	m.usage_count = nil
+	m.addusage_count = nil
+}
+
+// SetOpenedAt sets the "opened_at" field.
+func (m *RecommendationMutation) SetOpenedAt(t time.Time) {
+	m.opened_at = &t
+}
+
+// OpenedAt returns the value of the "opened_at" field in the mutation.
+func (m *RecommendationMutation) OpenedAt() (r time.Time, exists bool) {
+	v := m.opened_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOpenedAt returns the old "opened_at" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldOpenedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOpenedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOpenedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOpenedAt: %w", err)
+	}
+	return oldValue.OpenedAt, nil
+}
+
+// ResetOpenedAt resets all changes to the "opened_at" field.
+func (m *RecommendationMutation) ResetOpenedAt() {
+	m.opened_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *RecommendationMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *RecommendationMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *RecommendationMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetResolvedAt sets the "resolved_at" field.
+func (m *RecommendationMutation) SetResolvedAt(t time.Time) {
+	m.resolved_at = &t
+}
+
+// ResolvedAt returns the value of the "resolved_at" field in the mutation.
+func (m *RecommendationMutation) ResolvedAt() (r time.Time, exists bool) {
+	v := m.resolved_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResolvedAt returns the old "resolved_at" field's value of the Recommendation entity.
+// If the Recommendation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecommendationMutation) OldResolvedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResolvedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResolvedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResolvedAt: %w", err)
+	}
+	return oldValue.ResolvedAt, nil
+}
+
+// ClearResolvedAt clears the value of the "resolved_at" field.
+func (m *RecommendationMutation) ClearResolvedAt() {
+	m.resolved_at = nil
+	m.clearedFields[recommendation.FieldResolvedAt] = struct{}{}
+}
+
+// ResolvedAtCleared returns if the "resolved_at" field was cleared in this mutation.
+func (m *RecommendationMutation) ResolvedAtCleared() bool {
+	_, ok := m.clearedFields[recommendation.FieldResolvedAt]
+	return ok
+}
+
+// ResetResolvedAt resets all changes to the "resolved_at" field.
+func (m *RecommendationMutation) ResetResolvedAt() {
+	m.resolved_at = nil
+	delete(m.clearedFields, recommendation.FieldResolvedAt)
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *RecommendationMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *RecommendationMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[recommendation.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *RecommendationMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *RecommendationMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *RecommendationMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *RecommendationMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// Where appends a list predicates to the RecommendationMutation builder.
+func (m *RecommendationMutation) Where(ps ...predicate.Recommendation) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the RecommendationMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *RecommendationMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Recommendation, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *RecommendationMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *RecommendationMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Recommendation).
+func (m *RecommendationMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *RecommendationMutation) Fields() []string {
+	fields := make([]string, 0, 11)
+	if m.organization != nil {
+		fields = append(fields, recommendation.FieldOrgID)
+	}
+	if m.number != nil {
+		fields = append(fields, recommendation.FieldNumber)
+	}
+	if m.recommendation_key != nil {
+		fields = append(fields, recommendation.FieldRecommendationKey)
+	}
+	if m.kind != nil {
+		fields = append(fields, recommendation.FieldKind)
+	}
+	if m.source_key != nil {
+		fields = append(fields, recommendation.FieldSourceKey)
+	}
+	if m.canonical_key != nil {
+		fields = append(fields, recommendation.FieldCanonicalKey)
+	}
+	if m.status != nil {
+		fields = append(fields, recommendation.FieldStatus)
+	}
+	if m.usage_count != nil {
+		fields = append(fields, recommendation.FieldUsageCount)
+	}
+	if m.opened_at != nil {
+		fields = append(fields, recommendation.FieldOpenedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, recommendation.FieldUpdatedAt)
+	}
+	if m.resolved_at != nil {
+		fields = append(fields, recommendation.FieldResolvedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *RecommendationMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case recommendation.FieldOrgID:
+		return m.OrgID()
+	case recommendation.FieldNumber:
+		return m.Number()
+	case recommendation.FieldRecommendationKey:
+		return m.RecommendationKey()
+	case recommendation.FieldKind:
+		return m.Kind()
+	case recommendation.FieldSourceKey:
+		return m.SourceKey()
+	case recommendation.FieldCanonicalKey:
+		return m.CanonicalKey()
+	case recommendation.FieldStatus:
+		return m.Status()
+	case recommendation.FieldUsageCount:
+		return m.UsageCount()
+	case recommendation.FieldOpenedAt:
+		return m.OpenedAt()
+	case recommendation.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case recommendation.FieldResolvedAt:
+		return m.ResolvedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *RecommendationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case recommendation.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case recommendation.FieldNumber:
+		return m.OldNumber(ctx)
+	case recommendation.FieldRecommendationKey:
+		return m.OldRecommendationKey(ctx)
+	case recommendation.FieldKind:
+		return m.OldKind(ctx)
+	case recommendation.FieldSourceKey:
+		return m.OldSourceKey(ctx)
+	case recommendation.FieldCanonicalKey:
+		return m.OldCanonicalKey(ctx)
+	case recommendation.FieldStatus:
+		return m.OldStatus(ctx)
+	case recommendation.FieldUsageCount:
+		return m.OldUsageCount(ctx)
+	case recommendation.FieldOpenedAt:
+		return m.OldOpenedAt(ctx)
+	case recommendation.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case recommendation.FieldResolvedAt:
+		return m.OldResolvedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Recommendation field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RecommendationMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case recommendation.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case recommendation.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case recommendation.FieldRecommendationKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecommendationKey(v)
+		return nil
+	case recommendation.FieldKind:
+		v, ok := value.(recommendation.Kind)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case recommendation.FieldSourceKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSourceKey(v)
+		return nil
+	case recommendation.FieldCanonicalKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCanonicalKey(v)
+		return nil
+	case recommendation.FieldStatus:
+		v, ok := value.(recommendation.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case recommendation.FieldUsageCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUsageCount(v)
+		return nil
+	case recommendation.FieldOpenedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOpenedAt(v)
+		return nil
+	case recommendation.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case recommendation.FieldResolvedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResolvedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Recommendation field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *RecommendationMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, recommendation.FieldNumber)
+	}
+	if m.addusage_count != nil {
+		fields = append(fields, recommendation.FieldUsageCount)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *RecommendationMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case recommendation.FieldNumber:
+		return m.AddedNumber()
+	case recommendation.FieldUsageCount:
+		return m.AddedUsageCount()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RecommendationMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case recommendation.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	case recommendation.FieldUsageCount:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUsageCount(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Recommendation numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *RecommendationMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(recommendation.FieldCanonicalKey) {
+		fields = append(fields, recommendation.FieldCanonicalKey)
+	}
+	if m.FieldCleared(recommendation.FieldResolvedAt) {
+		fields = append(fields, recommendation.FieldResolvedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *RecommendationMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *RecommendationMutation) ClearField(name string) error {
+	switch name {
+	case recommendation.FieldCanonicalKey:
+		m.ClearCanonicalKey()
+		return nil
+	case recommendation.FieldResolvedAt:
+		m.ClearResolvedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Recommendation nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *RecommendationMutation) ResetField(name string) error {
+	switch name {
+	case recommendation.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case recommendation.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case recommendation.FieldRecommendationKey:
+		m.ResetRecommendationKey()
+		return nil
+	case recommendation.FieldKind:
+		m.ResetKind()
+		return nil
+	case recommendation.FieldSourceKey:
+		m.ResetSourceKey()
+		return nil
+	case recommendation.FieldCanonicalKey:
+		m.ResetCanonicalKey()
+		return nil
+	case recommendation.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case recommendation.FieldUsageCount:
+		m.ResetUsageCount()
+		return nil
+	case recommendation.FieldOpenedAt:
+		m.ResetOpenedAt()
+		return nil
+	case recommendation.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case recommendation.FieldResolvedAt:
+		m.ResetResolvedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Recommendation field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *RecommendationMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.organization != nil {
+		edges = append(edges, recommendation.EdgeOrganization)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *RecommendationMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case recommendation.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *RecommendationMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *RecommendationMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *RecommendationMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedorganization {
+		edges = append(edges, recommendation.EdgeOrganization)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *RecommendationMutation) EdgeCleared(name string) bool {
+	switch name {
+	case recommendation.EdgeOrganization:
+		return m.clearedorganization
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *RecommendationMutation) ClearEdge(name string) error {
+	switch name {
+	case recommendation.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Recommendation unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *RecommendationMutation) ResetEdge(name string) error {
+	switch name {
+	case recommendation.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	}
+	return fmt.Errorf("unknown Recommendation edge %s", name)
 }
 
 // SamplingPolicyMutation represents an operation that mutates the SamplingPolicy nodes in the graph.

@@ -70,9 +70,11 @@ type OrganizationEdges struct {
 	AgentFeedback []*AgentFeedback `json:"agent_feedback,omitempty"`
 	// OauthGrants holds the value of the oauth_grants edge.
 	OauthGrants []*OAuthGrant `json:"oauth_grants,omitempty"`
+	// Recommendations holds the value of the recommendations edge.
+	Recommendations []*Recommendation `json:"recommendations,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [18]bool
+	loadedTypes [19]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -241,6 +243,15 @@ func (e OrganizationEdges) OauthGrantsOrErr() ([]*OAuthGrant, error) {
 	return nil, &NotLoadedError{edge: "oauth_grants"}
 }
 
+// RecommendationsOrErr returns the Recommendations value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) RecommendationsOrErr() ([]*Recommendation, error) {
+	if e.loadedTypes[18] {
+		return e.Recommendations, nil
+	}
+	return nil, &NotLoadedError{edge: "recommendations"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Organization) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
@@ -390,6 +401,11 @@ func (_m *Organization) QueryAgentFeedback() *AgentFeedbackQuery {
 // QueryOauthGrants queries the "oauth_grants" edge of the Organization entity.
 func (_m *Organization) QueryOauthGrants() *OAuthGrantQuery {
 	return NewOrganizationClient(_m.config).QueryOauthGrants(_m)
+}
+
+// QueryRecommendations queries the "recommendations" edge of the Organization entity.
+func (_m *Organization) QueryRecommendations() *RecommendationQuery {
+	return NewOrganizationClient(_m.config).QueryRecommendations(_m)
 }
 
 // Update returns a builder for updating this Organization.

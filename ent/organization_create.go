@@ -30,6 +30,7 @@ import (
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 )
@@ -342,6 +343,21 @@ func (_c *OrganizationCreate) AddOauthGrants(v ...*OAuthGrant) *OrganizationCrea
 		ids[i] = v[i].ID
 	}
 	return _c.AddOauthGrantIDs(ids...)
+}
+
+// AddRecommendationIDs adds the "recommendations" edge to the Recommendation entity by IDs.
+func (_c *OrganizationCreate) AddRecommendationIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddRecommendationIDs(ids...)
+	return _c
+}
+
+// AddRecommendations adds the "recommendations" edges to the Recommendation entity.
+func (_c *OrganizationCreate) AddRecommendations(v ...*Recommendation) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddRecommendationIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -731,6 +747,22 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(oauthgrant.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.RecommendationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.RecommendationsTable,
+			Columns: []string{organization.RecommendationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(recommendation.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

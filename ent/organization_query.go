@@ -31,6 +31,7 @@ import (
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 )
@@ -60,6 +61,7 @@ type OrganizationQuery struct {
 	withIdempotencyKeys   *IdempotencyKeyQuery
 	withAgentFeedback     *AgentFeedbackQuery
 	withOauthGrants       *OAuthGrantQuery
+	withRecommendations   *RecommendationQuery
 	modifiers             []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -493,6 +495,28 @@ func (_q *OrganizationQuery) QueryOauthGrants() *OAuthGrantQuery {
 	return query
 }
 
+// QueryRecommendations chains the current query on the "recommendations" edge.
+func (_q *OrganizationQuery) QueryRecommendations() *RecommendationQuery {
+	query := (&RecommendationClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(recommendation.Table, recommendation.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.RecommendationsTable, organization.RecommendationsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // First returns the first Organization entity from the query.
 // Returns a *NotFoundError when no Organization was found.
 func (_q *OrganizationQuery) First(ctx context.Context) (*Organization, error) {
@@ -703,6 +727,7 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		withIdempotencyKeys:   _q.withIdempotencyKeys.Clone(),
 		withAgentFeedback:     _q.withAgentFeedback.Clone(),
 		withOauthGrants:       _q.withOauthGrants.Clone(),
+		withRecommendations:   _q.withRecommendations.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -908,6 +933,17 @@ func (_q *OrganizationQuery) WithOauthGrants(opts ...func(*OAuthGrantQuery)) *Or
 	return _q
 }
 
+// WithRecommendations tells the query-builder to eager-load the nodes that are connected to
+// the "recommendations" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithRecommendations(opts ...func(*RecommendationQuery)) *OrganizationQuery {
+	query := (&RecommendationClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withRecommendations = query
+	return _q
+}
+
 // GroupBy is used to group vertices by one or more fields/columns.
 // It is often used with aggregate functions, like: count, max, mean, min, sum.
 //
@@ -986,7 +1022,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [18]bool{
+		loadedTypes = [19]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -1005,6 +1041,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withIdempotencyKeys != nil,
 			_q.withAgentFeedback != nil,
 			_q.withOauthGrants != nil,
+			_q.withRecommendations != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -1155,6 +1192,13 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 		if err := _q.loadOauthGrants(ctx, query, nodes,
 			func(n *Organization) { n.Edges.OauthGrants = []*OAuthGrant{} },
 			func(n *Organization, e *OAuthGrant) { n.Edges.OauthGrants = append(n.Edges.OauthGrants, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withRecommendations; query != nil {
+		if err := _q.loadRecommendations(ctx, query, nodes,
+			func(n *Organization) { n.Edges.Recommendations = []*Recommendation{} },
+			func(n *Organization, e *Recommendation) { n.Edges.Recommendations = append(n.Edges.Recommendations, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -1683,6 +1727,36 @@ func (_q *OrganizationQuery) loadOauthGrants(ctx context.Context, query *OAuthGr
 	}
 	query.Where(predicate.OAuthGrant(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.OauthGrantsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadRecommendations(ctx context.Context, query *RecommendationQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *Recommendation)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(recommendation.FieldOrgID)
+	}
+	query.Where(predicate.Recommendation(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.RecommendationsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

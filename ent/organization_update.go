@@ -29,6 +29,7 @@ import (
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/session"
 )
@@ -351,6 +352,21 @@ func (_u *OrganizationUpdate) AddOauthGrants(v ...*OAuthGrant) *OrganizationUpda
 		ids[i] = v[i].ID
 	}
 	return _u.AddOauthGrantIDs(ids...)
+}
+
+// AddRecommendationIDs adds the "recommendations" edge to the Recommendation entity by IDs.
+func (_u *OrganizationUpdate) AddRecommendationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddRecommendationIDs(ids...)
+	return _u
+}
+
+// AddRecommendations adds the "recommendations" edges to the Recommendation entity.
+func (_u *OrganizationUpdate) AddRecommendations(v ...*Recommendation) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddRecommendationIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -704,6 +720,27 @@ func (_u *OrganizationUpdate) RemoveOauthGrants(v ...*OAuthGrant) *OrganizationU
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveOauthGrantIDs(ids...)
+}
+
+// ClearRecommendations clears all "recommendations" edges to the Recommendation entity.
+func (_u *OrganizationUpdate) ClearRecommendations() *OrganizationUpdate {
+	_u.mutation.ClearRecommendations()
+	return _u
+}
+
+// RemoveRecommendationIDs removes the "recommendations" edge to Recommendation entities by IDs.
+func (_u *OrganizationUpdate) RemoveRecommendationIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveRecommendationIDs(ids...)
+	return _u
+}
+
+// RemoveRecommendations removes "recommendations" edges to Recommendation entities.
+func (_u *OrganizationUpdate) RemoveRecommendations(v ...*Recommendation) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveRecommendationIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -1550,6 +1587,51 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.RecommendationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.RecommendationsTable,
+			Columns: []string{organization.RecommendationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(recommendation.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedRecommendationsIDs(); len(nodes) > 0 && !_u.mutation.RecommendationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.RecommendationsTable,
+			Columns: []string{organization.RecommendationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(recommendation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RecommendationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.RecommendationsTable,
+			Columns: []string{organization.RecommendationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(recommendation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -1876,6 +1958,21 @@ func (_u *OrganizationUpdateOne) AddOauthGrants(v ...*OAuthGrant) *OrganizationU
 		ids[i] = v[i].ID
 	}
 	return _u.AddOauthGrantIDs(ids...)
+}
+
+// AddRecommendationIDs adds the "recommendations" edge to the Recommendation entity by IDs.
+func (_u *OrganizationUpdateOne) AddRecommendationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddRecommendationIDs(ids...)
+	return _u
+}
+
+// AddRecommendations adds the "recommendations" edges to the Recommendation entity.
+func (_u *OrganizationUpdateOne) AddRecommendations(v ...*Recommendation) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddRecommendationIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -2229,6 +2326,27 @@ func (_u *OrganizationUpdateOne) RemoveOauthGrants(v ...*OAuthGrant) *Organizati
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveOauthGrantIDs(ids...)
+}
+
+// ClearRecommendations clears all "recommendations" edges to the Recommendation entity.
+func (_u *OrganizationUpdateOne) ClearRecommendations() *OrganizationUpdateOne {
+	_u.mutation.ClearRecommendations()
+	return _u
+}
+
+// RemoveRecommendationIDs removes the "recommendations" edge to Recommendation entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveRecommendationIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveRecommendationIDs(ids...)
+	return _u
+}
+
+// RemoveRecommendations removes "recommendations" edges to Recommendation entities.
+func (_u *OrganizationUpdateOne) RemoveRecommendations(v ...*Recommendation) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveRecommendationIDs(ids...)
 }
 
 // Where appends a list predicates to the OrganizationUpdate builder.
@@ -3098,6 +3216,51 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(oauthgrant.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.RecommendationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.RecommendationsTable,
+			Columns: []string{organization.RecommendationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(recommendation.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedRecommendationsIDs(); len(nodes) > 0 && !_u.mutation.RecommendationsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.RecommendationsTable,
+			Columns: []string{organization.RecommendationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(recommendation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RecommendationsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.RecommendationsTable,
+			Columns: []string{organization.RecommendationsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(recommendation.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

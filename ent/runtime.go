@@ -25,6 +25,7 @@ import (
 	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/session"
@@ -368,6 +369,28 @@ func init() {
 	planDescActive := planFields[3].Descriptor()
 	// plan.DefaultActive holds the default value on creation for the active field.
 	plan.DefaultActive = planDescActive.Default.(bool)
+	recommendationFields := schema.Recommendation{}.Fields()
+	_ = recommendationFields
+	// recommendationDescOrgID is the schema descriptor for org_id field.
+	recommendationDescOrgID := recommendationFields[1].Descriptor()
+	// recommendation.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	recommendation.OrgIDValidator = recommendationDescOrgID.Validators[0].(func(string) error)
+	// recommendationDescNumber is the schema descriptor for number field.
+	recommendationDescNumber := recommendationFields[2].Descriptor()
+	// recommendation.NumberValidator is a validator for the "number" field. It is called by the builders before save.
+	recommendation.NumberValidator = recommendationDescNumber.Validators[0].(func(int) error)
+	// recommendationDescRecommendationKey is the schema descriptor for recommendation_key field.
+	recommendationDescRecommendationKey := recommendationFields[3].Descriptor()
+	// recommendation.RecommendationKeyValidator is a validator for the "recommendation_key" field. It is called by the builders before save.
+	recommendation.RecommendationKeyValidator = recommendationDescRecommendationKey.Validators[0].(func(string) error)
+	// recommendationDescSourceKey is the schema descriptor for source_key field.
+	recommendationDescSourceKey := recommendationFields[5].Descriptor()
+	// recommendation.SourceKeyValidator is a validator for the "source_key" field. It is called by the builders before save.
+	recommendation.SourceKeyValidator = recommendationDescSourceKey.Validators[0].(func(string) error)
+	// recommendationDescUsageCount is the schema descriptor for usage_count field.
+	recommendationDescUsageCount := recommendationFields[8].Descriptor()
+	// recommendation.UsageCountValidator is a validator for the "usage_count" field. It is called by the builders before save.
+	recommendation.UsageCountValidator = recommendationDescUsageCount.Validators[0].(func(int64) error)
 	samplingpolicyFields := schema.SamplingPolicy{}.Fields()
 	_ = samplingpolicyFields
 	// samplingpolicyDescOrgID is the schema descriptor for org_id field.

@@ -58,6 +58,8 @@ type Tx struct {
 	Organization *OrganizationClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
+	// Recommendation is the client for interacting with the Recommendation builders.
+	Recommendation *RecommendationClient
 	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
 	SamplingPolicy *SamplingPolicyClient
 	// Session is the client for interacting with the Session builders.
@@ -219,6 +221,7 @@ func (tx *Tx) init() {
 	tx.OAuthToken = NewOAuthTokenClient(tx.config)
 	tx.Organization = NewOrganizationClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)
+	tx.Recommendation = NewRecommendationClient(tx.config)
 	tx.SamplingPolicy = NewSamplingPolicyClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
 	tx.User = NewUserClient(tx.config)

@@ -273,6 +273,18 @@ func (f PlanFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PlanMutation", m)
 }
 
+// The RecommendationFunc type is an adapter to allow the use of ordinary
+// function as Recommendation mutator.
+type RecommendationFunc func(context.Context, *ent.RecommendationMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f RecommendationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.RecommendationMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RecommendationMutation", m)
+}
+
 // The SamplingPolicyFunc type is an adapter to allow the use of ordinary
 // function as SamplingPolicy mutator.
 type SamplingPolicyFunc func(context.Context, *ent.SamplingPolicyMutation) (ent.Value, error)

@@ -764,6 +764,47 @@ var (
 			},
 		},
 	}
+	// RecommendationsColumns holds the columns for the "recommendations" table.
+	RecommendationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "number", Type: field.TypeInt},
+		{Name: "recommendation_key", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"rename", "double-emission", "naming"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "source_key", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "canonical_key", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"open", "dismissed", "applied", "resolved"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "usage_count", Type: field.TypeInt64},
+		{Name: "opened_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "resolved_at", Type: field.TypeTime, Nullable: true},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// RecommendationsTable holds the schema information for the "recommendations" table.
+	RecommendationsTable = &schema.Table{
+		Name:       "recommendations",
+		Columns:    RecommendationsColumns,
+		PrimaryKey: []*schema.Column{RecommendationsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "recommendations_organizations_recommendations",
+				Columns:    []*schema.Column{RecommendationsColumns[11]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "recommendation_org_id_recommendation_key",
+				Unique:  true,
+				Columns: []*schema.Column{RecommendationsColumns[11], RecommendationsColumns[2]},
+			},
+			{
+				Name:    "recommendation_org_id_number",
+				Unique:  true,
+				Columns: []*schema.Column{RecommendationsColumns[11], RecommendationsColumns[1]},
+			},
+		},
+	}
 	// SamplingPoliciesColumns holds the columns for the "sampling_policies" table.
 	SamplingPoliciesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -909,6 +950,7 @@ var (
 		OauthTokensTable,
 		OrganizationsTable,
 		PlansTable,
+		RecommendationsTable,
 		SamplingPoliciesTable,
 		SessionsTable,
 		UsersTable,
@@ -944,6 +986,7 @@ func init() {
 	OauthGrantsTable.ForeignKeys[1].RefTable = UsersTable
 	OauthTokensTable.ForeignKeys[0].RefTable = OauthGrantsTable
 	PlansTable.ForeignKeys[0].RefTable = OrganizationsTable
+	RecommendationsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SamplingPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[1].RefTable = UsersTable

@@ -54,6 +54,8 @@ const (
 	EdgeAgentFeedback = "agent_feedback"
 	// EdgeOauthGrants holds the string denoting the oauth_grants edge name in mutations.
 	EdgeOauthGrants = "oauth_grants"
+	// EdgeRecommendations holds the string denoting the recommendations edge name in mutations.
+	EdgeRecommendations = "recommendations"
 	// Table holds the table name of the organization in the database.
 	Table = "organizations"
 	// MembershipsTable is the table that holds the memberships relation/edge.
@@ -182,6 +184,13 @@ const (
 	OauthGrantsInverseTable = "oauth_grants"
 	// OauthGrantsColumn is the table column denoting the oauth_grants relation/edge.
 	OauthGrantsColumn = "org_id"
+	// RecommendationsTable is the table that holds the recommendations relation/edge.
+	RecommendationsTable = "recommendations"
+	// RecommendationsInverseTable is the table name for the Recommendation entity.
+	// It exists in this package in order to avoid circular dependency with the "recommendation" package.
+	RecommendationsInverseTable = "recommendations"
+	// RecommendationsColumn is the table column denoting the recommendations relation/edge.
+	RecommendationsColumn = "org_id"
 )
 
 // Columns holds all SQL columns for organization fields.
@@ -471,6 +480,20 @@ func ByOauthGrants(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newOauthGrantsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByRecommendationsCount orders the results by recommendations count.
+func ByRecommendationsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newRecommendationsStep(), opts...)
+	}
+}
+
+// ByRecommendations orders the results by recommendations terms.
+func ByRecommendations(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newRecommendationsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newMembershipsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -595,5 +618,12 @@ func newOauthGrantsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(OauthGrantsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, OauthGrantsTable, OauthGrantsColumn),
+	)
+}
+func newRecommendationsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(RecommendationsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, RecommendationsTable, RecommendationsColumn),
 	)
 }

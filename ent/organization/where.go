@@ -664,6 +664,29 @@ func HasOauthGrantsWith(preds ...predicate.OAuthGrant) predicate.Organization {
 	})
 }
 
+// HasRecommendations applies the HasEdge predicate on the "recommendations" edge.
+func HasRecommendations() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, RecommendationsTable, RecommendationsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasRecommendationsWith applies the HasEdge predicate on the "recommendations" edge with a given conditions (other predicates).
+func HasRecommendationsWith(preds ...predicate.Recommendation) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newRecommendationsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.Organization) predicate.Organization {
 	return predicate.Organization(sql.AndPredicates(predicates...))

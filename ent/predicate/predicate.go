@@ -72,6 +72,9 @@ type Organization func(*sql.Selector)
 // Plan is the predicate function for plan builders.
 type Plan func(*sql.Selector)
 
+// Recommendation is the predicate function for recommendation builders.
+type Recommendation func(*sql.Selector)
+
 // SamplingPolicy is the predicate function for samplingpolicy builders.
 type SamplingPolicy func(*sql.Selector)
 

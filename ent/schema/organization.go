@@ -42,5 +42,6 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("idempotency_keys", IdempotencyKey.Type).Annotations(cascade),
 		edge.To("agent_feedback", AgentFeedback.Type).Annotations(cascade),
 		edge.To("oauth_grants", OAuthGrant.Type).Annotations(cascade),
+		edge.To("recommendations", Recommendation.Type).Annotations(cascade),
 	}
 }

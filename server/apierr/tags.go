@@ -181,4 +181,6 @@ const (
 	MetricNotFound                           = svcv2.ErrorTag_ERROR_TAG_METRIC_NOT_FOUND
 	DashboardWidgetNotFound                  = svcv2.ErrorTag_ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND
 	DashboardVariableNotFound                = svcv2.ErrorTag_ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND
+	AgentSessionNotFound                     = svcv2.ErrorTag_ERROR_TAG_AGENT_SESSION_NOT_FOUND
+	AgentToolErrorNotFound                   = svcv2.ErrorTag_ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND
 )

@@ -23,6 +23,7 @@ import (
 	"github.com/svc-observability/svc/server/rpc"
 	"github.com/svc-observability/svc/server/rpc/loopback"
 	"github.com/svc-observability/svc/server/services/agentfeedback"
+	"github.com/svc-observability/svc/server/services/agentsessions"
 	"github.com/svc-observability/svc/server/services/apikeys"
 	"github.com/svc-observability/svc/server/services/attributemappings"
 	"github.com/svc-observability/svc/server/services/attributes"
@@ -221,7 +222,8 @@ func (a *App) mountServices(ctx context.Context, chain *rpc.Chain, shareTokens d
 	mount(svcv2connect.NewCliServiceHandler(clilogin.New(clilogin.Config{
 		Store: a.store, Hasher: a.hasher, ByAddress: rpc.NewWindowLimiter(cliAddressRequests, restWindow), BaseURL: a.baseURL(),
 	}), options...))
-	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.warehouse, a.log, time.Now), options...))
+	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, a.warehouse, a.log, time.Now), options...))
+	mount(svcv2connect.NewAgentSessionsServiceHandler(agentsessions.New(a.warehouse), options...))
 	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse).WithRollups(rollups), options...))
 	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(a.warehouse), options...))
 	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(a.warehouse, time.Now).WithRollups(rollups), options...))

@@ -128,6 +128,9 @@ var firstDo = map[string]string{
 func newMatrix(t *testing.T, s *testkit.Server) *matrix {
 	x := &matrix{t: t, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace}
 	seedTelemetry(t, x.theirs)
+	for _, s := range []*testkit.Server{x.mine, x.theirs} {
+		seedRecommendation(t, s)
+	}
 	seedSession(t, x.mine) // as long as its ingest keys are good: some operations roll them
 	var err error
 	if x.contract, err = contract.Load(); err != nil {

@@ -129,6 +129,18 @@ func (b *backend) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest
 	return res, err
 }
 
+func (b *backend) SummarizeTraces(_ context.Context, req *svcv2.SummarizeTracesRequest) (*svcv2.SummarizeTracesResponse, error) {
+	res := &svcv2.SummarizeTracesResponse{}
+	for _, id := range req.GetTraceIds() {
+		res.Data = append(res.Data, &svcv2.TraceFigures{Id: id, SpanCount: 7, ErrorCount: 1, Services: []string{"db", "web"}, ErrorMessage: "it broke"})
+	}
+	return res, b.err
+}
+
+func (b *backend) QueryLogBreakdown(context.Context, *svcv2.QueryLogBreakdownRequest) (*svcv2.LogBreakdown, error) {
+	return &svcv2.LogBreakdown{Object: "log_breakdown", Data: []*svcv2.TelemetryGroup{{Name: "ERROR", Value: float64(b.total)}}}, b.err
+}
+
 func (b *backend) GetTrace(_ context.Context, req *svcv2.GetTraceRequest) (*svcv2.Trace, error) {
 	b.record(req)
 	if b.trace == nil {

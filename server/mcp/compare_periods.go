@@ -243,6 +243,9 @@ func comparisonText(a *arguments, res comparison) page {
 			text.scope = append(text.scope, pair{name, *v})
 		}
 	}
+	if res.Overall.Previous.TotalSpans == 0 && res.Overall.Current.TotalSpans > 0 {
+		text.notes = append(text.notes, "No spans came in the previous period, so whatever is found counts as new; give previous_start and previous_end, or around_time, so that both periods have data.")
+	}
 	var cells [][]string
 	for _, c := range res.Services {
 		cells = append(cells, []string{

@@ -50,7 +50,7 @@ func newAddDashboardWidget(s *Server) (*tool, error) {
 		description: "Add a widget to a dashboard, below the others unless layout_json says where. See describe_dashboard_schema.",
 		params: []param{
 			dashboardIDParam(),
-			{name: "visualization", kind: kindText, required: true, enum: panelTypes(), example: "line"},
+			{name: "visualization", kind: kindText, required: true, enum: panelTypes(), example: "chart"},
 			jsonParam("data_source_json", "Where its data comes from.", true, true),
 			{name: "title", kind: kindText},
 			jsonParam("display_json", "", true, false),
@@ -93,7 +93,7 @@ func newAddDashboardWidget(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: x.GetId(), Visualization: x.GetVisualization()}, "The widget "+x.GetId()+" was added."), nil
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: x.GetId(), Visualization: x.GetVisualization(), Validation: s.validate(ctx, out.GetId(), []*svcv2.Widget{x})}, "The widget "+x.GetId()+" was added."), nil
 		},
 	})
 }
@@ -150,9 +150,18 @@ func newUpdateDashboardWidget(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: id, Visualization: shown}, "The widget "+id+" was changed."), nil
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: id, Visualization: shown, Validation: s.validate(ctx, out.GetId(), only(out.GetWidgets(), id))}, "The widget "+id+" was changed."), nil
 		},
 	})
+}
+
+// only is the widget with the id.
+func only(widgets []*svcv2.Widget, id string) []*svcv2.Widget {
+	i := slices.IndexFunc(widgets, func(x *svcv2.Widget) bool { return x.GetId() == id })
+	if i < 0 {
+		return nil
+	}
+	return widgets[i : i+1]
 }
 
 func changedWidget(old *svcv2.Widget, a *arguments) (*svcv2.Widget, error) {
@@ -303,7 +312,7 @@ func newReplaceDashboardWidgets(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := dashboardChange{Dashboard: changedRow(out), WidgetIDs: []string{}}
+			res := dashboardChange{Dashboard: changedRow(out), WidgetIDs: []string{}, Validation: s.validate(ctx, out.GetId(), out.GetWidgets())}
 			for _, x := range out.GetWidgets() {
 				res.WidgetIDs = append(res.WidgetIDs, x.GetId())
 			}

@@ -165,11 +165,21 @@ type dashboardChange struct {
 	WidgetIDs        []string     `json:"widgetIds,omitempty"`
 	UpdatedWidgetIDs []string     `json:"updatedWidgetIds,omitempty"`
 	Visualization    string       `json:"visualization,omitempty"`
+	Validation       *validation  `json:"validation,omitempty"`
 }
 
 func changeAnswer(res dashboardChange, done string) *answer {
 	text := page{scope: []pair{{"Dashboard", res.Dashboard.ID}, {"Name", res.Dashboard.Name}, {"Widgets", fmt.Sprint(res.Dashboard.WidgetCount)}}, blocks: []block{{empty: done}}}
-	text.next = []suggestion{{"get_dashboard", map[string]any{"dashboard_id": res.Dashboard.ID}, "the dashboard as it is now"}}
+	if v := res.Validation; v != nil && v.Ran {
+		text.blocks = append(text.blocks, v.block())
+		for _, it := range v.Inspected {
+			if it.Verdict == "broken" || it.Verdict == "error" {
+				text.next = []suggestion{{"inspect_chart_data", map[string]any{"dashboard_id": res.Dashboard.ID, "widget_id": it.WidgetID}, "why this widget is broken"}}
+				break
+			}
+		}
+	}
+	text.next = append(text.next, suggestion{"get_dashboard", map[string]any{"dashboard_id": res.Dashboard.ID}, "the dashboard as it is now"})
 	return &answer{data: res, text: text}
 }
 
@@ -182,7 +192,7 @@ func newCreateDashboard(s *Server) (*tool, error) {
 			{name: "description", kind: kindText},
 			{name: "template", kind: kindText, description: "Id of a template."},
 			jsonParam("template_parameters_json", `Of the template, for example {"service_name":"checkout"}.`, true, false), jsonParam("widgets_json", "List of widgets.", false, false),
-			jsonParam("time_range_json", `For example {"type":"relative","value":"6h"}.`, true, false), jsonParam("dashboard_json", "Whole definition; name and description win.", true, false),
+			jsonParam("time_range_json", `For example {"type":"relative","value":"6h"}.`, true, false), jsonParam("dashboard_json", "Whole definition; name and description win.", true, false), validateParam(),
 		},
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
 			if a.text("template") != nil {
@@ -216,7 +226,7 @@ func newCreateDashboard(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), Source: source}, "It was created."), nil
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), Source: source, Validation: s.validateIf(ctx, a, out, out.GetWidgets())}, "It was created."), nil
 		},
 	})
 }
@@ -333,7 +343,7 @@ func (s *Server) fromTemplate(ctx context.Context, a *arguments) (*answer, error
 	if err != nil {
 		return nil, s.withTemplates(ctx, err)
 	}
-	return changeAnswer(dashboardChange{Dashboard: changedRow(out), Source: "template", Template: a.text("template")}, "It was created from the template."), nil
+	return changeAnswer(dashboardChange{Dashboard: changedRow(out), Source: "template", Template: a.text("template"), Validation: s.validateIf(ctx, a, out, out.GetWidgets())}, "It was created from the template."), nil
 }
 
 // withTemplates adds the ids of the templates to a failure to find one, which includes an id of the wrong form.

@@ -95,25 +95,26 @@ func (s *Server) diagnose(ctx context.Context, a *arguments, w timeRange) (*answ
 		fmt.Sprintf("- Throughput: %s spans/s", number(res.Health.Throughput)), fmt.Sprintf("- Errors: %s (%s spans)", percent(res.Health.ErrorRate), number(res.Health.ErrorCount)),
 		fmt.Sprintf("- Latency: p50 %s ms, p95 %s ms, p99 %s ms; apdex %s", number(res.Health.P50Ms), number(res.Health.P95Ms), number(res.Health.P99Ms), number(res.Health.Apdex)),
 	}}
-	if was != nil {
+	if was == nil {
+		lines.rows = append(lines.rows, fmt.Sprintf("- The %s before: it sent no spans, so whatever is found counts as new", w.end.Sub(w.start)))
+	} else {
 		res.Previous = &before
 		lines.rows = append(lines.rows, fmt.Sprintf("- The %s before: %s spans/s, errors %s, p95 %s ms", w.end.Sub(w.start), number(before.Throughput), percent(before.ErrorRate), number(before.P95Ms)))
 	}
 	text := page{scope: a.scope(w, "service", "environment"), blocks: []block{lines, causeBlock(res.LikelyCauses)}}
-	var cells, traceRows [][]string
+	var cells [][]string
 	for _, x := range e.errors.GetData()[:min(len(e.errors.GetData()), diagnosedErrors)] {
 		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), clip(x.GetErrorLabel(), 300), x.GetCount()})
 		cells = append(cells, []string{x.GetFingerprintHash(), clip(x.GetErrorLabel(), 160), number(x.GetCount())})
 	}
-	for _, t := range traces {
-		res.RecentTraces = append(res.RecentTraces, toTraceRow(t))
-		traceRows = append(traceRows, traceCells(t))
+	if res.RecentTraces, err = s.traceRows(ctx, traces); err != nil {
+		return nil, err
 	}
 	for _, l := range logs {
 		res.RecentLogs = append(res.RecentLogs, toLogRow(l))
 	}
 	text.blocks = append(text.blocks, table("Top errors", "No span failed.", []string{"Fingerprint", "Error", "Count"}, cells),
-		table("Latest traces", "No trace.", []string{"Trace", "Start", "Service", "Root span", "ms", ""}, traceRows), logTable("Latest logs", "No log record.", res.RecentLogs))
+		traceTable("Latest traces", "No trace.", res.RecentTraces), logTable("Latest logs", "No log record.", res.RecentLogs))
 	if len(res.TopErrors) > 0 {
 		text.next = append(text.next, suggestion{"error_detail", a.again(w, map[string]any{"fingerprint": res.TopErrors[0].FingerprintHash}, "service", "environment"), "the most frequent error"})
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
@@ -69,14 +68,12 @@ func newFindSlowTraces(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			var cells [][]string
-			for _, r := range rows {
-				res.Traces = append(res.Traces, toTraceRow(r))
-				cells = append(cells, traceCells(r))
+			if res.Traces, err = s.traceRows(ctx, rows); err != nil {
+				return nil, err
 			}
 			text.blocks = []block{
 				{heading: "Durations of root spans", rows: []string{fmt.Sprintf("- p50 %s ms, p95 %s ms, shortest %s ms, longest %s ms", number(stats.P50Ms), number(stats.P95Ms), number(stats.MinMs), number(stats.MaxMs))}},
-				table("Slowest", "No trace was found.", []string{"Trace", "Start", "Service", "Root span", "ms", ""}, cells),
+				traceTable("Slowest", "No trace was found.", res.Traces),
 			}
 			if len(rows) > 0 {
 				trace, err := s.clients.traces.GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: rows[0].GetId()})
@@ -267,16 +264,4 @@ func repeatedBlock(list []repeatedOp) block {
 		b.rows = append(b.rows, fmt.Sprintf("- %s: %s, %d times, %s ms together", r.ServiceName, clip(oneLine(r.SpanName), 200), r.Count, number(r.TotalMs)))
 	}
 	return b
-}
-
-func toTraceRow(r *svcv2.TraceSummary) traceRow {
-	return traceRow{r.GetId(), r.GetRootSpanName(), r.GetRootServiceName(), r.GetDurationMs(), r.GetRootHasError(), r.GetRootStatusCode(), clock(r.GetStartTime().AsTime())}
-}
-
-func traceCells(r *svcv2.TraceSummary) []string {
-	failed := ""
-	if r.GetRootHasError() {
-		failed = "error"
-	}
-	return []string{r.GetId(), clock(r.GetStartTime().AsTime()), r.GetRootServiceName(), clip(strings.TrimSpace(r.GetRootSpanName()), 120), number(r.GetDurationMs()), failed}
 }

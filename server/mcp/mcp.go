@@ -87,7 +87,11 @@ type clients struct {
 	replays       svcv2.SessionReplaysServiceClient
 	productEvents svcv2.ProductEventsServiceClient
 	dashboards    svcv2.DashboardsServiceClient
-	feedback      svcv2.AgentFeedbackServiceClient
+	dashboardData svcv2.DashboardDataServiceClient
+	agents        svcv2.AgentSessionsServiceClient
+	// instrumentation has the audit and the recommendations.
+	instrumentation svcv2.InstrumentationServiceClient
+	feedback        svcv2.AgentFeedbackServiceClient
 }
 
 // New makes the server. It fails when a tool is missing from the contract, or the contract names a tool that does not exist.
@@ -109,6 +113,8 @@ func New(cfg Config) (*Server, error) {
 		sql: svcv2.NewSqlServiceClient(cfg.Conn), query: svcv2.NewQueryServiceClient(cfg.Conn),
 		replays: svcv2.NewSessionReplaysServiceClient(cfg.Conn), productEvents: svcv2.NewProductEventsServiceClient(cfg.Conn),
 		dashboards: svcv2.NewDashboardsServiceClient(cfg.Conn), feedback: svcv2.NewAgentFeedbackServiceClient(cfg.Conn),
+		dashboardData: svcv2.NewDashboardDataServiceClient(cfg.Conn), agents: svcv2.NewAgentSessionsServiceClient(cfg.Conn),
+		instrumentation: svcv2.NewInstrumentationServiceClient(cfg.Conn),
 	}}
 	if cfg.Registerer != nil {
 		if err := cfg.Registerer.Register(s.durations); err != nil {

@@ -284,8 +284,8 @@ func TestScopes(t *testing.T) {
 	srv := server(t, b, callers, nil)
 	session := connect(t, srv, "traces")
 	tools := declared(t, session)
-	// Feedback needs no scope.
-	if len(tools) != 4 || tools["send_svc_feedback"] == nil || tools["search_traces"] == nil || tools["inspect_trace"] == nil || tools["inspect_span"] == nil {
+	// Feedback needs no scope; agents are seen in spans.
+	if len(tools) != 9 || tools["get_agent_tool_error"] == nil || tools["send_svc_feedback"] == nil || tools["search_traces"] == nil || tools["inspect_trace"] == nil || tools["inspect_span"] == nil {
 		t.Errorf("a key with traces:read sees %v", tools)
 	}
 	if d := failureOf(t, call(t, session, "search_logs", nil)); d.Tag != "@svc/http/v2/InsufficientScopeError" {

@@ -86,6 +86,9 @@ func newMineLogPatterns(s *Server) (*tool, error) {
 			}
 			text := page{scope: a.scope(w, "service", "environment", "severity", "search", "trace_id")}
 			text.blocks = []block{table("", "No record matches. Try a longer time range or fewer filters.", []string{"", "Records", "Before", "Severity", "Service", "Pattern", "Sample"}, cells)}
+			if len(cells) > 0 && !slices.ContainsFunc(res.Patterns, func(p patternRow) bool { return p.PreviousCount > 0 }) {
+				text.notes = append(text.notes, "No record matched in the time before, so every pattern counts as new; choose a time range that begins after the data does to see what changed.")
+			}
 			if len(cells) > 0 {
 				text.shown = fmt.Sprintf("Shown: %d patterns of %s records, found in a sample of %d.", len(cells), number(res.TotalCount), res.TotalSampled)
 				first := res.Patterns[0]

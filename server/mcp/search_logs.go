@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
@@ -10,10 +11,12 @@ import (
 const maxBodyText = 4000
 
 type logsResult struct {
-	TimeRange  timeRange   `json:"timeRange"`
-	Logs       []logRow    `json:"logs" jsonschema:"latest first"`
-	Filters    logsFilters `json:"filters"`
-	Pagination pagination  `json:"pagination"`
+	TimeRange  timeRange          `json:"timeRange"`
+	TotalCount float64            `json:"totalCount"`
+	BySeverity map[string]float64 `json:"bySeverity"`
+	Logs       []logRow           `json:"logs" jsonschema:"latest first"`
+	Filters    logsFilters        `json:"filters"`
+	Pagination pagination         `json:"pagination"`
 }
 
 type logRow struct {
@@ -70,11 +73,24 @@ func newSearchLogs(s *Server) (*tool, error) {
 				TraceId: a.text("trace_id"), SpanId: a.text("span_id"),
 			}
 			offset, limit := a.integer("offset"), a.integer("limit")
-			rows, more, err := collect(ctx, nil, offset, limit, s.fetchLogs(w, filters))
+			var rows []*svcv2.Log
+			var more bool
+			var counts *svcv2.LogBreakdown
+			err = parallel(
+				func() (err error) {
+					rows, more, err = collect(ctx, nil, offset, limit, s.fetchLogs(w, filters))
+					return err
+				},
+				func() (err error) {
+					most := int32(100)
+					counts, err = s.clients.logs.QueryLogBreakdown(ctx, &svcv2.QueryLogBreakdownRequest{StartTime: w.startProto(), EndTime: w.endProto(), Aggregation: "count", GroupBy: "severity", Limit: &most, Filters: filters})
+					return err
+				},
+			)
 			if err != nil {
 				return nil, err
 			}
-			return logsAnswer(a, w, rows, newPagination(offset, limit, len(rows), more)), nil
+			return logsAnswer(a, w, rows, counts, newPagination(offset, limit, len(rows), more)), nil
 		},
 	}, nil
 }
@@ -105,11 +121,22 @@ func logTable(heading, empty string, logs []logRow) block {
 	return table(heading, empty, []string{"Time", "Severity", "Service", "Body", "Trace"}, cells)
 }
 
-func logsAnswer(a *arguments, w timeRange, rows []*svcv2.Log, p pagination) *answer {
+func logsAnswer(a *arguments, w timeRange, rows []*svcv2.Log, counts *svcv2.LogBreakdown, p pagination) *answer {
 	res := logsResult{TimeRange: w, Logs: []logRow{}, Pagination: p, Filters: logsFilters{
 		Service: a.text("service"), Environment: a.text("environment"), Severity: a.text("severity"), Search: a.text("search"),
 		TraceID: a.text("trace_id"), SpanID: a.text("span_id"),
 	}}
+	res.BySeverity = map[string]float64{}
+	var parts []string
+	for _, c := range counts.GetData() {
+		name := c.GetName()
+		if name == "" {
+			name = "none"
+		}
+		res.TotalCount += c.GetValue()
+		res.BySeverity[name] += c.GetValue()
+		parts = append(parts, name+" "+number(c.GetValue()))
+	}
 	trace := ""
 	for _, r := range rows {
 		res.Logs = append(res.Logs, toLogRow(r))
@@ -118,6 +145,9 @@ func logsAnswer(a *arguments, w timeRange, rows []*svcv2.Log, p pagination) *ans
 		}
 	}
 	text := page{scope: a.scope(w, logFilterNames()...), shown: p.shown(len(rows), "records")}
+	if len(rows) > 0 {
+		text.scope = append(text.scope, pair{"Matching", number(res.TotalCount) + " records (" + strings.Join(parts, ", ") + ")"})
+	}
 	text.blocks = []block{logTable("", "No record matches. Try a longer time range, a shorter search text or fewer filters.", res.Logs)}
 	if trace != "" {
 		text.next = append(text.next, suggestion{"inspect_trace", map[string]any{"trace_id": trace}, "the trace of the latest of these records that has one"})

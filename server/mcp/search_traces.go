@@ -12,20 +12,26 @@ import (
 const maxSearch = 7 * 24 * time.Hour
 
 type tracesResult struct {
-	TimeRange  timeRange     `json:"timeRange"`
-	Traces     []traceRow    `json:"traces" jsonschema:"latest first, each described by its root span"`
-	Filters    tracesFilters `json:"filters"`
-	Pagination pagination    `json:"pagination"`
+	TimeRange timeRange     `json:"timeRange"`
+	Traces    []traceRow    `json:"traces" jsonschema:"latest first, each described by its root span"`
+	Filters   tracesFilters `json:"filters"`
+	// SpanLevel says that the filters held on any span of a trace, not on its root alone.
+	SpanLevel  bool       `json:"spanLevel"`
+	Pagination pagination `json:"pagination"`
 }
 
 type traceRow struct {
-	TraceID         string  `json:"traceId"`
-	RootSpanName    string  `json:"rootSpanName"`
-	RootServiceName string  `json:"rootServiceName"`
-	DurationMs      float64 `json:"durationMs" jsonschema:"duration of the root span in milliseconds"`
-	HasError        bool    `json:"hasError" jsonschema:"whether the root span failed"`
-	StatusCode      string  `json:"statusCode" jsonschema:"Ok, Error or Unset"`
-	StartTime       string  `json:"startTime" jsonschema:"start of the root span, RFC 3339"`
+	TraceID         string   `json:"traceId"`
+	RootSpanName    string   `json:"rootSpanName"`
+	RootServiceName string   `json:"rootServiceName"`
+	DurationMs      float64  `json:"durationMs" jsonschema:"duration of the root span in milliseconds"`
+	HasError        bool     `json:"hasError" jsonschema:"whether the root span failed"`
+	StatusCode      string   `json:"statusCode" jsonschema:"Ok, Error or Unset"`
+	StartTime       string   `json:"startTime" jsonschema:"start of the root span, RFC 3339"`
+	SpanCount       int32    `json:"spanCount"`
+	ErrorCount      int32    `json:"errorCount"`
+	Services        []string `json:"services"`
+	ErrorMessage    string   `json:"errorMessage,omitempty"`
 }
 
 type tracesFilters struct {
@@ -85,7 +91,11 @@ func newSearchTraces(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return tracesAnswer(a, w, rows, newPagination(offset, limit, len(rows), more)), nil
+			list, err := s.traceRows(ctx, rows)
+			if err != nil {
+				return nil, err
+			}
+			return tracesAnswer(a, w, list, newPagination(offset, limit, len(rows), more)), nil
 		},
 	}, nil
 }
@@ -122,34 +132,23 @@ func traceFilters(a *arguments) (*svcv2.TraceFilters, error) {
 	return nil, nil
 }
 
-func tracesAnswer(a *arguments, w timeRange, rows []*svcv2.TraceSummary, p pagination) *answer {
-	res := tracesResult{TimeRange: w, Traces: []traceRow{}, Pagination: p, Filters: tracesFilters{
+func tracesAnswer(a *arguments, w timeRange, rows []traceRow, p pagination) *answer {
+	res := tracesResult{TimeRange: w, Traces: rows, Pagination: p, SpanLevel: a.text("span_name") != nil && a.values["root_only"] != true, Filters: tracesFilters{
 		Service: a.text("service"), Environment: a.text("environment"), SpanName: a.text("span_name"), HasError: a.flag("has_error"),
 		MinDurationMs: a.number("min_duration_ms"), MaxDurationMs: a.number("max_duration_ms"), HTTPMethod: a.text("http_method"),
 		AttributeKey: a.text("attribute_key"), AttributeValue: a.text("attribute_value"), RootOnly: a.values["root_only"] == true,
 	}}
-	var cells [][]string
-	for _, r := range rows {
-		start := clock(r.GetStartTime().AsTime())
-		res.Traces = append(res.Traces, traceRow{r.GetId(), r.GetRootSpanName(), r.GetRootServiceName(), r.GetDurationMs(), r.GetRootHasError(), r.GetRootStatusCode(), start})
-		failed := ""
-		if r.GetRootHasError() {
-			failed = "error"
-		}
-		cells = append(cells, []string{r.GetId(), start, r.GetRootServiceName(), clip(r.GetRootSpanName(), 120), number(r.GetDurationMs()), failed})
-	}
 	text := page{scope: a.scope(w, traceFilterNames()...), shown: p.shown(len(rows), "traces")}
-	text.blocks = []block{table("", "No trace matches. Names are matched exactly; try a longer time range or fewer filters, or look them up with list_services.",
-		[]string{"Trace", "Start", "Service", "Root span", "ms", ""}, cells)}
+	text.blocks = []block{traceTable("", "No trace matches. Names are matched exactly; try a longer time range or fewer filters, or look them up with list_services.", rows)}
 	if len(rows) > 0 {
 		pick, reason := rows[0], "the latest of these traces in full"
 		for _, r := range rows {
-			if r.GetRootHasError() {
+			if r.HasError {
 				pick, reason = r, "the latest failed trace in full, with its logs"
 				break
 			}
 		}
-		text.next = append(text.next, suggestion{"inspect_trace", map[string]any{"trace_id": pick.GetId()}, reason})
+		text.next = append(text.next, suggestion{"inspect_trace", map[string]any{"trace_id": pick.TraceID}, reason})
 	} else {
 		text.next = append(text.next, suggestion{"list_services", a.again(w, nil, "environment"), "which services sent spans"})
 	}

@@ -45,7 +45,34 @@ func outputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Sche
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
 	dropNull(schema)
+	prune(schema)
 	return schema, nil
+}
+
+// describedFields is how many fields the rows of a list may have for an output schema to name them.
+const describedFields = 8
+
+// prune leaves out of the schema of a result what lies deeper than the fields of the rows of its lists, and rows of many fields: the data shows
+// them as well, and the list of tools stays short.
+func prune(s *jsonschema.Schema) {
+	bare := func(s *jsonschema.Schema) {
+		if s != nil {
+			s.Properties, s.PropertyOrder = nil, nil
+		}
+	}
+	for _, p := range s.Properties {
+		bare(p)
+		if p.Items == nil {
+			continue
+		}
+		if len(p.Items.Properties) > describedFields {
+			bare(p.Items)
+		}
+		for _, q := range p.Items.Properties {
+			bare(q)
+			bare(q.Items)
+		}
+	}
 }
 
 // dropNull removes the null that schemas of slices and pointers allow: results leave out what they do not have, and an empty list

@@ -30,11 +30,12 @@ func toolsets() []toolset {
 		}},
 		{"errors", []func(*Server) (*tool, error){newFindErrors, newErrorDetail}},
 		{"dashboards", []func(*Server) (*tool, error){
-			newListDashboards, newGetDashboard, newDescribeDashboardSchema, newCreateDashboard, newUpdateDashboard, newAddDashboardWidget, newUpdateDashboardWidget,
+			newListDashboards, newGetDashboard, newDescribeDashboardSchema, newInspectChartData, newCreateDashboard, newUpdateDashboard, newAddDashboardWidget, newUpdateDashboardWidget,
 			newRemoveDashboardWidget, newReorderDashboardWidgets, newReplaceDashboardWidgets,
 		}},
 		{"sessions", []func(*Server) (*tool, error){newSearchSessions, newGetSessionTranscript, newGetSessionTraces, newListProductEvents, newQueryFunnel}},
-		{"agents", []func(*Server) (*tool, error){newListAgentSessions, newGetAgentSession, newGetAgentToolsOverview}},
+		{"agents", []func(*Server) (*tool, error){newListAgentSessions, newGetAgentSession, newGetAgentSessionTranscript, newGetAgentToolsOverview, newGetAgentToolError}},
+		{"setup", []func(*Server) (*tool, error){newAuditSetup, newGetInstrumentationRecommendations}},
 		{"feedback", []func(*Server) (*tool, error){newSendFeedback}},
 	}
 }

@@ -25,6 +25,7 @@ const (
 	DashboardTemplate = "dtpl"
 	DashboardVersion  = "dbv"
 	Invitation        = "invt"
+	Recommendation    = "rec"
 	SessionReplay     = "srep"
 )
 

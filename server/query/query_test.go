@@ -41,8 +41,27 @@ func cases() map[string]Statement {
 		ServiceName: value("service"), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), ExceptionType: value("type"),
 		Search: value("search"), Fingerprints: []uint64{1, 1<<64 - 1}, RootOnly: true,
 	}
+	agents := AgentFilters{
+		Services: []string{marker}, Environments: []string{marker}, Models: []string{marker}, Agents: []string{marker}, Tools: []string{marker}, Vendors: []string{marker},
+	}
+	fingerprint := uint64(7)
 	all := map[string]Statement{
-		"list_services": ListServices(ServiceList{Window: w, Offset: 20, Limit: 21, Rollups: AllRollups()}),
+		"setup_services":       SetupServices(w),
+		"setup_logs":           SetupLogs(w),
+		"setup_links":          SetupLinks(w, 3),
+		"setup_keys":           SetupKeys(w),
+		"setup_values":         SetupValues(w, 1000),
+		"setup_metrics":        SetupMetrics(w, 5000),
+		"trace_figures":        TraceFigures(w, []string{traceID}),
+		"agent_sessions":       AgentSessions(AgentSessionSearch{Window: w, Limit: 21}),
+		"agent_sessions_all":   AgentSessions(AgentSessionSearch{Window: w, Filters: agents, Search: marker, HasErrors: ptr(true), NoTraces: true, Ranges: []AgentRange{{"cost", ptr(1.5), ptr(2.5)}}, SortBy: "duration_ms", Ascending: true, Offset: 20, Limit: 21}),
+		"agent_session":        AgentSessionSpans(w, marker, 300),
+		"agent_session_trace":  AgentSessionSpans(w, "trace:"+marker, 0),
+		"agent_tools":          AgentTools(w, agents, marker),
+		"agent_tool_failures":  AgentToolFailures(w, agents, &fingerprint),
+		"agent_failure_counts": AgentFailureCounts(w, AgentFilters{Tools: []string{marker}}, fingerprint),
+		"agent_samples":        AgentFailureSamples(w, AgentFilters{Tools: []string{marker}}, fingerprint, marker, 800, 11),
+		"list_services":        ListServices(ServiceList{Window: w, Offset: 20, Limit: 21, Rollups: AllRollups()}),
 		"list_services_filtered": ListServices(ServiceList{
 			Window: w, DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), Limit: 21,
 		}),

@@ -379,6 +379,10 @@ const (
 	ErrorTag_ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND ErrorTag = 174
 	// No such variable in the dashboard. Additive.
 	ErrorTag_ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND ErrorTag = 175
+	// No agent session with this id in the window. Additive.
+	ErrorTag_ERROR_TAG_AGENT_SESSION_NOT_FOUND ErrorTag = 176
+	// No such failure of a tool in the window. Additive.
+	ErrorTag_ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND ErrorTag = 177
 )
 
 // Enum value maps for ErrorTag.
@@ -560,6 +564,8 @@ var (
 		173: "ERROR_TAG_METRIC_NOT_FOUND",
 		174: "ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND",
 		175: "ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND",
+		176: "ERROR_TAG_AGENT_SESSION_NOT_FOUND",
+		177: "ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND",
 	}
 	ErrorTag_value = map[string]int32{
 		"ERROR_TAG_UNSPECIFIED":                                   0,
@@ -738,6 +744,8 @@ var (
 		"ERROR_TAG_METRIC_NOT_FOUND":                              173,
 		"ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND":                    174,
 		"ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND":                  175,
+		"ERROR_TAG_AGENT_SESSION_NOT_FOUND":                       176,
+		"ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND":                    177,
 	}
 )
 
@@ -772,7 +780,7 @@ var File_svc_v2_errors_proto protoreflect.FileDescriptor
 
 const file_svc_v2_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\x9f\xcc\x01\n" +
+	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xdf\xce\x01\n" +
 	"\bErrorTag\x12\x19\n" +
 	"\x15ERROR_TAG_UNSPECIFIED\x10\x00\x12~\n" +
 	"\x19ERROR_TAG_INVALID_REQUEST\x10\x01\x1a_\xea\xf9\x18[\n" +
@@ -1130,7 +1138,12 @@ const file_svc_v2_errors_proto_rawDesc = "" +
 	"$ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND\x10\xae\x01\x1as\xea\xf9\x18o\n" +
 	"-@svc/http/errors/DashboardWidgetNotFoundError\x10\x94\x03\x1a\x1adashboard_widget_not_found\"\x0eNo such widget*\x04noneB\twidget_id\x12\xa5\x01\n" +
 	"&ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND\x10\xaf\x01\x1ax\xea\xf9\x18t\n" +
-	"/@svc/http/errors/DashboardVariableNotFoundError\x10\x94\x03\x1a\x1cdashboard_variable_not_found\"\x10No such variable*\x04noneB\bvariableB\x8a\x01\n" +
+	"/@svc/http/errors/DashboardVariableNotFoundError\x10\x94\x03\x1a\x1cdashboard_variable_not_found\"\x10No such variable*\x04noneB\bvariable\x12\x99\x01\n" +
+	"!ERROR_TAG_AGENT_SESSION_NOT_FOUND\x10\xb0\x01\x1aq\xea\xf9\x18m\n" +
+	"&@svc/http/v2/AgentSessionNotFoundError\x10\x94\x03\x1a\x17agent_session_not_found\"\x15No such agent session*\x04noneB\n" +
+	"session_id\x12\xa1\x01\n" +
+	"$ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND\x10\xb1\x01\x1av\xea\xf9\x18r\n" +
+	"(@svc/http/v2/AgentToolErrorNotFoundError\x10\x94\x03\x1a\x1aagent_tool_error_not_found\"\x14No such tool failure*\x04noneB\vfingerprintB\x8a\x01\n" +
 	"\n" +
 	"com.svc.v2B\vErrorsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

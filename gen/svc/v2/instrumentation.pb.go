@@ -244,6 +244,790 @@ func (x *TelemetrySignal) GetLastSeen() *timestamppb.Timestamp {
 	return nil
 }
 
+// Which page of recommendations.
+type ListInstrumentationRecommendationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Page size, 1 to 100; 20 when left out.
+	Limit *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
+	// The `next_cursor` of the previous page; left out for the first.
+	Cursor        *string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListInstrumentationRecommendationsRequest) Reset() {
+	*x = ListInstrumentationRecommendationsRequest{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListInstrumentationRecommendationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListInstrumentationRecommendationsRequest) ProtoMessage() {}
+
+func (x *ListInstrumentationRecommendationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListInstrumentationRecommendationsRequest.ProtoReflect.Descriptor instead.
+func (*ListInstrumentationRecommendationsRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ListInstrumentationRecommendationsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListInstrumentationRecommendationsRequest) GetCursor() string {
+	if x != nil && x.Cursor != nil {
+		return *x.Cursor
+	}
+	return ""
+}
+
+// A page of recommendations.
+type ListInstrumentationRecommendationsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always `list`.
+	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
+	// The recommendations of this page.
+	Data []*Recommendation `protobuf:"bytes,2,rep,name=data" json:"data,omitempty"`
+	// True when a further page exists.
+	HasMore bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
+	// Cursor of the next page; null on the last.
+	NextCursor    *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListInstrumentationRecommendationsResponse) Reset() {
+	*x = ListInstrumentationRecommendationsResponse{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListInstrumentationRecommendationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListInstrumentationRecommendationsResponse) ProtoMessage() {}
+
+func (x *ListInstrumentationRecommendationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListInstrumentationRecommendationsResponse.ProtoReflect.Descriptor instead.
+func (*ListInstrumentationRecommendationsResponse) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ListInstrumentationRecommendationsResponse) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *ListInstrumentationRecommendationsResponse) GetData() []*Recommendation {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *ListInstrumentationRecommendationsResponse) GetHasMore() bool {
+	if x != nil {
+		return x.HasMore
+	}
+	return false
+}
+
+func (x *ListInstrumentationRecommendationsResponse) GetNextCursor() string {
+	if x != nil && x.NextCursor != nil {
+		return *x.NextCursor
+	}
+	return ""
+}
+
+// Which recommendation to dismiss.
+type DismissInstrumentationRecommendationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier of the recommendation, `rec_…`.
+	Id            string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DismissInstrumentationRecommendationRequest) Reset() {
+	*x = DismissInstrumentationRecommendationRequest{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DismissInstrumentationRecommendationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DismissInstrumentationRecommendationRequest) ProtoMessage() {}
+
+func (x *DismissInstrumentationRecommendationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DismissInstrumentationRecommendationRequest.ProtoReflect.Descriptor instead.
+func (*DismissInstrumentationRecommendationRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *DismissInstrumentationRecommendationRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// Which recommendation to reopen.
+type ReopenInstrumentationRecommendationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier of the recommendation, `rec_…`.
+	Id            string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReopenInstrumentationRecommendationRequest) Reset() {
+	*x = ReopenInstrumentationRecommendationRequest{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReopenInstrumentationRecommendationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReopenInstrumentationRecommendationRequest) ProtoMessage() {}
+
+func (x *ReopenInstrumentationRecommendationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReopenInstrumentationRecommendationRequest.ProtoReflect.Descriptor instead.
+func (*ReopenInstrumentationRecommendationRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ReopenInstrumentationRecommendationRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// What an attribute's name could do better.
+type Recommendation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier, `rec_…`.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Always `recommendation`.
+	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
+	// Number within the organization, from 1, in the order in which they were found.
+	Number int32 `protobuf:"varint,3,opt,name=number" json:"number,omitempty"`
+	// What it is about: `rename:`, `dual:` or `naming:` and the source key.
+	RecommendationKey string `protobuf:"bytes,4,opt,name=recommendation_key,json=recommendationKey" json:"recommendation_key,omitempty"`
+	// `rename`: the key is deprecated; `double-emission`: it is sent beside its replacement; `naming`: it is not dotted lower case.
+	Kind string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
+	// The attribute key that spans carry.
+	SourceKey string `protobuf:"bytes,6,opt,name=source_key,json=sourceKey" json:"source_key,omitempty"`
+	// The key that should take its place; null when there is no standard name.
+	CanonicalKey *string `protobuf:"bytes,7,opt,name=canonical_key,json=canonicalKey" json:"canonical_key,omitempty"`
+	// `applied` when an attribute mapping took care of it, `resolved` when it is no longer sent.
+	Status string `protobuf:"bytes,8,opt,name=status" json:"status,omitempty"`
+	// Spans with the key in the 24 hours before it was last found.
+	UsageCount float64 `protobuf:"fixed64,9,opt,name=usage_count,json=usageCount" json:"usage_count,omitempty"`
+	// When it was opened, last.
+	OpenedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=opened_at,json=openedAt" json:"opened_at,omitempty"`
+	// When its status last changed.
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	// When it was applied or resolved; null while it is not.
+	ResolvedAt    *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=resolved_at,json=resolvedAt" json:"resolved_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Recommendation) Reset() {
+	*x = Recommendation{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Recommendation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Recommendation) ProtoMessage() {}
+
+func (x *Recommendation) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Recommendation.ProtoReflect.Descriptor instead.
+func (*Recommendation) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Recommendation) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Recommendation) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *Recommendation) GetNumber() int32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Recommendation) GetRecommendationKey() string {
+	if x != nil {
+		return x.RecommendationKey
+	}
+	return ""
+}
+
+func (x *Recommendation) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Recommendation) GetSourceKey() string {
+	if x != nil {
+		return x.SourceKey
+	}
+	return ""
+}
+
+func (x *Recommendation) GetCanonicalKey() string {
+	if x != nil && x.CanonicalKey != nil {
+		return *x.CanonicalKey
+	}
+	return ""
+}
+
+func (x *Recommendation) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Recommendation) GetUsageCount() float64 {
+	if x != nil {
+		return x.UsageCount
+	}
+	return 0
+}
+
+func (x *Recommendation) GetOpenedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OpenedAt
+	}
+	return nil
+}
+
+func (x *Recommendation) GetUpdatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return nil
+}
+
+func (x *Recommendation) GetResolvedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ResolvedAt
+	}
+	return nil
+}
+
+// Nothing to choose.
+type GetSetupAuditRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSetupAuditRequest) Reset() {
+	*x = GetSetupAuditRequest{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSetupAuditRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSetupAuditRequest) ProtoMessage() {}
+
+func (x *GetSetupAuditRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSetupAuditRequest.ProtoReflect.Descriptor instead.
+func (*GetSetupAuditRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{8}
+}
+
+// How well the organization is set up.
+type SetupAudit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always `setup_audit`.
+	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
+	// When it was made.
+	GeneratedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt" json:"generated_at,omitempty"`
+	// Whether the organization sent traces, logs or metrics in the last 24 hours.
+	DataStatus string `protobuf:"bytes,3,opt,name=data_status,json=dataStatus" json:"data_status,omitempty"`
+	// False when the telemetry store did not answer: the checks that need it are skipped.
+	TelemetryChecksAvailable bool `protobuf:"varint,4,opt,name=telemetry_checks_available,json=telemetryChecksAvailable" json:"telemetry_checks_available,omitempty"`
+	// How many checks failed by severity, passed and were skipped.
+	Summary *SetupAuditSummary `protobuf:"bytes,5,opt,name=summary" json:"summary,omitempty"`
+	// All checks, in a fixed order.
+	Checks []*SetupAuditCheck `protobuf:"bytes,6,rep,name=checks" json:"checks,omitempty"`
+	// Recommendations that are open.
+	OpenRecommendationCount int32 `protobuf:"varint,7,opt,name=open_recommendation_count,json=openRecommendationCount" json:"open_recommendation_count,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
+}
+
+func (x *SetupAudit) Reset() {
+	*x = SetupAudit{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetupAudit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetupAudit) ProtoMessage() {}
+
+func (x *SetupAudit) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetupAudit.ProtoReflect.Descriptor instead.
+func (*SetupAudit) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *SetupAudit) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *SetupAudit) GetGeneratedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GeneratedAt
+	}
+	return nil
+}
+
+func (x *SetupAudit) GetDataStatus() string {
+	if x != nil {
+		return x.DataStatus
+	}
+	return ""
+}
+
+func (x *SetupAudit) GetTelemetryChecksAvailable() bool {
+	if x != nil {
+		return x.TelemetryChecksAvailable
+	}
+	return false
+}
+
+func (x *SetupAudit) GetSummary() *SetupAuditSummary {
+	if x != nil {
+		return x.Summary
+	}
+	return nil
+}
+
+func (x *SetupAudit) GetChecks() []*SetupAuditCheck {
+	if x != nil {
+		return x.Checks
+	}
+	return nil
+}
+
+func (x *SetupAudit) GetOpenRecommendationCount() int32 {
+	if x != nil {
+		return x.OpenRecommendationCount
+	}
+	return 0
+}
+
+// Counts of checks.
+type SetupAuditSummary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Failed checks of severity critical.
+	Critical int32 `protobuf:"varint,1,opt,name=critical" json:"critical,omitempty"`
+	// Failed checks of severity warn.
+	Warn int32 `protobuf:"varint,2,opt,name=warn" json:"warn,omitempty"`
+	// Failed checks of severity info.
+	Info int32 `protobuf:"varint,3,opt,name=info" json:"info,omitempty"`
+	// Checks that passed.
+	Pass int32 `protobuf:"varint,4,opt,name=pass" json:"pass,omitempty"`
+	// Checks that could not be made.
+	Skip          int32 `protobuf:"varint,5,opt,name=skip" json:"skip,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetupAuditSummary) Reset() {
+	*x = SetupAuditSummary{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetupAuditSummary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetupAuditSummary) ProtoMessage() {}
+
+func (x *SetupAuditSummary) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetupAuditSummary.ProtoReflect.Descriptor instead.
+func (*SetupAuditSummary) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *SetupAuditSummary) GetCritical() int32 {
+	if x != nil {
+		return x.Critical
+	}
+	return 0
+}
+
+func (x *SetupAuditSummary) GetWarn() int32 {
+	if x != nil {
+		return x.Warn
+	}
+	return 0
+}
+
+func (x *SetupAuditSummary) GetInfo() int32 {
+	if x != nil {
+		return x.Info
+	}
+	return 0
+}
+
+func (x *SetupAuditSummary) GetPass() int32 {
+	if x != nil {
+		return x.Pass
+	}
+	return 0
+}
+
+func (x *SetupAuditSummary) GetSkip() int32 {
+	if x != nil {
+		return x.Skip
+	}
+	return 0
+}
+
+// One check of the audit.
+type SetupAuditCheck struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always `setup_audit_check`.
+	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
+	// Which check.
+	Id string `protobuf:"bytes,2,opt,name=id" json:"id,omitempty"`
+	// What it belongs to.
+	Category string `protobuf:"bytes,3,opt,name=category" json:"category,omitempty"`
+	// What should hold.
+	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
+	// How bad it is when it does not; fixed for each check.
+	Severity string `protobuf:"bytes,5,opt,name=severity" json:"severity,omitempty"`
+	// `skip` when there is nothing to check, or the telemetry store did not answer.
+	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
+	// The figures behind the status; null when there is nothing to say.
+	Detail *string `protobuf:"bytes,7,opt,name=detail" json:"detail,omitempty"`
+	// What is affected, worst first, at most 20.
+	Affected []*SetupAuditAffected `protobuf:"bytes,8,rep,name=affected" json:"affected,omitempty"`
+	// How many are affected in all.
+	AffectedCount int32 `protobuf:"varint,9,opt,name=affected_count,json=affectedCount" json:"affected_count,omitempty"`
+	// What to do when it fails.
+	FixHint       string `protobuf:"bytes,10,opt,name=fix_hint,json=fixHint" json:"fix_hint,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetupAuditCheck) Reset() {
+	*x = SetupAuditCheck{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetupAuditCheck) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetupAuditCheck) ProtoMessage() {}
+
+func (x *SetupAuditCheck) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetupAuditCheck.ProtoReflect.Descriptor instead.
+func (*SetupAuditCheck) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *SetupAuditCheck) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *SetupAuditCheck) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *SetupAuditCheck) GetCategory() string {
+	if x != nil {
+		return x.Category
+	}
+	return ""
+}
+
+func (x *SetupAuditCheck) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *SetupAuditCheck) GetSeverity() string {
+	if x != nil {
+		return x.Severity
+	}
+	return ""
+}
+
+func (x *SetupAuditCheck) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *SetupAuditCheck) GetDetail() string {
+	if x != nil && x.Detail != nil {
+		return *x.Detail
+	}
+	return ""
+}
+
+func (x *SetupAuditCheck) GetAffected() []*SetupAuditAffected {
+	if x != nil {
+		return x.Affected
+	}
+	return nil
+}
+
+func (x *SetupAuditCheck) GetAffectedCount() int32 {
+	if x != nil {
+		return x.AffectedCount
+	}
+	return 0
+}
+
+func (x *SetupAuditCheck) GetFixHint() string {
+	if x != nil {
+		return x.FixHint
+	}
+	return ""
+}
+
+// Something that a check is about.
+type SetupAuditAffected struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it is.
+	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
+	// Its identifier, if it has one.
+	Id *string `protobuf:"bytes,2,opt,name=id" json:"id,omitempty"`
+	// Its name.
+	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
+	// The figures of it alone.
+	Note          *string `protobuf:"bytes,4,opt,name=note" json:"note,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetupAuditAffected) Reset() {
+	*x = SetupAuditAffected{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetupAuditAffected) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetupAuditAffected) ProtoMessage() {}
+
+func (x *SetupAuditAffected) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetupAuditAffected.ProtoReflect.Descriptor instead.
+func (*SetupAuditAffected) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *SetupAuditAffected) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *SetupAuditAffected) GetId() string {
+	if x != nil && x.Id != nil {
+		return *x.Id
+	}
+	return ""
+}
+
+func (x *SetupAuditAffected) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SetupAuditAffected) GetNote() string {
+	if x != nil && x.Note != nil {
+		return *x.Note
+	}
+	return ""
+}
+
 var File_svc_v2_instrumentation_proto protoreflect.FileDescriptor
 
 const file_svc_v2_instrumentation_proto_rawDesc = "" +
@@ -265,8 +1049,90 @@ const file_svc_v2_instrumentation_proto_rawDesc = "" +
 	"\x05count\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05count\x129\n" +
 	"\n" +
 	"first_seen\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tfirstSeen\x127\n" +
-	"\tlast_seen\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen2\xbf\x01\n" +
-	"\x16InstrumentationService\x12\xa4\x01\n" +
+	"\tlast_seen\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen\"p\n" +
+	")ListInstrumentationRecommendationsRequest\x12$\n" +
+	"\x05limit\x18\x01 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
+	"\x06cursor\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\"\xbf\x01\n" +
+	"*ListInstrumentationRecommendationsResponse\x12\"\n" +
+	"\x06object\x18\x01 \x01(\tB\n" +
+	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12*\n" +
+	"\x04data\x18\x02 \x03(\v2\x16.svc.v2.RecommendationR\x04data\x12\x19\n" +
+	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
+	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
+	"nextCursor\"H\n" +
+	"+DismissInstrumentationRecommendationRequest\x12\x19\n" +
+	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
+	"\x03recR\x02id\"G\n" +
+	"*ReopenInstrumentationRecommendationRequest\x12\x19\n" +
+	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
+	"\x03recR\x02id\"\x81\x05\n" +
+	"\x0eRecommendation\x12\x19\n" +
+	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
+	"\x03recR\x02id\x12,\n" +
+	"\x06object\x18\x02 \x01(\tB\x14\xfa\xf9\x18\x10\x1a\x0erecommendationR\x06object\x12\x16\n" +
+	"\x06number\x18\x03 \x01(\x05R\x06number\x12L\n" +
+	"\x12recommendation_key\x18\x04 \x01(\tB\x1d\xfa\xf9\x18\x19\"\x17rename:http.status_codeR\x11recommendationKey\x129\n" +
+	"\x04kind\x18\x05 \x01(\tB%\xfa\xf9\x18!\x1a\x06rename\x1a\x0fdouble-emission\x1a\x06namingR\x04kind\x125\n" +
+	"\n" +
+	"source_key\x18\x06 \x01(\tB\x16\xfa\xf9\x18\x12\"\x10http.status_codeR\tsourceKey\x12*\n" +
+	"\rcanonical_key\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\fcanonicalKey\x12@\n" +
+	"\x06status\x18\b \x01(\tB(\xfa\xf9\x18$\x1a\x04open\x1a\tdismissed\x1a\aapplied\x1a\bresolvedR\x06status\x12\x1f\n" +
+	"\vusage_count\x18\t \x01(\x01R\n" +
+	"usageCount\x12?\n" +
+	"\topened_at\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\bopenedAt\x12A\n" +
+	"\n" +
+	"updated_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tupdatedAt\x12;\n" +
+	"\vresolved_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"resolvedAt\"\x16\n" +
+	"\x14GetSetupAuditRequest\"\x9a\x03\n" +
+	"\n" +
+	"SetupAudit\x12)\n" +
+	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vsetup_auditR\x06object\x12E\n" +
+	"\fgenerated_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\vgeneratedAt\x122\n" +
+	"\vdata_status\x18\x03 \x01(\tB\x11\xfa\xf9\x18\r\x1a\x02ok\x1a\ano_dataR\n" +
+	"dataStatus\x12<\n" +
+	"\x1atelemetry_checks_available\x18\x04 \x01(\bR\x18telemetryChecksAvailable\x12;\n" +
+	"\asummary\x18\x05 \x01(\v2\x19.svc.v2.SetupAuditSummaryB\x06\xbaH\x03\xc8\x01\x01R\asummary\x12/\n" +
+	"\x06checks\x18\x06 \x03(\v2\x17.svc.v2.SetupAuditCheckR\x06checks\x12:\n" +
+	"\x19open_recommendation_count\x18\a \x01(\x05R\x17openRecommendationCount\"\x7f\n" +
+	"\x11SetupAuditSummary\x12\x1a\n" +
+	"\bcritical\x18\x01 \x01(\x05R\bcritical\x12\x12\n" +
+	"\x04warn\x18\x02 \x01(\x05R\x04warn\x12\x12\n" +
+	"\x04info\x18\x03 \x01(\x05R\x04info\x12\x12\n" +
+	"\x04pass\x18\x04 \x01(\x05R\x04pass\x12\x12\n" +
+	"\x04skip\x18\x05 \x01(\x05R\x04skip\"\xee\x03\n" +
+	"\x0fSetupAuditCheck\x12/\n" +
+	"\x06object\x18\x01 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11setup_audit_checkR\x06object\x12\x1c\n" +
+	"\x02id\x18\x02 \x01(\tB\f\xfa\xf9\x18\b\"\x06RES-02R\x02id\x12u\n" +
+	"\bcategory\x18\x03 \x01(\tBY\xfa\xf9\x18U\x1a\balerting\x1a\rnotifications\x1a\tingestion\x1a\n" +
+	"attributes\x1a\x06traces\x1a\fintegrations\x1a\rdata_platformR\bcategory\x12\x14\n" +
+	"\x05title\x18\x04 \x01(\tR\x05title\x126\n" +
+	"\bseverity\x18\x05 \x01(\tB\x1a\xfa\xf9\x18\x16\x1a\bcritical\x1a\x04warn\x1a\x04infoR\bseverity\x12.\n" +
+	"\x06status\x18\x06 \x01(\tB\x16\xfa\xf9\x18\x12\x1a\x04pass\x1a\x04fail\x1a\x04skipR\x06status\x12\x1d\n" +
+	"\x06detail\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\x06detail\x126\n" +
+	"\baffected\x18\b \x03(\v2\x1a.svc.v2.SetupAuditAffectedR\baffected\x12%\n" +
+	"\x0eaffected_count\x18\t \x01(\x05R\raffectedCount\x12\x19\n" +
+	"\bfix_hint\x18\n" +
+	" \x01(\tR\afixHint\"\x89\x02\n" +
+	"\x12SetupAuditAffected\x12\xa0\x01\n" +
+	"\x04kind\x18\x01 \x01(\tB\x8b\x01\xfa\xf9\x18\x86\x01\x1a\aservice\x1a\n" +
+	"alert_rule\x1a\x11alert_destination\x1a\x11attribute_mapping\x1a\rscrape_target\x1a\n" +
+	"repository\x1a\vintegration\x1a\rattribute_key\x1a\n" +
+	"ingest_key\x1a\x06metricR\x04kind\x12\x1b\n" +
+	"\x02id\x18\x02 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x02id\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1f\n" +
+	"\x04note\x18\x04 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04note2\xdb\n" +
+	"\n" +
+	"\x16InstrumentationService\x12\xd6\x02\n" +
+	"\"ListInstrumentationRecommendations\x121.svc.v2.ListInstrumentationRecommendationsRequest\x1a2.svc.v2.ListInstrumentationRecommendationsResponse\"\xc8\x01\xf2\xf9\x18\x98\x01\n" +
+	"\"listInstrumentationRecommendations\x12\x0finstrumentation\x18\x012\x15ParameterInvalidError2#RecommendationIssuePersistenceErrorJ#get_instrumentation_recommendations\x82\xd3\xe4\x93\x02%\x12#/v2/instrumentation/recommendations\x12\xb3\x02\n" +
+	"$DismissInstrumentationRecommendation\x123.svc.v2.DismissInstrumentationRecommendationRequest\x1a\x16.svc.v2.Recommendation\"\xbd\x01\xf2\xf9\x18\x80\x01\n" +
+	"$dismissInstrumentationRecommendation\x12\x0finstrumentation\x18\x022 RecommendationIssueNotFoundError2#RecommendationIssuePersistenceError\x82\xd3\xe4\x93\x022\"0/v2/instrumentation/recommendations/{id}/dismiss\x12\xae\x02\n" +
+	"#ReopenInstrumentationRecommendation\x122.svc.v2.ReopenInstrumentationRecommendationRequest\x1a\x16.svc.v2.Recommendation\"\xba\x01\xf2\xf9\x18\x7f\n" +
+	"#reopenInstrumentationRecommendation\x12\x0finstrumentation\x18\x022 RecommendationIssueNotFoundError2#RecommendationIssuePersistenceError\x82\xd3\xe4\x93\x021\"//v2/instrumentation/recommendations/{id}/reopen\x12\xd9\x01\n" +
+	"\rGetSetupAudit\x12\x1c.svc.v2.GetSetupAuditRequest\x1a\x12.svc.v2.SetupAudit\"\x95\x01\xf2\xf9\x18p\n" +
+	"\rgetSetupAudit\x12\x0finstrumentation\x18\x012\x1aSetupAuditUnavailableErrorJ\vaudit_setupJ#get_instrumentation_recommendations\x82\xd3\xe4\x93\x02\x1b\x12\x19/v2/instrumentation/audit\x12\xa4\x01\n" +
 	"\x13GetTelemetrySignals\x12\".svc.v2.GetTelemetrySignalsRequest\x1a\x18.svc.v2.TelemetrySignals\"O\xf2\xf9\x18(\n" +
 	"\x13getTelemetrySignals\x12\x0finstrumentation\x18\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v2/instrumentation/signalsB\x93\x01\n" +
 	"\n" +
@@ -284,27 +1150,53 @@ func file_svc_v2_instrumentation_proto_rawDescGZIP() []byte {
 	return file_svc_v2_instrumentation_proto_rawDescData
 }
 
-var file_svc_v2_instrumentation_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_svc_v2_instrumentation_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_svc_v2_instrumentation_proto_goTypes = []any{
-	(*GetTelemetrySignalsRequest)(nil), // 0: svc.v2.GetTelemetrySignalsRequest
-	(*TelemetrySignals)(nil),           // 1: svc.v2.TelemetrySignals
-	(*TelemetrySignal)(nil),            // 2: svc.v2.TelemetrySignal
-	(*timestamppb.Timestamp)(nil),      // 3: google.protobuf.Timestamp
+	(*GetTelemetrySignalsRequest)(nil),                  // 0: svc.v2.GetTelemetrySignalsRequest
+	(*TelemetrySignals)(nil),                            // 1: svc.v2.TelemetrySignals
+	(*TelemetrySignal)(nil),                             // 2: svc.v2.TelemetrySignal
+	(*ListInstrumentationRecommendationsRequest)(nil),   // 3: svc.v2.ListInstrumentationRecommendationsRequest
+	(*ListInstrumentationRecommendationsResponse)(nil),  // 4: svc.v2.ListInstrumentationRecommendationsResponse
+	(*DismissInstrumentationRecommendationRequest)(nil), // 5: svc.v2.DismissInstrumentationRecommendationRequest
+	(*ReopenInstrumentationRecommendationRequest)(nil),  // 6: svc.v2.ReopenInstrumentationRecommendationRequest
+	(*Recommendation)(nil),                              // 7: svc.v2.Recommendation
+	(*GetSetupAuditRequest)(nil),                        // 8: svc.v2.GetSetupAuditRequest
+	(*SetupAudit)(nil),                                  // 9: svc.v2.SetupAudit
+	(*SetupAuditSummary)(nil),                           // 10: svc.v2.SetupAuditSummary
+	(*SetupAuditCheck)(nil),                             // 11: svc.v2.SetupAuditCheck
+	(*SetupAuditAffected)(nil),                          // 12: svc.v2.SetupAuditAffected
+	(*timestamppb.Timestamp)(nil),                       // 13: google.protobuf.Timestamp
 }
 var file_svc_v2_instrumentation_proto_depIdxs = []int32{
-	3, // 0: svc.v2.TelemetrySignals.generated_at:type_name -> google.protobuf.Timestamp
-	3, // 1: svc.v2.TelemetrySignals.window_start:type_name -> google.protobuf.Timestamp
-	3, // 2: svc.v2.TelemetrySignals.window_end:type_name -> google.protobuf.Timestamp
-	2, // 3: svc.v2.TelemetrySignals.signals:type_name -> svc.v2.TelemetrySignal
-	3, // 4: svc.v2.TelemetrySignal.first_seen:type_name -> google.protobuf.Timestamp
-	3, // 5: svc.v2.TelemetrySignal.last_seen:type_name -> google.protobuf.Timestamp
-	0, // 6: svc.v2.InstrumentationService.GetTelemetrySignals:input_type -> svc.v2.GetTelemetrySignalsRequest
-	1, // 7: svc.v2.InstrumentationService.GetTelemetrySignals:output_type -> svc.v2.TelemetrySignals
-	7, // [7:8] is the sub-list for method output_type
-	6, // [6:7] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	13, // 0: svc.v2.TelemetrySignals.generated_at:type_name -> google.protobuf.Timestamp
+	13, // 1: svc.v2.TelemetrySignals.window_start:type_name -> google.protobuf.Timestamp
+	13, // 2: svc.v2.TelemetrySignals.window_end:type_name -> google.protobuf.Timestamp
+	2,  // 3: svc.v2.TelemetrySignals.signals:type_name -> svc.v2.TelemetrySignal
+	13, // 4: svc.v2.TelemetrySignal.first_seen:type_name -> google.protobuf.Timestamp
+	13, // 5: svc.v2.TelemetrySignal.last_seen:type_name -> google.protobuf.Timestamp
+	7,  // 6: svc.v2.ListInstrumentationRecommendationsResponse.data:type_name -> svc.v2.Recommendation
+	13, // 7: svc.v2.Recommendation.opened_at:type_name -> google.protobuf.Timestamp
+	13, // 8: svc.v2.Recommendation.updated_at:type_name -> google.protobuf.Timestamp
+	13, // 9: svc.v2.Recommendation.resolved_at:type_name -> google.protobuf.Timestamp
+	13, // 10: svc.v2.SetupAudit.generated_at:type_name -> google.protobuf.Timestamp
+	10, // 11: svc.v2.SetupAudit.summary:type_name -> svc.v2.SetupAuditSummary
+	11, // 12: svc.v2.SetupAudit.checks:type_name -> svc.v2.SetupAuditCheck
+	12, // 13: svc.v2.SetupAuditCheck.affected:type_name -> svc.v2.SetupAuditAffected
+	3,  // 14: svc.v2.InstrumentationService.ListInstrumentationRecommendations:input_type -> svc.v2.ListInstrumentationRecommendationsRequest
+	5,  // 15: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:input_type -> svc.v2.DismissInstrumentationRecommendationRequest
+	6,  // 16: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:input_type -> svc.v2.ReopenInstrumentationRecommendationRequest
+	8,  // 17: svc.v2.InstrumentationService.GetSetupAudit:input_type -> svc.v2.GetSetupAuditRequest
+	0,  // 18: svc.v2.InstrumentationService.GetTelemetrySignals:input_type -> svc.v2.GetTelemetrySignalsRequest
+	4,  // 19: svc.v2.InstrumentationService.ListInstrumentationRecommendations:output_type -> svc.v2.ListInstrumentationRecommendationsResponse
+	7,  // 20: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:output_type -> svc.v2.Recommendation
+	7,  // 21: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:output_type -> svc.v2.Recommendation
+	9,  // 22: svc.v2.InstrumentationService.GetSetupAudit:output_type -> svc.v2.SetupAudit
+	1,  // 23: svc.v2.InstrumentationService.GetTelemetrySignals:output_type -> svc.v2.TelemetrySignals
+	19, // [19:24] is the sub-list for method output_type
+	14, // [14:19] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_instrumentation_proto_init() }
@@ -318,7 +1210,7 @@ func file_svc_v2_instrumentation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_instrumentation_proto_rawDesc), len(file_svc_v2_instrumentation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

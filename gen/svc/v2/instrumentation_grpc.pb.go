@@ -19,7 +19,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	InstrumentationService_GetTelemetrySignals_FullMethodName = "/svc.v2.InstrumentationService/GetTelemetrySignals"
+	InstrumentationService_ListInstrumentationRecommendations_FullMethodName   = "/svc.v2.InstrumentationService/ListInstrumentationRecommendations"
+	InstrumentationService_DismissInstrumentationRecommendation_FullMethodName = "/svc.v2.InstrumentationService/DismissInstrumentationRecommendation"
+	InstrumentationService_ReopenInstrumentationRecommendation_FullMethodName  = "/svc.v2.InstrumentationService/ReopenInstrumentationRecommendation"
+	InstrumentationService_GetSetupAudit_FullMethodName                        = "/svc.v2.InstrumentationService/GetSetupAudit"
+	InstrumentationService_GetTelemetrySignals_FullMethodName                  = "/svc.v2.InstrumentationService/GetTelemetrySignals"
 )
 
 // InstrumentationServiceClient is the client API for InstrumentationService service.
@@ -28,6 +32,24 @@ const (
 //
 // What is instrumented, as the telemetry shows it. (rest-wire.md section 13.)
 type InstrumentationServiceClient interface {
+	// List recommendations.
+	//
+	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and names that
+	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not answer, it is as it was.
+	ListInstrumentationRecommendations(ctx context.Context, in *ListInstrumentationRecommendationsRequest, opts ...grpc.CallOption) (*ListInstrumentationRecommendationsResponse, error)
+	// Dismiss a recommendation.
+	//
+	// It stays dismissed, also when it is found again, until it is reopened.
+	DismissInstrumentationRecommendation(ctx context.Context, in *DismissInstrumentationRecommendationRequest, opts ...grpc.CallOption) (*Recommendation, error)
+	// Reopen a recommendation.
+	//
+	// A dismissed recommendation is open again; others stay as they are.
+	ReopenInstrumentationRecommendation(ctx context.Context, in *ReopenInstrumentationRecommendationRequest, opts ...grpc.CallOption) (*Recommendation, error)
+	// Audit the setup.
+	//
+	// Checks what ingest keys were answered and what the telemetry of the last 24 hours holds (of the last hour when the organization sends very much), and says with
+	// figures what is wrong and how to mend it. It answers when the telemetry store does not: its checks are skipped then.
+	GetSetupAudit(ctx context.Context, in *GetSetupAuditRequest, opts ...grpc.CallOption) (*SetupAudit, error)
 	// Get telemetry signals.
 	//
 	// Which of the five signals the organization sent in the last 30 days, how much of each, and when the first and last came. It
@@ -41,6 +63,46 @@ type instrumentationServiceClient struct {
 
 func NewInstrumentationServiceClient(cc grpc.ClientConnInterface) InstrumentationServiceClient {
 	return &instrumentationServiceClient{cc}
+}
+
+func (c *instrumentationServiceClient) ListInstrumentationRecommendations(ctx context.Context, in *ListInstrumentationRecommendationsRequest, opts ...grpc.CallOption) (*ListInstrumentationRecommendationsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListInstrumentationRecommendationsResponse)
+	err := c.cc.Invoke(ctx, InstrumentationService_ListInstrumentationRecommendations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *instrumentationServiceClient) DismissInstrumentationRecommendation(ctx context.Context, in *DismissInstrumentationRecommendationRequest, opts ...grpc.CallOption) (*Recommendation, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Recommendation)
+	err := c.cc.Invoke(ctx, InstrumentationService_DismissInstrumentationRecommendation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *instrumentationServiceClient) ReopenInstrumentationRecommendation(ctx context.Context, in *ReopenInstrumentationRecommendationRequest, opts ...grpc.CallOption) (*Recommendation, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Recommendation)
+	err := c.cc.Invoke(ctx, InstrumentationService_ReopenInstrumentationRecommendation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *instrumentationServiceClient) GetSetupAudit(ctx context.Context, in *GetSetupAuditRequest, opts ...grpc.CallOption) (*SetupAudit, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetupAudit)
+	err := c.cc.Invoke(ctx, InstrumentationService_GetSetupAudit_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func (c *instrumentationServiceClient) GetTelemetrySignals(ctx context.Context, in *GetTelemetrySignalsRequest, opts ...grpc.CallOption) (*TelemetrySignals, error) {
@@ -59,6 +121,24 @@ func (c *instrumentationServiceClient) GetTelemetrySignals(ctx context.Context, 
 //
 // What is instrumented, as the telemetry shows it. (rest-wire.md section 13.)
 type InstrumentationServiceServer interface {
+	// List recommendations.
+	//
+	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and names that
+	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not answer, it is as it was.
+	ListInstrumentationRecommendations(context.Context, *ListInstrumentationRecommendationsRequest) (*ListInstrumentationRecommendationsResponse, error)
+	// Dismiss a recommendation.
+	//
+	// It stays dismissed, also when it is found again, until it is reopened.
+	DismissInstrumentationRecommendation(context.Context, *DismissInstrumentationRecommendationRequest) (*Recommendation, error)
+	// Reopen a recommendation.
+	//
+	// A dismissed recommendation is open again; others stay as they are.
+	ReopenInstrumentationRecommendation(context.Context, *ReopenInstrumentationRecommendationRequest) (*Recommendation, error)
+	// Audit the setup.
+	//
+	// Checks what ingest keys were answered and what the telemetry of the last 24 hours holds (of the last hour when the organization sends very much), and says with
+	// figures what is wrong and how to mend it. It answers when the telemetry store does not: its checks are skipped then.
+	GetSetupAudit(context.Context, *GetSetupAuditRequest) (*SetupAudit, error)
 	// Get telemetry signals.
 	//
 	// Which of the five signals the organization sent in the last 30 days, how much of each, and when the first and last came. It
@@ -74,6 +154,18 @@ type InstrumentationServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedInstrumentationServiceServer struct{}
 
+func (UnimplementedInstrumentationServiceServer) ListInstrumentationRecommendations(context.Context, *ListInstrumentationRecommendationsRequest) (*ListInstrumentationRecommendationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListInstrumentationRecommendations not implemented")
+}
+func (UnimplementedInstrumentationServiceServer) DismissInstrumentationRecommendation(context.Context, *DismissInstrumentationRecommendationRequest) (*Recommendation, error) {
+	return nil, status.Error(codes.Unimplemented, "method DismissInstrumentationRecommendation not implemented")
+}
+func (UnimplementedInstrumentationServiceServer) ReopenInstrumentationRecommendation(context.Context, *ReopenInstrumentationRecommendationRequest) (*Recommendation, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReopenInstrumentationRecommendation not implemented")
+}
+func (UnimplementedInstrumentationServiceServer) GetSetupAudit(context.Context, *GetSetupAuditRequest) (*SetupAudit, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetSetupAudit not implemented")
+}
 func (UnimplementedInstrumentationServiceServer) GetTelemetrySignals(context.Context, *GetTelemetrySignalsRequest) (*TelemetrySignals, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetTelemetrySignals not implemented")
 }
@@ -97,6 +189,78 @@ func RegisterInstrumentationServiceServer(s grpc.ServiceRegistrar, srv Instrumen
 		t.testEmbeddedByValue()
 	}
 	s.RegisterService(&InstrumentationService_ServiceDesc, srv)
+}
+
+func _InstrumentationService_ListInstrumentationRecommendations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListInstrumentationRecommendationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InstrumentationServiceServer).ListInstrumentationRecommendations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: InstrumentationService_ListInstrumentationRecommendations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InstrumentationServiceServer).ListInstrumentationRecommendations(ctx, req.(*ListInstrumentationRecommendationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _InstrumentationService_DismissInstrumentationRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DismissInstrumentationRecommendationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InstrumentationServiceServer).DismissInstrumentationRecommendation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: InstrumentationService_DismissInstrumentationRecommendation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InstrumentationServiceServer).DismissInstrumentationRecommendation(ctx, req.(*DismissInstrumentationRecommendationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _InstrumentationService_ReopenInstrumentationRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReopenInstrumentationRecommendationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InstrumentationServiceServer).ReopenInstrumentationRecommendation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: InstrumentationService_ReopenInstrumentationRecommendation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InstrumentationServiceServer).ReopenInstrumentationRecommendation(ctx, req.(*ReopenInstrumentationRecommendationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _InstrumentationService_GetSetupAudit_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetSetupAuditRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InstrumentationServiceServer).GetSetupAudit(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: InstrumentationService_GetSetupAudit_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InstrumentationServiceServer).GetSetupAudit(ctx, req.(*GetSetupAuditRequest))
+	}
+	return interceptor(ctx, in, info, handler)
 }
 
 func _InstrumentationService_GetTelemetrySignals_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
@@ -124,6 +288,22 @@ var InstrumentationService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "svc.v2.InstrumentationService",
 	HandlerType: (*InstrumentationServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ListInstrumentationRecommendations",
+			Handler:    _InstrumentationService_ListInstrumentationRecommendations_Handler,
+		},
+		{
+			MethodName: "DismissInstrumentationRecommendation",
+			Handler:    _InstrumentationService_DismissInstrumentationRecommendation_Handler,
+		},
+		{
+			MethodName: "ReopenInstrumentationRecommendation",
+			Handler:    _InstrumentationService_ReopenInstrumentationRecommendation_Handler,
+		},
+		{
+			MethodName: "GetSetupAudit",
+			Handler:    _InstrumentationService_GetSetupAudit_Handler,
+		},
 		{
 			MethodName: "GetTelemetrySignals",
 			Handler:    _InstrumentationService_GetTelemetrySignals_Handler,

@@ -451,6 +451,198 @@ func (x *SkeletonSpan) GetHasError() bool {
 	return false
 }
 
+// Which traces to summarize.
+type SummarizeTracesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Trace ids, 32 hexadecimal digits each, at most 200.
+	TraceIds []string `protobuf:"bytes,1,rep,name=trace_ids,json=traceIds" json:"trace_ids,omitempty"`
+	// Spans that begin at this time or later are counted. RFC 3339, UTC.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// Spans that begin at this time or earlier are counted; after `start_time` and at most 31 days later.
+	EndTime       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummarizeTracesRequest) Reset() {
+	*x = SummarizeTracesRequest{}
+	mi := &file_svc_v2_trace_reads_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummarizeTracesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummarizeTracesRequest) ProtoMessage() {}
+
+func (x *SummarizeTracesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_trace_reads_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummarizeTracesRequest.ProtoReflect.Descriptor instead.
+func (*SummarizeTracesRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_trace_reads_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *SummarizeTracesRequest) GetTraceIds() []string {
+	if x != nil {
+		return x.TraceIds
+	}
+	return nil
+}
+
+func (x *SummarizeTracesRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *SummarizeTracesRequest) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+// What is known of the traces.
+type SummarizeTracesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In no order; traces without spans in the window are missing.
+	Data          []*TraceFigures `protobuf:"bytes,1,rep,name=data" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummarizeTracesResponse) Reset() {
+	*x = SummarizeTracesResponse{}
+	mi := &file_svc_v2_trace_reads_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummarizeTracesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummarizeTracesResponse) ProtoMessage() {}
+
+func (x *SummarizeTracesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_trace_reads_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummarizeTracesResponse.ProtoReflect.Descriptor instead.
+func (*SummarizeTracesResponse) Descriptor() ([]byte, []int) {
+	return file_svc_v2_trace_reads_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SummarizeTracesResponse) GetData() []*TraceFigures {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// What one trace consists of.
+type TraceFigures struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Trace id, 32 hexadecimal digits.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Number of spans.
+	SpanCount int32 `protobuf:"varint,2,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
+	// Number of spans that failed: status Error, or an HTTP status of 500 and above.
+	ErrorCount int32 `protobuf:"varint,3,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
+	// Its services, sorted, at most 50.
+	Services []string `protobuf:"bytes,4,rep,name=services" json:"services,omitempty"`
+	// Status message, else exception message, of the failed span that began last: the deepest cause. Empty without one.
+	ErrorMessage  string `protobuf:"bytes,5,opt,name=error_message,json=errorMessage" json:"error_message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceFigures) Reset() {
+	*x = TraceFigures{}
+	mi := &file_svc_v2_trace_reads_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceFigures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceFigures) ProtoMessage() {}
+
+func (x *TraceFigures) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_trace_reads_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceFigures.ProtoReflect.Descriptor instead.
+func (*TraceFigures) Descriptor() ([]byte, []int) {
+	return file_svc_v2_trace_reads_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *TraceFigures) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *TraceFigures) GetSpanCount() int32 {
+	if x != nil {
+		return x.SpanCount
+	}
+	return 0
+}
+
+func (x *TraceFigures) GetErrorCount() int32 {
+	if x != nil {
+		return x.ErrorCount
+	}
+	return 0
+}
+
+func (x *TraceFigures) GetServices() []string {
+	if x != nil {
+		return x.Services
+	}
+	return nil
+}
+
+func (x *TraceFigures) GetErrorMessage() string {
+	if x != nil {
+		return x.ErrorMessage
+	}
+	return ""
+}
+
 var File_svc_v2_trace_reads_proto protoreflect.FileDescriptor
 
 const file_svc_v2_trace_reads_proto_rawDesc = "" +
@@ -501,7 +693,22 @@ const file_svc_v2_trace_reads_proto_rawDesc = "" +
 	"durationMs\x127\n" +
 	"\vstatus_code\x18\b \x01(\tB\x16\xfa\xf9\x18\x12\x1a\x02Ok\x1a\x05Error\x1a\x05UnsetR\n" +
 	"statusCode\x12\x1b\n" +
-	"\thas_error\x18\t \x01(\bR\bhasErrorB\x8e\x01\n" +
+	"\thas_error\x18\t \x01(\bR\bhasError\"\xdb\x01\n" +
+	"\x16SummarizeTracesRequest\x12?\n" +
+	"\ttrace_ids\x18\x01 \x03(\tB\"\xbaH\x1f\x92\x01\x1c\b\x01\x10\xc8\x01\"\x15r\x132\x11^[0-9a-fA-F]{32}$R\btraceIds\x12A\n" +
+	"\n" +
+	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\"C\n" +
+	"\x17SummarizeTracesResponse\x12(\n" +
+	"\x04data\x18\x01 \x03(\v2\x14.svc.v2.TraceFiguresR\x04data\"\x9f\x01\n" +
+	"\fTraceFigures\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\n" +
+	"span_count\x18\x02 \x01(\x05R\tspanCount\x12\x1f\n" +
+	"\verror_count\x18\x03 \x01(\x05R\n" +
+	"errorCount\x12\x1a\n" +
+	"\bservices\x18\x04 \x03(\tR\bservices\x12#\n" +
+	"\rerror_message\x18\x05 \x01(\tR\ferrorMessageB\x8e\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0fTraceReadsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -517,25 +724,31 @@ func file_svc_v2_trace_reads_proto_rawDescGZIP() []byte {
 	return file_svc_v2_trace_reads_proto_rawDescData
 }
 
-var file_svc_v2_trace_reads_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_svc_v2_trace_reads_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_svc_v2_trace_reads_proto_goTypes = []any{
 	(*GetSpanRequest)(nil),          // 0: svc.v2.GetSpanRequest
 	(*GetTraceSkeletonRequest)(nil), // 1: svc.v2.GetTraceSkeletonRequest
 	(*TraceSkeleton)(nil),           // 2: svc.v2.TraceSkeleton
 	(*SkeletonSpan)(nil),            // 3: svc.v2.SkeletonSpan
-	(*timestamppb.Timestamp)(nil),   // 4: google.protobuf.Timestamp
+	(*SummarizeTracesRequest)(nil),  // 4: svc.v2.SummarizeTracesRequest
+	(*SummarizeTracesResponse)(nil), // 5: svc.v2.SummarizeTracesResponse
+	(*TraceFigures)(nil),            // 6: svc.v2.TraceFigures
+	(*timestamppb.Timestamp)(nil),   // 7: google.protobuf.Timestamp
 }
 var file_svc_v2_trace_reads_proto_depIdxs = []int32{
-	4, // 0: svc.v2.GetTraceSkeletonRequest.start_time:type_name -> google.protobuf.Timestamp
-	4, // 1: svc.v2.GetTraceSkeletonRequest.end_time:type_name -> google.protobuf.Timestamp
-	4, // 2: svc.v2.TraceSkeleton.start_time:type_name -> google.protobuf.Timestamp
-	4, // 3: svc.v2.TraceSkeleton.end_time:type_name -> google.protobuf.Timestamp
+	7, // 0: svc.v2.GetTraceSkeletonRequest.start_time:type_name -> google.protobuf.Timestamp
+	7, // 1: svc.v2.GetTraceSkeletonRequest.end_time:type_name -> google.protobuf.Timestamp
+	7, // 2: svc.v2.TraceSkeleton.start_time:type_name -> google.protobuf.Timestamp
+	7, // 3: svc.v2.TraceSkeleton.end_time:type_name -> google.protobuf.Timestamp
 	3, // 4: svc.v2.TraceSkeleton.spans:type_name -> svc.v2.SkeletonSpan
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	7, // 5: svc.v2.SummarizeTracesRequest.start_time:type_name -> google.protobuf.Timestamp
+	7, // 6: svc.v2.SummarizeTracesRequest.end_time:type_name -> google.protobuf.Timestamp
+	6, // 7: svc.v2.SummarizeTracesResponse.data:type_name -> svc.v2.TraceFigures
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_trace_reads_proto_init() }
@@ -549,7 +762,7 @@ func file_svc_v2_trace_reads_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_trace_reads_proto_rawDesc), len(file_svc_v2_trace_reads_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -911,7 +911,7 @@ var File_svc_v2_traces_proto protoreflect.FileDescriptor
 
 const file_svc_v2_traces_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x18svc/v2/trace_reads.proto\x1a\x1asvc/v2/trace_filters.proto\x1a\x19svc/v2/trace_series.proto\"\x8c\x02\n" +
+	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x1asvc/v2/trace_filters.proto\x1a\x18svc/v2/trace_reads.proto\x1a\x19svc/v2/trace_series.proto\"\x8c\x02\n" +
 	"\x13SearchTracesRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -1021,10 +1021,12 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"attributes\x1a=\n" +
 	"\x0fAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xe7\x11\n" +
-	"\rTracesService\x12\xf6\x02\n" +
-	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\xaa\x02\xf2\xf9\x18\x89\x02\n" +
-	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceJ\x11get_agent_session\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\x83\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\x98\x14\n" +
+	"\rTracesService\x12\xe3\x02\n" +
+	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\x97\x02\xf2\xf9\x18\xf6\x01\n" +
+	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_service\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xc1\x02\n" +
+	"\x0fSummarizeTraces\x12\x1e.svc.v2.SummarizeTracesRequest\x1a\x1f.svc.v2.SummarizeTracesResponse\"\xec\x01\xf2\xf9\x18\xe7\x01\n" +
+	"\x0fsummarizeTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_service\x12\x83\x02\n" +
 	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"\xce\x01\xf2\xf9\x18\xac\x01\n" +
 	"\bgetTrace\x12\x06traces\x18\x012\x12TraceNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rinspect_traceJ\x10find_slow_traces\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}\x12\xfb\x01\n" +
 	"\aGetSpan\x12\x16.svc.v2.GetSpanRequest\x1a\f.svc.v2.Span\"\xc9\x01\xf2\xf9\x18\x97\x01\n" +
@@ -1069,14 +1071,16 @@ var file_svc_v2_traces_proto_goTypes = []any{
 	nil,                                 // 12: svc.v2.SpanLink.AttributesEntry
 	(*timestamppb.Timestamp)(nil),       // 13: google.protobuf.Timestamp
 	(*TraceFilters)(nil),                // 14: svc.v2.TraceFilters
-	(*GetSpanRequest)(nil),              // 15: svc.v2.GetSpanRequest
-	(*GetTraceSkeletonRequest)(nil),     // 16: svc.v2.GetTraceSkeletonRequest
-	(*QueryTraceTimeseriesRequest)(nil), // 17: svc.v2.QueryTraceTimeseriesRequest
-	(*QueryTraceBreakdownRequest)(nil),  // 18: svc.v2.QueryTraceBreakdownRequest
-	(*TraceSkeleton)(nil),               // 19: svc.v2.TraceSkeleton
-	(*FacetList)(nil),                   // 20: svc.v2.FacetList
-	(*TraceTimeseries)(nil),             // 21: svc.v2.TraceTimeseries
-	(*TraceBreakdown)(nil),              // 22: svc.v2.TraceBreakdown
+	(*SummarizeTracesRequest)(nil),      // 15: svc.v2.SummarizeTracesRequest
+	(*GetSpanRequest)(nil),              // 16: svc.v2.GetSpanRequest
+	(*GetTraceSkeletonRequest)(nil),     // 17: svc.v2.GetTraceSkeletonRequest
+	(*QueryTraceTimeseriesRequest)(nil), // 18: svc.v2.QueryTraceTimeseriesRequest
+	(*QueryTraceBreakdownRequest)(nil),  // 19: svc.v2.QueryTraceBreakdownRequest
+	(*SummarizeTracesResponse)(nil),     // 20: svc.v2.SummarizeTracesResponse
+	(*TraceSkeleton)(nil),               // 21: svc.v2.TraceSkeleton
+	(*FacetList)(nil),                   // 22: svc.v2.FacetList
+	(*TraceTimeseries)(nil),             // 23: svc.v2.TraceTimeseries
+	(*TraceBreakdown)(nil),              // 24: svc.v2.TraceBreakdown
 }
 var file_svc_v2_traces_proto_depIdxs = []int32{
 	13, // 0: svc.v2.SearchTracesRequest.start_time:type_name -> google.protobuf.Timestamp
@@ -1099,21 +1103,23 @@ var file_svc_v2_traces_proto_depIdxs = []int32{
 	11, // 17: svc.v2.SpanEvent.attributes:type_name -> svc.v2.SpanEvent.AttributesEntry
 	12, // 18: svc.v2.SpanLink.attributes:type_name -> svc.v2.SpanLink.AttributesEntry
 	0,  // 19: svc.v2.TracesService.SearchTraces:input_type -> svc.v2.SearchTracesRequest
-	4,  // 20: svc.v2.TracesService.GetTrace:input_type -> svc.v2.GetTraceRequest
-	15, // 21: svc.v2.TracesService.GetSpan:input_type -> svc.v2.GetSpanRequest
-	16, // 22: svc.v2.TracesService.GetTraceSkeleton:input_type -> svc.v2.GetTraceSkeletonRequest
-	2,  // 23: svc.v2.TracesService.SearchTraceFacets:input_type -> svc.v2.SearchTraceFacetsRequest
-	17, // 24: svc.v2.TracesService.QueryTraceTimeseries:input_type -> svc.v2.QueryTraceTimeseriesRequest
-	18, // 25: svc.v2.TracesService.QueryTraceBreakdown:input_type -> svc.v2.QueryTraceBreakdownRequest
-	1,  // 26: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
-	5,  // 27: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
-	6,  // 28: svc.v2.TracesService.GetSpan:output_type -> svc.v2.Span
-	19, // 29: svc.v2.TracesService.GetTraceSkeleton:output_type -> svc.v2.TraceSkeleton
-	20, // 30: svc.v2.TracesService.SearchTraceFacets:output_type -> svc.v2.FacetList
-	21, // 31: svc.v2.TracesService.QueryTraceTimeseries:output_type -> svc.v2.TraceTimeseries
-	22, // 32: svc.v2.TracesService.QueryTraceBreakdown:output_type -> svc.v2.TraceBreakdown
-	26, // [26:33] is the sub-list for method output_type
-	19, // [19:26] is the sub-list for method input_type
+	15, // 20: svc.v2.TracesService.SummarizeTraces:input_type -> svc.v2.SummarizeTracesRequest
+	4,  // 21: svc.v2.TracesService.GetTrace:input_type -> svc.v2.GetTraceRequest
+	16, // 22: svc.v2.TracesService.GetSpan:input_type -> svc.v2.GetSpanRequest
+	17, // 23: svc.v2.TracesService.GetTraceSkeleton:input_type -> svc.v2.GetTraceSkeletonRequest
+	2,  // 24: svc.v2.TracesService.SearchTraceFacets:input_type -> svc.v2.SearchTraceFacetsRequest
+	18, // 25: svc.v2.TracesService.QueryTraceTimeseries:input_type -> svc.v2.QueryTraceTimeseriesRequest
+	19, // 26: svc.v2.TracesService.QueryTraceBreakdown:input_type -> svc.v2.QueryTraceBreakdownRequest
+	1,  // 27: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
+	20, // 28: svc.v2.TracesService.SummarizeTraces:output_type -> svc.v2.SummarizeTracesResponse
+	5,  // 29: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
+	6,  // 30: svc.v2.TracesService.GetSpan:output_type -> svc.v2.Span
+	21, // 31: svc.v2.TracesService.GetTraceSkeleton:output_type -> svc.v2.TraceSkeleton
+	22, // 32: svc.v2.TracesService.SearchTraceFacets:output_type -> svc.v2.FacetList
+	23, // 33: svc.v2.TracesService.QueryTraceTimeseries:output_type -> svc.v2.TraceTimeseries
+	24, // 34: svc.v2.TracesService.QueryTraceBreakdown:output_type -> svc.v2.TraceBreakdown
+	27, // [27:35] is the sub-list for method output_type
+	19, // [19:27] is the sub-list for method input_type
 	19, // [19:19] is the sub-list for extension type_name
 	19, // [19:19] is the sub-list for extension extendee
 	0,  // [0:19] is the sub-list for field type_name
@@ -1125,8 +1131,8 @@ func file_svc_v2_traces_proto_init() {
 		return
 	}
 	file_svc_v2_facets_proto_init()
-	file_svc_v2_trace_reads_proto_init()
 	file_svc_v2_trace_filters_proto_init()
+	file_svc_v2_trace_reads_proto_init()
 	file_svc_v2_trace_series_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

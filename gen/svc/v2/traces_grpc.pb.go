@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	TracesService_SearchTraces_FullMethodName         = "/svc.v2.TracesService/SearchTraces"
+	TracesService_SummarizeTraces_FullMethodName      = "/svc.v2.TracesService/SummarizeTraces"
 	TracesService_GetTrace_FullMethodName             = "/svc.v2.TracesService/GetTrace"
 	TracesService_GetSpan_FullMethodName              = "/svc.v2.TracesService/GetSpan"
 	TracesService_GetTraceSkeleton_FullMethodName     = "/svc.v2.TracesService/GetTraceSkeleton"
@@ -40,6 +41,10 @@ type TracesServiceClient interface {
 	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
 	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(ctx context.Context, in *SearchTracesRequest, opts ...grpc.CallOption) (*SearchTracesResponse, error)
+	// Summarize traces.
+	//
+	// How many spans, which services and which failure each of some traces has: what a list of traces does not know.
+	SummarizeTraces(ctx context.Context, in *SummarizeTracesRequest, opts ...grpc.CallOption) (*SummarizeTracesResponse, error)
 	// Get a trace.
 	//
 	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
@@ -81,6 +86,16 @@ func (c *tracesServiceClient) SearchTraces(ctx context.Context, in *SearchTraces
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SearchTracesResponse)
 	err := c.cc.Invoke(ctx, TracesService_SearchTraces_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tracesServiceClient) SummarizeTraces(ctx context.Context, in *SummarizeTracesRequest, opts ...grpc.CallOption) (*SummarizeTracesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SummarizeTracesResponse)
+	err := c.cc.Invoke(ctx, TracesService_SummarizeTraces_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +174,10 @@ type TracesServiceServer interface {
 	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
 	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(context.Context, *SearchTracesRequest) (*SearchTracesResponse, error)
+	// Summarize traces.
+	//
+	// How many spans, which services and which failure each of some traces has: what a list of traces does not know.
+	SummarizeTraces(context.Context, *SummarizeTracesRequest) (*SummarizeTracesResponse, error)
 	// Get a trace.
 	//
 	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
@@ -198,6 +217,9 @@ type UnimplementedTracesServiceServer struct{}
 
 func (UnimplementedTracesServiceServer) SearchTraces(context.Context, *SearchTracesRequest) (*SearchTracesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchTraces not implemented")
+}
+func (UnimplementedTracesServiceServer) SummarizeTraces(context.Context, *SummarizeTracesRequest) (*SummarizeTracesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SummarizeTraces not implemented")
 }
 func (UnimplementedTracesServiceServer) GetTrace(context.Context, *GetTraceRequest) (*Trace, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetTrace not implemented")
@@ -252,6 +274,24 @@ func _TracesService_SearchTraces_Handler(srv interface{}, ctx context.Context, d
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(TracesServiceServer).SearchTraces(ctx, req.(*SearchTracesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TracesService_SummarizeTraces_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SummarizeTracesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TracesServiceServer).SummarizeTraces(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TracesService_SummarizeTraces_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TracesServiceServer).SummarizeTraces(ctx, req.(*SummarizeTracesRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -374,6 +414,10 @@ var TracesService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchTraces",
 			Handler:    _TracesService_SearchTraces_Handler,
+		},
+		{
+			MethodName: "SummarizeTraces",
+			Handler:    _TracesService_SummarizeTraces_Handler,
 		},
 		{
 			MethodName: "GetTrace",

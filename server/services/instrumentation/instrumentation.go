@@ -11,6 +11,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/store"
 )
 
 const (
@@ -32,14 +33,15 @@ func signals() []string { return []string{"traces", "logs", "metrics", "sessions
 
 // Service implements svcv2connect.InstrumentationServiceHandler. It is safe for concurrent use.
 type Service struct {
+	store     *store.Store
 	warehouse read.Warehouse
 	logger    *slog.Logger
 	now       func() time.Time
 }
 
 // New returns the service.
-func New(w read.Warehouse, logger *slog.Logger, now func() time.Time) *Service {
-	return &Service{w, logger, now}
+func New(st *store.Store, w read.Warehouse, logger *slog.Logger, now func() time.Time) *Service {
+	return &Service{st, w, logger, now}
 }
 
 // GetTelemetrySignals says which signals arrived. That the store is down is an answer, not a failure.

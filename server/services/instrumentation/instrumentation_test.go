@@ -36,7 +36,7 @@ func insert(t *testing.T, w *warehouse.Warehouse, table string, columns []string
 func TestGetTelemetrySignals(t *testing.T) {
 	w := warehousetest.Shared(t)
 	now := time.Now().UTC().Truncate(time.Minute).Add(30 * time.Second)
-	s := New(w, slog.New(slog.DiscardHandler), func() time.Time { return now })
+	s := New(nil, w, slog.New(slog.DiscardHandler), func() time.Time { return now })
 	const org, other = "org_signals", "org_signals_other"
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	day := 24 * time.Hour
@@ -94,7 +94,7 @@ func (down) Query(context.Context, principal.OrgID, string, ...warehouse.Arg) (*
 }
 
 func TestSignalsWithoutTheStore(t *testing.T) {
-	s := New(down{}, slog.New(slog.DiscardHandler), time.Now)
+	s := New(nil, down{}, slog.New(slog.DiscardHandler), time.Now)
 	got, err := s.GetTelemetrySignals(as(t.Context(), "org_a"), &svcv2.GetTelemetrySignalsRequest{})
 	if err != nil || got.GetWarehouseAvailable() || len(got.GetSignals()) != 5 {
 		t.Fatalf("%v, %v", got, err)

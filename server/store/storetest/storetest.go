@@ -69,6 +69,7 @@ func Run(t *testing.T, open Open) {
 		"oauth member":            testOAuthMember,
 		"oauth race":              testOAuthRace,
 		"device login race":       testDeviceLoginRace,
+		"recommendations":         testRecommendations,
 		"user identities":         testUserIdentities,
 		"unproved address":        testUnprovedAddress,
 		"changes":                 testChanges,

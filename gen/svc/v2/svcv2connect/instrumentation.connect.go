@@ -33,6 +33,18 @@ const (
 // reflection-formatted method names, remove the leading slash and convert the remaining slash to a
 // period.
 const (
+	// InstrumentationServiceListInstrumentationRecommendationsProcedure is the fully-qualified name of
+	// the InstrumentationService's ListInstrumentationRecommendations RPC.
+	InstrumentationServiceListInstrumentationRecommendationsProcedure = "/svc.v2.InstrumentationService/ListInstrumentationRecommendations"
+	// InstrumentationServiceDismissInstrumentationRecommendationProcedure is the fully-qualified name
+	// of the InstrumentationService's DismissInstrumentationRecommendation RPC.
+	InstrumentationServiceDismissInstrumentationRecommendationProcedure = "/svc.v2.InstrumentationService/DismissInstrumentationRecommendation"
+	// InstrumentationServiceReopenInstrumentationRecommendationProcedure is the fully-qualified name of
+	// the InstrumentationService's ReopenInstrumentationRecommendation RPC.
+	InstrumentationServiceReopenInstrumentationRecommendationProcedure = "/svc.v2.InstrumentationService/ReopenInstrumentationRecommendation"
+	// InstrumentationServiceGetSetupAuditProcedure is the fully-qualified name of the
+	// InstrumentationService's GetSetupAudit RPC.
+	InstrumentationServiceGetSetupAuditProcedure = "/svc.v2.InstrumentationService/GetSetupAudit"
 	// InstrumentationServiceGetTelemetrySignalsProcedure is the fully-qualified name of the
 	// InstrumentationService's GetTelemetrySignals RPC.
 	InstrumentationServiceGetTelemetrySignalsProcedure = "/svc.v2.InstrumentationService/GetTelemetrySignals"
@@ -40,6 +52,24 @@ const (
 
 // InstrumentationServiceClient is a client for the svc.v2.InstrumentationService service.
 type InstrumentationServiceClient interface {
+	// List recommendations.
+	//
+	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and names that
+	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not answer, it is as it was.
+	ListInstrumentationRecommendations(context.Context, *v2.ListInstrumentationRecommendationsRequest) (*v2.ListInstrumentationRecommendationsResponse, error)
+	// Dismiss a recommendation.
+	//
+	// It stays dismissed, also when it is found again, until it is reopened.
+	DismissInstrumentationRecommendation(context.Context, *v2.DismissInstrumentationRecommendationRequest) (*v2.Recommendation, error)
+	// Reopen a recommendation.
+	//
+	// A dismissed recommendation is open again; others stay as they are.
+	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
+	// Audit the setup.
+	//
+	// Checks what ingest keys were answered and what the telemetry of the last 24 hours holds (of the last hour when the organization sends very much), and says with
+	// figures what is wrong and how to mend it. It answers when the telemetry store does not: its checks are skipped then.
+	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//
 	// Which of the five signals the organization sent in the last 30 days, how much of each, and when the first and last came. It
@@ -58,6 +88,30 @@ func NewInstrumentationServiceClient(httpClient connect.HTTPClient, baseURL stri
 	baseURL = strings.TrimRight(baseURL, "/")
 	instrumentationServiceMethods := v2.File_svc_v2_instrumentation_proto.Services().ByName("InstrumentationService").Methods()
 	return &instrumentationServiceClient{
+		listInstrumentationRecommendations: connect.NewClient[v2.ListInstrumentationRecommendationsRequest, v2.ListInstrumentationRecommendationsResponse](
+			httpClient,
+			baseURL+InstrumentationServiceListInstrumentationRecommendationsProcedure,
+			connect.WithSchema(instrumentationServiceMethods.ByName("ListInstrumentationRecommendations")),
+			connect.WithClientOptions(opts...),
+		),
+		dismissInstrumentationRecommendation: connect.NewClient[v2.DismissInstrumentationRecommendationRequest, v2.Recommendation](
+			httpClient,
+			baseURL+InstrumentationServiceDismissInstrumentationRecommendationProcedure,
+			connect.WithSchema(instrumentationServiceMethods.ByName("DismissInstrumentationRecommendation")),
+			connect.WithClientOptions(opts...),
+		),
+		reopenInstrumentationRecommendation: connect.NewClient[v2.ReopenInstrumentationRecommendationRequest, v2.Recommendation](
+			httpClient,
+			baseURL+InstrumentationServiceReopenInstrumentationRecommendationProcedure,
+			connect.WithSchema(instrumentationServiceMethods.ByName("ReopenInstrumentationRecommendation")),
+			connect.WithClientOptions(opts...),
+		),
+		getSetupAudit: connect.NewClient[v2.GetSetupAuditRequest, v2.SetupAudit](
+			httpClient,
+			baseURL+InstrumentationServiceGetSetupAuditProcedure,
+			connect.WithSchema(instrumentationServiceMethods.ByName("GetSetupAudit")),
+			connect.WithClientOptions(opts...),
+		),
 		getTelemetrySignals: connect.NewClient[v2.GetTelemetrySignalsRequest, v2.TelemetrySignals](
 			httpClient,
 			baseURL+InstrumentationServiceGetTelemetrySignalsProcedure,
@@ -69,7 +123,50 @@ func NewInstrumentationServiceClient(httpClient connect.HTTPClient, baseURL stri
 
 // instrumentationServiceClient implements InstrumentationServiceClient.
 type instrumentationServiceClient struct {
-	getTelemetrySignals *connect.Client[v2.GetTelemetrySignalsRequest, v2.TelemetrySignals]
+	listInstrumentationRecommendations   *connect.Client[v2.ListInstrumentationRecommendationsRequest, v2.ListInstrumentationRecommendationsResponse]
+	dismissInstrumentationRecommendation *connect.Client[v2.DismissInstrumentationRecommendationRequest, v2.Recommendation]
+	reopenInstrumentationRecommendation  *connect.Client[v2.ReopenInstrumentationRecommendationRequest, v2.Recommendation]
+	getSetupAudit                        *connect.Client[v2.GetSetupAuditRequest, v2.SetupAudit]
+	getTelemetrySignals                  *connect.Client[v2.GetTelemetrySignalsRequest, v2.TelemetrySignals]
+}
+
+// ListInstrumentationRecommendations calls
+// svc.v2.InstrumentationService.ListInstrumentationRecommendations.
+func (c *instrumentationServiceClient) ListInstrumentationRecommendations(ctx context.Context, req *v2.ListInstrumentationRecommendationsRequest) (*v2.ListInstrumentationRecommendationsResponse, error) {
+	response, err := c.listInstrumentationRecommendations.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// DismissInstrumentationRecommendation calls
+// svc.v2.InstrumentationService.DismissInstrumentationRecommendation.
+func (c *instrumentationServiceClient) DismissInstrumentationRecommendation(ctx context.Context, req *v2.DismissInstrumentationRecommendationRequest) (*v2.Recommendation, error) {
+	response, err := c.dismissInstrumentationRecommendation.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ReopenInstrumentationRecommendation calls
+// svc.v2.InstrumentationService.ReopenInstrumentationRecommendation.
+func (c *instrumentationServiceClient) ReopenInstrumentationRecommendation(ctx context.Context, req *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error) {
+	response, err := c.reopenInstrumentationRecommendation.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetSetupAudit calls svc.v2.InstrumentationService.GetSetupAudit.
+func (c *instrumentationServiceClient) GetSetupAudit(ctx context.Context, req *v2.GetSetupAuditRequest) (*v2.SetupAudit, error) {
+	response, err := c.getSetupAudit.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // GetTelemetrySignals calls svc.v2.InstrumentationService.GetTelemetrySignals.
@@ -83,6 +180,24 @@ func (c *instrumentationServiceClient) GetTelemetrySignals(ctx context.Context, 
 
 // InstrumentationServiceHandler is an implementation of the svc.v2.InstrumentationService service.
 type InstrumentationServiceHandler interface {
+	// List recommendations.
+	//
+	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and names that
+	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not answer, it is as it was.
+	ListInstrumentationRecommendations(context.Context, *v2.ListInstrumentationRecommendationsRequest) (*v2.ListInstrumentationRecommendationsResponse, error)
+	// Dismiss a recommendation.
+	//
+	// It stays dismissed, also when it is found again, until it is reopened.
+	DismissInstrumentationRecommendation(context.Context, *v2.DismissInstrumentationRecommendationRequest) (*v2.Recommendation, error)
+	// Reopen a recommendation.
+	//
+	// A dismissed recommendation is open again; others stay as they are.
+	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
+	// Audit the setup.
+	//
+	// Checks what ingest keys were answered and what the telemetry of the last 24 hours holds (of the last hour when the organization sends very much), and says with
+	// figures what is wrong and how to mend it. It answers when the telemetry store does not: its checks are skipped then.
+	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//
 	// Which of the five signals the organization sent in the last 30 days, how much of each, and when the first and last came. It
@@ -97,6 +212,30 @@ type InstrumentationServiceHandler interface {
 // and JSON codecs. They also support gzip compression.
 func NewInstrumentationServiceHandler(svc InstrumentationServiceHandler, opts ...connect.HandlerOption) (string, http.Handler) {
 	instrumentationServiceMethods := v2.File_svc_v2_instrumentation_proto.Services().ByName("InstrumentationService").Methods()
+	instrumentationServiceListInstrumentationRecommendationsHandler := connect.NewUnaryHandlerSimple(
+		InstrumentationServiceListInstrumentationRecommendationsProcedure,
+		svc.ListInstrumentationRecommendations,
+		connect.WithSchema(instrumentationServiceMethods.ByName("ListInstrumentationRecommendations")),
+		connect.WithHandlerOptions(opts...),
+	)
+	instrumentationServiceDismissInstrumentationRecommendationHandler := connect.NewUnaryHandlerSimple(
+		InstrumentationServiceDismissInstrumentationRecommendationProcedure,
+		svc.DismissInstrumentationRecommendation,
+		connect.WithSchema(instrumentationServiceMethods.ByName("DismissInstrumentationRecommendation")),
+		connect.WithHandlerOptions(opts...),
+	)
+	instrumentationServiceReopenInstrumentationRecommendationHandler := connect.NewUnaryHandlerSimple(
+		InstrumentationServiceReopenInstrumentationRecommendationProcedure,
+		svc.ReopenInstrumentationRecommendation,
+		connect.WithSchema(instrumentationServiceMethods.ByName("ReopenInstrumentationRecommendation")),
+		connect.WithHandlerOptions(opts...),
+	)
+	instrumentationServiceGetSetupAuditHandler := connect.NewUnaryHandlerSimple(
+		InstrumentationServiceGetSetupAuditProcedure,
+		svc.GetSetupAudit,
+		connect.WithSchema(instrumentationServiceMethods.ByName("GetSetupAudit")),
+		connect.WithHandlerOptions(opts...),
+	)
 	instrumentationServiceGetTelemetrySignalsHandler := connect.NewUnaryHandlerSimple(
 		InstrumentationServiceGetTelemetrySignalsProcedure,
 		svc.GetTelemetrySignals,
@@ -105,6 +244,14 @@ func NewInstrumentationServiceHandler(svc InstrumentationServiceHandler, opts ..
 	)
 	return "/svc.v2.InstrumentationService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
+		case InstrumentationServiceListInstrumentationRecommendationsProcedure:
+			instrumentationServiceListInstrumentationRecommendationsHandler.ServeHTTP(w, r)
+		case InstrumentationServiceDismissInstrumentationRecommendationProcedure:
+			instrumentationServiceDismissInstrumentationRecommendationHandler.ServeHTTP(w, r)
+		case InstrumentationServiceReopenInstrumentationRecommendationProcedure:
+			instrumentationServiceReopenInstrumentationRecommendationHandler.ServeHTTP(w, r)
+		case InstrumentationServiceGetSetupAuditProcedure:
+			instrumentationServiceGetSetupAuditHandler.ServeHTTP(w, r)
 		case InstrumentationServiceGetTelemetrySignalsProcedure:
 			instrumentationServiceGetTelemetrySignalsHandler.ServeHTTP(w, r)
 		default:
@@ -115,6 +262,22 @@ func NewInstrumentationServiceHandler(svc InstrumentationServiceHandler, opts ..
 
 // UnimplementedInstrumentationServiceHandler returns CodeUnimplemented from all methods.
 type UnimplementedInstrumentationServiceHandler struct{}
+
+func (UnimplementedInstrumentationServiceHandler) ListInstrumentationRecommendations(context.Context, *v2.ListInstrumentationRecommendationsRequest) (*v2.ListInstrumentationRecommendationsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.InstrumentationService.ListInstrumentationRecommendations is not implemented"))
+}
+
+func (UnimplementedInstrumentationServiceHandler) DismissInstrumentationRecommendation(context.Context, *v2.DismissInstrumentationRecommendationRequest) (*v2.Recommendation, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.InstrumentationService.DismissInstrumentationRecommendation is not implemented"))
+}
+
+func (UnimplementedInstrumentationServiceHandler) ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.InstrumentationService.ReopenInstrumentationRecommendation is not implemented"))
+}
+
+func (UnimplementedInstrumentationServiceHandler) GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.InstrumentationService.GetSetupAudit is not implemented"))
+}
 
 func (UnimplementedInstrumentationServiceHandler) GetTelemetrySignals(context.Context, *v2.GetTelemetrySignalsRequest) (*v2.TelemetrySignals, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.InstrumentationService.GetTelemetrySignals is not implemented"))

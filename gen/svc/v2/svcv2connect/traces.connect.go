@@ -36,6 +36,9 @@ const (
 	// TracesServiceSearchTracesProcedure is the fully-qualified name of the TracesService's
 	// SearchTraces RPC.
 	TracesServiceSearchTracesProcedure = "/svc.v2.TracesService/SearchTraces"
+	// TracesServiceSummarizeTracesProcedure is the fully-qualified name of the TracesService's
+	// SummarizeTraces RPC.
+	TracesServiceSummarizeTracesProcedure = "/svc.v2.TracesService/SummarizeTraces"
 	// TracesServiceGetTraceProcedure is the fully-qualified name of the TracesService's GetTrace RPC.
 	TracesServiceGetTraceProcedure = "/svc.v2.TracesService/GetTrace"
 	// TracesServiceGetSpanProcedure is the fully-qualified name of the TracesService's GetSpan RPC.
@@ -62,6 +65,10 @@ type TracesServiceClient interface {
 	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
 	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(context.Context, *v2.SearchTracesRequest) (*v2.SearchTracesResponse, error)
+	// Summarize traces.
+	//
+	// How many spans, which services and which failure each of some traces has: what a list of traces does not know.
+	SummarizeTraces(context.Context, *v2.SummarizeTracesRequest) (*v2.SummarizeTracesResponse, error)
 	// Get a trace.
 	//
 	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
@@ -108,6 +115,12 @@ func NewTracesServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(tracesServiceMethods.ByName("SearchTraces")),
 			connect.WithClientOptions(opts...),
 		),
+		summarizeTraces: connect.NewClient[v2.SummarizeTracesRequest, v2.SummarizeTracesResponse](
+			httpClient,
+			baseURL+TracesServiceSummarizeTracesProcedure,
+			connect.WithSchema(tracesServiceMethods.ByName("SummarizeTraces")),
+			connect.WithClientOptions(opts...),
+		),
 		getTrace: connect.NewClient[v2.GetTraceRequest, v2.Trace](
 			httpClient,
 			baseURL+TracesServiceGetTraceProcedure,
@@ -150,6 +163,7 @@ func NewTracesServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 // tracesServiceClient implements TracesServiceClient.
 type tracesServiceClient struct {
 	searchTraces         *connect.Client[v2.SearchTracesRequest, v2.SearchTracesResponse]
+	summarizeTraces      *connect.Client[v2.SummarizeTracesRequest, v2.SummarizeTracesResponse]
 	getTrace             *connect.Client[v2.GetTraceRequest, v2.Trace]
 	getSpan              *connect.Client[v2.GetSpanRequest, v2.Span]
 	getTraceSkeleton     *connect.Client[v2.GetTraceSkeletonRequest, v2.TraceSkeleton]
@@ -161,6 +175,15 @@ type tracesServiceClient struct {
 // SearchTraces calls svc.v2.TracesService.SearchTraces.
 func (c *tracesServiceClient) SearchTraces(ctx context.Context, req *v2.SearchTracesRequest) (*v2.SearchTracesResponse, error) {
 	response, err := c.searchTraces.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SummarizeTraces calls svc.v2.TracesService.SummarizeTraces.
+func (c *tracesServiceClient) SummarizeTraces(ctx context.Context, req *v2.SummarizeTracesRequest) (*v2.SummarizeTracesResponse, error) {
+	response, err := c.summarizeTraces.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -229,6 +252,10 @@ type TracesServiceHandler interface {
 	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
 	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(context.Context, *v2.SearchTracesRequest) (*v2.SearchTracesResponse, error)
+	// Summarize traces.
+	//
+	// How many spans, which services and which failure each of some traces has: what a list of traces does not know.
+	SummarizeTraces(context.Context, *v2.SummarizeTracesRequest) (*v2.SummarizeTracesResponse, error)
 	// Get a trace.
 	//
 	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
@@ -271,6 +298,12 @@ func NewTracesServiceHandler(svc TracesServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(tracesServiceMethods.ByName("SearchTraces")),
 		connect.WithHandlerOptions(opts...),
 	)
+	tracesServiceSummarizeTracesHandler := connect.NewUnaryHandlerSimple(
+		TracesServiceSummarizeTracesProcedure,
+		svc.SummarizeTraces,
+		connect.WithSchema(tracesServiceMethods.ByName("SummarizeTraces")),
+		connect.WithHandlerOptions(opts...),
+	)
 	tracesServiceGetTraceHandler := connect.NewUnaryHandlerSimple(
 		TracesServiceGetTraceProcedure,
 		svc.GetTrace,
@@ -311,6 +344,8 @@ func NewTracesServiceHandler(svc TracesServiceHandler, opts ...connect.HandlerOp
 		switch r.URL.Path {
 		case TracesServiceSearchTracesProcedure:
 			tracesServiceSearchTracesHandler.ServeHTTP(w, r)
+		case TracesServiceSummarizeTracesProcedure:
+			tracesServiceSummarizeTracesHandler.ServeHTTP(w, r)
 		case TracesServiceGetTraceProcedure:
 			tracesServiceGetTraceHandler.ServeHTTP(w, r)
 		case TracesServiceGetSpanProcedure:
@@ -334,6 +369,10 @@ type UnimplementedTracesServiceHandler struct{}
 
 func (UnimplementedTracesServiceHandler) SearchTraces(context.Context, *v2.SearchTracesRequest) (*v2.SearchTracesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.SearchTraces is not implemented"))
+}
+
+func (UnimplementedTracesServiceHandler) SummarizeTraces(context.Context, *v2.SummarizeTracesRequest) (*v2.SummarizeTracesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.SummarizeTraces is not implemented"))
 }
 
 func (UnimplementedTracesServiceHandler) GetTrace(context.Context, *v2.GetTraceRequest) (*v2.Trace, error) {

@@ -1,0 +1,41 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Recommendation is what an attribute's name could do better, as the telemetry showed it.
+type Recommendation struct{ ent.Schema }
+
+// Fields of Recommendation.
+func (Recommendation) Fields() []ent.Field {
+	return []ent.Field{
+		rowID(),
+		orgID(),
+		field.Int("number").Positive().Immutable().Comment("within the organization, in the order of finding"),
+		field.String("recommendation_key").SchemaType(text).NotEmpty().Immutable(),
+		field.Enum("kind").Values("rename", "double-emission", "naming").SchemaType(text).Immutable(),
+		field.String("source_key").SchemaType(text).NotEmpty().Immutable(),
+		field.String("canonical_key").SchemaType(text).Optional().Nillable().Immutable(),
+		field.Enum("status").Values("open", "dismissed", "applied", "resolved").SchemaType(text),
+		field.Int64("usage_count").NonNegative(),
+		field.Time("opened_at"),
+		field.Time("updated_at"),
+		field.Time("resolved_at").Optional().Nillable(),
+	}
+}
+
+// Edges of Recommendation.
+func (Recommendation) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.From("organization", Organization.Type).Ref("recommendations").Field("org_id").Unique().Required().Immutable(),
+	}
+}
+
+// Indexes of Recommendation: one for each finding, and the order in which they are listed.
+func (Recommendation) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("org_id", "recommendation_key").Unique(), index.Fields("org_id", "number").Unique()}
+}

@@ -1,0 +1,259 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// toolResult is the answer to a call of a tool.
+type toolResult struct {
+	IsError           bool
+	Content           []struct{ Text string }
+	StructuredContent any
+}
+
+func (r toolResult) field(t *testing.T, path ...any) any {
+	t.Helper()
+	v := r.StructuredContent
+	for _, step := range path {
+		switch s := step.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[s]
+		case int:
+			list, _ := v.([]any)
+			if s >= len(list) {
+				t.Fatalf("%v is empty in %v", path, r.StructuredContent)
+			}
+			v = list[s]
+		}
+	}
+	return v
+}
+
+// rpcCall asks the MCP server.
+func rpcCall(t *testing.T, p *testkit.Process, method string, params, into any) {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.BaseURL+"/mcp", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+p.APIKey)
+	status, raw := roundTrip(t, req)
+	out := struct{ Result any }{into}
+	if err := json.Unmarshal(raw, &out); err != nil || status != http.StatusOK {
+		t.Fatalf("%s: %d %s", method, status, raw)
+	}
+}
+
+type listedTool struct {
+	Name, Title, Description  string
+	InputSchema, OutputSchema map[string]any
+	Annotations               map[string]any
+}
+
+var suggestedCall = regexp.MustCompile("(?m)^- `([a-z_]+)` (\\{.*\\}): ")
+
+func schemaOf(t *testing.T, name string, doc map[string]any) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("tool:"+name, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("tool:" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestMCPTools calls every tool that is listed on the demo's data: structured content fits the output schema, the text keeps its layout and its budget, what
+// it suggests can be called, and bad arguments are told by their names.
+func TestMCPTools(t *testing.T) {
+	p := testkit.StartProcess(t, t.TempDir()+"/data")
+	cmd := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--hours", "0.5", "--output", "json", "--seed", "7")
+	cmd.Env = append(cmd.Environ(), "SVC_INGEST_KEY="+p.PrivateKey)
+	if out, err := cmd.Output(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	waitFlushed(t, p)
+	var list struct{ Tools []listedTool }
+	rpcCall(t, p, "tools/list", map[string]any{}, &list)
+	inputs := map[string]*jsonschema.Schema{}
+	for _, tool := range list.Tools {
+		inputs[tool.Name] = schemaOf(t, tool.Name+":in", tool.InputSchema)
+	}
+	call := func(name string, args map[string]any) toolResult {
+		var r toolResult
+		rpcCall(t, p, "tools/call", map[string]any{"name": name, "arguments": args}, &r)
+		if len(r.Content) != 1 {
+			t.Fatalf("%s: %d texts", name, len(r.Content))
+		}
+		return r
+	}
+	arguments := toolArguments(t, call)
+	for _, tool := range list.Tools {
+		t.Run(tool.Name, func(t *testing.T) {
+			calls, known := arguments[tool.Name]
+			if !known {
+				t.Fatal("no call: say in toolArguments how it is called")
+			}
+			output := schemaOf(t, tool.Name+":out", tool.OutputSchema)
+			for _, args := range calls {
+				r := call(tool.Name, args)
+				text := r.Content[0].Text
+				if r.IsError {
+					t.Fatalf("%v failed: %s", args, text)
+				}
+				if err := output.Validate(r.StructuredContent); err != nil {
+					t.Errorf("%v: %v", args, err)
+				}
+				if n := len([]rune(text)); n > 25_000 || !strings.HasPrefix(text, "## "+tool.Title+"\n") {
+					t.Errorf("%v: %d characters, which begin %.80q", args, n, text)
+				}
+				for _, m := range suggestedCall.FindAllStringSubmatch(text, -1) {
+					var next map[string]any
+					if err := json.Unmarshal([]byte(m[2]), &next); err != nil || inputs[m[1]] == nil {
+						t.Fatalf("it suggests %s %s: %v", m[1], m[2], err)
+					}
+					if err := inputs[m[1]].Validate(map[string]any(next)); err != nil {
+						t.Errorf("it suggests %s %s: %v", m[1], m[2], err)
+					}
+				}
+			}
+			badArguments(t, tool, calls[0], call)
+		})
+	}
+}
+
+// badArguments gives each parameter, one after another, what it does not take.
+func badArguments(t *testing.T, tool listedTool, good map[string]any, call func(string, map[string]any) toolResult) {
+	properties, _ := tool.InputSchema["properties"].(map[string]any)
+	required, _ := tool.InputSchema["required"].([]any)
+	refuse := func(name string, args map[string]any) {
+		r := call(tool.Name, args)
+		tag, _ := r.field(t, "_tag").(string)
+		message, _ := r.field(t, "message").(string)
+		if !r.IsError || tag == "" || !strings.Contains(message, name) || !strings.Contains(r.Content[0].Text, name) {
+			t.Errorf("%v: %v %q", args, r.StructuredContent, r.Content[0].Text)
+		}
+	}
+	for name, p := range properties {
+		schema, _ := p.(map[string]any)
+		args := map[string]any{}
+		for k, v := range good {
+			args[k] = v
+		}
+		delete(args, name)
+		if slices.Contains(required, any(name)) {
+			refuse(name, args)
+		}
+		var bad any = map[string]any{"not": "taken"}
+		switch {
+		case schema["enum"] != nil, schema["pattern"] != nil:
+			bad = "no such value!"
+		case schema["type"] == "object" || slices.Contains(typesOf(schema), "object"):
+			bad = "{not json"
+		case name == "confirm":
+			bad = false
+		}
+		args[name] = bad
+		refuse(name, args)
+	}
+	if tool.Annotations["destructiveHint"] == true && strings.HasPrefix(tool.Name, "remove_") && properties["confirm"] == nil {
+		t.Error("it deletes without confirm")
+	}
+	for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
+		if _, ok := tool.Annotations[hint].(bool); !ok {
+			t.Errorf("it has no %s", hint)
+		}
+	}
+	read := regexp.MustCompile(`^(list|get|search|find|inspect|explore|describe|diagnose|compare|mine|query|run|audit|service_map|error_detail)`).MatchString(tool.Name)
+	if tool.Annotations["readOnlyHint"] != read {
+		t.Errorf("readOnlyHint is %v", tool.Annotations["readOnlyHint"])
+	}
+}
+
+func typesOf(schema map[string]any) []string {
+	var out []string
+	list, _ := schema["type"].([]any)
+	for _, v := range list {
+		out = append(out, fmt.Sprint(v))
+	}
+	return out
+}
+
+// toolArguments are calls of every tool that succeed, with identifiers of what is there.
+func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) map[string][]map[string]any {
+	t.Helper()
+	type args = map[string]any
+	must := func(name string, a args) toolResult {
+		r := call(name, a)
+		if r.IsError {
+			t.Fatalf("%s %v: %s", name, a, r.Content[0].Text)
+		}
+		return r
+	}
+	traces := must("search_traces", args{"has_error": true, "limit": 5})
+	trace := traces.field(t, "traces", 0, "traceId")
+	span := must("inspect_trace", args{"trace_id": trace}).field(t, "spans", 0, "spanId")
+	fingerprint := must("find_errors", nil).field(t, "errors", 0, "fingerprintHash")
+	replay := must("search_sessions", args{"limit": 1}).field(t, "sessions", 0, "sessionId")
+	session := must("list_agent_sessions", args{"has_errors": true, "limit": 1}).field(t, "sessions", 0, "sessionId")
+	tool, failure := any(nil), any(nil)
+	for _, name := range []string{"track_shipment", "issue_refund", "lookup_order"} { // how often each fails is drawn
+		r := must("get_agent_tools_overview", args{"tool": name})
+		if groups, _ := r.field(t, "failureGroups", "groups").([]any); len(groups) > 0 {
+			tool, failure = name, r.field(t, "failureGroups", "groups", 0, "fingerprint")
+			break
+		}
+	}
+	widget := func(id string) args {
+		return args{
+			"id": id, "visualization": "chart", "display": args{"title": "Spans"}, "layout": args{"x": 0, "y": 0, "w": 6, "h": 4},
+			"data_source": args{"kind": "raw_sql", "sql": "SELECT toStartOfMinute(Timestamp) AS t, count() AS spans FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) GROUP BY t ORDER BY t"},
+		}
+	}
+	whole := args{"name": "Tools", "widgets_json": []any{widget("a"), widget("b")}, "time_range_json": args{"type": "relative", "value": "1h"}}
+	dashboard := must("create_dashboard", whole).field(t, "dashboard", "id")
+	steps := []any{args{"kind": "page", "page_path": "/"}, args{"kind": "page", "page_path": "/cart"}}
+	minute := time.Now().UTC().Add(-15 * time.Minute).Format(time.RFC3339)
+	return map[string][]map[string]any{
+		"list_services": {{}}, "diagnose_service": {{"service": "checkout"}}, "get_service_top_operations": {{"service": "checkout", "metric": "p95_duration"}}, "service_map": {{}, {"service": "checkout"}},
+		"compare_periods":    {{"around_time": minute}, {}},
+		"explore_attributes": {{"source": "traces"}, {"source": "traces", "key": "http.request.method"}, {"source": "services"}, {"source": "logs"}, {"source": "metrics"}},
+		"list_metrics":       {{}, {"metric_type": "histogram"}},
+		"search_traces":      {{}, {"service": "checkout", "limit": 200}, {"service": "nobody"}}, "find_slow_traces": {{}, {"service": "nobody"}}, "inspect_trace": {{"trace_id": trace}, {"trace_id": trace, "errors_only": true}},
+		"inspect_span": {{"trace_id": trace, "span_id": span}}, "search_logs": {{}, {"severity": "error", "limit": 200}, {"search": "nobody says this"}}, "mine_log_patterns": {{}},
+		"query_data": {{"source": "traces", "kind": "timeseries", "metric": "p95_duration", "group_by": "service"}, {"source": "logs", "kind": "breakdown", "group_by": "severity"}, {"source": "product_events", "kind": "breakdown"}},
+		"run_sql":    {{"sql": "SELECT ServiceName, count() AS spans FROM spans WHERE $__orgFilter GROUP BY ServiceName"}}, "describe_warehouse_tables": {{}, {"table": "spans"}},
+		"find_errors": {{}}, "error_detail": {{"fingerprint": fingerprint, "include_timeseries": true}},
+		"list_dashboards": {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}}, "inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
+		"create_dashboard": {whole}, "update_dashboard": {{"dashboard_id": dashboard, "description": "By a test"}},
+		"add_dashboard_widget":    {{"dashboard_id": dashboard, "visualization": "chart", "title": "More", "data_source_json": widget("c")["data_source"]}},
+		"update_dashboard_widget": {{"dashboard_id": dashboard, "widget_id": "a", "patch_json": args{"display": args{"title": "Changed"}}}},
+		"remove_dashboard_widget": {{"dashboard_id": dashboard, "widget_id": "b", "confirm": true}}, "reorder_dashboard_widgets": {{"dashboard_id": dashboard, "layouts_json": []any{args{"i": "a", "x": 0, "y": 8, "w": 12, "h": 4}}}},
+		"replace_dashboard_widgets": {{"dashboard_id": dashboard, "widgets_json": []any{widget("a")}, "confirm": true}},
+		"search_sessions":           {{}}, "get_session_transcript": {{"session_id": replay}}, "get_session_traces": {{"session_id": replay}}, "list_product_events": {{}}, "query_funnel": {{"steps_json": steps}},
+		"list_agent_sessions": {{}, {"agents": []any{"nobody"}}, {"sort_by": "cost", "cost_min": 0, "search": "order"}}, "get_agent_session": {{"session_id": session}},
+		"get_agent_session_transcript": {{"session_id": session}, {"session_id": session, "failed_only": true, "limit": 3}}, "get_agent_tools_overview": {{}, {"tool": "track_shipment"}},
+		"get_agent_tool_error": {{"tool": tool, "fingerprint": failure}}, "audit_setup": {{}, {"include_passing": true}},
+		"get_instrumentation_recommendations": {{}, {"status": "all", "include_coverage": true}}, "send_svc_feedback": {{"kind": "praise", "impact": "minor", "summary": "Works", "reason": "A test", "agent_type": "ci"}},
+	}
+}

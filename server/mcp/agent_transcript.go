@@ -1,0 +1,292 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+const maxTranscriptOffset = 50_000
+
+type agentTranscriptResult struct {
+	SessionID    string           `json:"sessionId"`
+	Turns        int              `json:"turns"`
+	Selection    agentSelection   `json:"selection"`
+	RowCount     int              `json:"rowCount"`
+	Rows         []transcriptLine `json:"rows"`
+	Capture      agentCapture     `json:"capture"`
+	FirstFailure *transcriptLine  `json:"firstFailure,omitempty"`
+	Pagination   pagination       `json:"pagination"`
+}
+
+type agentSelection struct {
+	Turn       *int    `json:"turn,omitempty"`
+	FailedOnly bool    `json:"failedOnly"`
+	Search     *string `json:"search,omitempty"`
+}
+
+type agentCapture struct {
+	CapturedCalls int `json:"capturedCalls"`
+	LLMCalls      int `json:"llmCalls"`
+}
+
+// transcriptLine is a line of a transcript.
+type transcriptLine struct {
+	Kind       string  `json:"kind"`
+	Turn       int     `json:"turn"`
+	OffsetMs   float64 `json:"offsetMs"`
+	DurationMs float64 `json:"durationMs,omitempty"`
+	Name       string  `json:"name,omitempty"`
+	Text       string  `json:"text"`
+	Failed     bool    `json:"failed,omitempty"`
+	SpanID     string  `json:"spanId,omitempty"`
+	TraceID    string  `json:"traceId,omitempty"`
+}
+
+// message is one message to or from a model.
+type message struct{ role, text string }
+
+// messagesOf reads the messages of a model call: the JSON of the conventions, the events of older ones, or any other text as it is.
+func messagesOf(raw string) []message {
+	raw = strings.TrimSpace(raw)
+	if raw == "" {
+		return nil
+	}
+	var list []struct {
+		Role    string
+		Content any
+		Parts   []struct {
+			Type      string
+			Content   any
+			Name      string
+			Arguments any
+			Response  any
+			Result    any
+		}
+	}
+	if strings.HasPrefix(raw, "[") && json.Unmarshal([]byte(raw), &list) == nil {
+		var out []message
+		for _, m := range list {
+			parts := []string{plain(m.Content)}
+			for _, p := range m.Parts {
+				switch p.Type {
+				case "tool_call":
+					parts = append(parts, "→ "+p.Name+" "+plain(p.Arguments))
+				case "tool_call_response":
+					parts = append(parts, "← "+cmp.Or(plain(p.Response), plain(p.Result)))
+				default:
+					parts = append(parts, plain(p.Content))
+				}
+			}
+			out = append(out, message{strings.ToLower(m.Role), strings.TrimSpace(strings.Join(parts, "\n"))})
+		}
+		return out
+	}
+	var out []message
+	for _, line := range strings.Split(raw, "\n") {
+		name, text, ok := strings.Cut(line, ": ")
+		role := map[string]string{
+			"gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.tool.message": "tool", "gen_ai.assistant.message": "assistant", "gen_ai.choice": "assistant",
+		}[name]
+		switch {
+		case ok && role != "":
+			out = append(out, message{role, text})
+		case len(out) > 0:
+			out[len(out)-1].text += "\n" + line
+		default:
+			out = append(out, message{"", line})
+		}
+	}
+	return out
+}
+
+// plain is a value of a message as text.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	default:
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(raw)
+	}
+}
+
+func newGetAgentSessionTranscript(s *Server) (*tool, error) {
+	params := append([]param{{name: "session_id", kind: kindText, required: true, example: "conv_…, from list_agent_sessions"}}, agentWindowParams()...)
+	return define[agentTranscriptResult](&tool{
+		name: "get_agent_session_transcript", title: "Transcript of an agent session", description: "Read what user, model and tools said in a session, in order; messages are there when the agent records them.",
+		params: append(params,
+			param{name: "turn", kind: kindInteger, minimum: num(1), description: "Only this turn."}, param{name: "failed_only", kind: kindFlag, fallback: false, description: "Only turns with a failure."},
+			param{name: "search", kind: kindText, description: "Only lines with this text."},
+			param{name: "payload_chars", kind: kindInteger, minimum: num(20), maximum: num(10_000), clamped: true, fallback: 300},
+			param{name: "offset", kind: kindInteger, minimum: num(0), maximum: num(maxTranscriptOffset), clamped: true, fallback: 0}, limitParam(120, 500)),
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			w, err := agentWindow(a, maxAgentSession)
+			if err != nil {
+				return nil, err
+			}
+			// JSON around the text takes room too: what is read is cut after it is unpacked.
+			out, err := s.clients.agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{
+				SessionId: *a.text("session_id"), StartTime: w.startProto(), EndTime: w.endProto(), PayloadChars: int32(min(a.integer("payload_chars")*4+2000, 20_000)),
+			})
+			if err != nil {
+				return nil, err
+			}
+			return transcriptAnswer(a, w, out)
+		},
+	})
+}
+
+func transcriptAnswer(a *arguments, w timeRange, s *svcv2.AgentSession) (*answer, error) {
+	turns := turnsOf(s.GetSpans())
+	res := agentTranscriptResult{SessionID: s.GetId(), Turns: len(turns), Rows: []transcriptLine{}, Selection: agentSelection{FailedOnly: a.isSet("failed_only"), Search: a.text("search")}}
+	if _, ok := a.values["turn"]; ok {
+		n := a.integer("turn")
+		if n > len(turns) {
+			return nil, badInput("turn", fmt.Sprintf("must be at most %d, the turns of this session in the time range.", len(turns)), "1")
+		}
+		res.Selection.Turn = &n
+	}
+	for _, sp := range s.GetSpans() {
+		if modelCall(sp.GetOperation()) {
+			res.Capture.LLMCalls++
+			if sp.GetInput()+sp.GetOutput() != "" {
+				res.Capture.CapturedCalls++
+			}
+		}
+	}
+	search := strings.ToLower(a.textOr("search", ""))
+	first := s.GetSpans()[0].GetStartTime().AsTime()
+	var all []transcriptLine
+	for i, t := range turns {
+		if res.Selection.Turn != nil && *res.Selection.Turn != i+1 {
+			continue
+		}
+		broken := t.failed()
+		for _, sp := range t.spans {
+			broken = broken || sp.GetFailed()
+		}
+		if res.Selection.FailedOnly && !broken {
+			continue
+		}
+		for _, line := range turnLines(t, i+1, a.integer("payload_chars")) {
+			line.OffsetMs -= ms(first.Sub(t.start()))
+			line.OffsetMs = max(line.OffsetMs, 0)
+			if line.Failed && res.FirstFailure == nil {
+				res.FirstFailure = &line
+			}
+			if search == "" || strings.Contains(strings.ToLower(line.Name+" "+line.Text), search) {
+				all = append(all, line)
+			}
+		}
+	}
+	res.RowCount = len(all)
+	offset, limit := min(a.integer("offset"), len(all)), a.integer("limit")
+	rows := all[offset:min(offset+limit, len(all))]
+	res.Rows = append(res.Rows, rows...)
+	res.Pagination = newPagination(offset, limit, len(rows), offset+len(rows) < len(all))
+	text := page{scope: []pair{{"Session", s.GetId()}, w.label(), {"Turns", fmt.Sprint(len(turns))}, {"Messages recorded", fmt.Sprintf("%d of %d model calls", res.Capture.CapturedCalls, res.Capture.LLMCalls)}}, shown: res.Pagination.shown(len(rows), "lines")}
+	if res.Capture.CapturedCalls == 0 {
+		text.notes = append(text.notes, "No messages were recorded: the agent must send gen_ai.input.messages and gen_ai.output.messages (in Python, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true).")
+	}
+	if s.GetTruncated() {
+		text.notes = append(text.notes, fmt.Sprintf("Only the first %d spans of the session were read.", len(s.GetSpans())))
+	}
+	b := block{empty: "No line matches."}
+	for _, l := range rows {
+		b.rows = append(b.rows, l.text())
+	}
+	text.blocks = []block{b}
+	again := map[string]any{"session_id": s.GetId(), "start_time": w.Start, "end_time": w.End}
+	if res.Pagination.NextOffset != nil {
+		text.next = append(text.next, suggestion{"get_agent_session_transcript", a.again(w, map[string]any{"session_id": s.GetId(), "offset": *res.Pagination.NextOffset}, "turn", "failed_only", "search", "payload_chars", "limit"), "what follows"})
+	}
+	if f := res.FirstFailure; f != nil && f.SpanID != "" {
+		text.next = append(text.next, suggestion{"inspect_span", map[string]any{"trace_id": f.TraceID, "span_id": f.SpanID}, "the first failed step whole"})
+	} else {
+		text.next = append(text.next, suggestion{"get_agent_session", again, "figures of the session"})
+	}
+	return &answer{data: res, text: text}, nil
+}
+
+func (l transcriptLine) text() string {
+	if l.Kind == "turn" {
+		return fmt.Sprintf("\n**Turn %d** +%s, %s%s %s", l.Turn, seconds(l.OffsetMs), seconds(l.DurationMs), map[bool]string{true: ", FAILED"}[l.Failed], l.Name)
+	}
+	row := "- " + l.Kind
+	if l.Name != "" {
+		row += " " + l.Name
+	}
+	if l.DurationMs > 0 {
+		row += " (" + seconds(l.DurationMs) + ")"
+	}
+	if l.Failed {
+		row += " FAILED `" + l.SpanID + "`"
+	}
+	return row + ": " + oneLine(l.Text)
+}
+
+// turnLines are the lines of a turn. Each message is said once: model calls repeat the conversation so far.
+func turnLines(t *turn, ordinal, most int) []transcriptLine {
+	start := t.start()
+	head := transcriptLine{Kind: "turn", Turn: ordinal, DurationMs: ms(t.end().Sub(start)), Failed: t.failed()}
+	if t.anchor != nil {
+		head.Name, head.SpanID, head.TraceID = t.anchor.GetAgent(), t.anchor.GetSpanId(), t.anchor.GetTraceId()
+	}
+	lines := []transcriptLine{head}
+	said := map[string]bool{}
+	say := func(sp *svcv2.AgentSpan, kind, name, text string) {
+		key := kind + "\x00" + text
+		if text == "" || said[key] {
+			return
+		}
+		said[key] = true
+		lines = append(lines, transcriptLine{Kind: kind, Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), Name: name, Text: clip(text, most), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId()})
+	}
+	for _, sp := range t.spans {
+		switch op := sp.GetOperation(); {
+		case op == operationTool:
+			line := transcriptLine{
+				Kind: "tool", Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), DurationMs: sp.GetDurationMs(), Name: sp.GetTool(), Failed: sp.GetFailed(),
+				Text: strings.TrimSpace(clip(sp.GetInput(), most) + " → " + clip(sp.GetOutput(), most)), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
+			}
+			if sp.GetFailed() && !strings.Contains(line.Text, sp.GetMessage()) {
+				line.Text += " " + sp.GetErrorType() + ": " + clip(sp.GetMessage(), most)
+			}
+			lines = append(lines, line)
+		case modelCall(op), op == operationTurn:
+			say(sp, "system", "", sp.GetSystem())
+			for _, m := range messagesOf(sp.GetInput()) {
+				kind := "prompt"
+				if m.role == "user" || m.role == "system" || m.role == "assistant" {
+					kind = m.role
+				}
+				if m.role != "tool" { // results are with their calls
+					say(sp, kind, "", m.text)
+				}
+			}
+			if op == operationTurn { // its output is that of its last call
+				continue
+			}
+			for _, m := range messagesOf(sp.GetOutput()) {
+				say(sp, "assistant", sp.GetModel(), m.text)
+			}
+			if sp.GetFailed() {
+				lines = append(lines, transcriptLine{
+					Kind: "note", Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), DurationMs: sp.GetDurationMs(), Name: sp.GetModel(), Failed: true,
+					Text: strings.TrimPrefix(sp.GetErrorType()+": "+clip(sp.GetMessage(), most), ": "), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
+				})
+			}
+		}
+	}
+	return lines
+}

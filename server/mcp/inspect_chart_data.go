@@ -1,0 +1,219 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+type chartResult struct {
+	Outcome       string        `json:"outcome"`
+	DashboardID   string        `json:"dashboardId"`
+	DashboardName string        `json:"dashboardName"`
+	Widget        chartWidget   `json:"widget"`
+	TimeRange     chartRange    `json:"timeRange"`
+	Verdict       string        `json:"verdict"`
+	Flags         []string      `json:"flags"`
+	Notes         []string      `json:"notes"`
+	Series        []chartSeries `json:"series"`
+	RawSQL        *string       `json:"rawSql,omitempty"`
+}
+
+type chartWidget struct {
+	ID            string  `json:"id"`
+	Title         *string `json:"title,omitempty"`
+	Visualization string  `json:"visualization"`
+	DisplayUnit   *string `json:"displayUnit,omitempty"`
+}
+
+type chartRange struct {
+	StartTime string `json:"startTime"`
+	EndTime   string `json:"endTime"`
+	Source    string `json:"source"`
+}
+
+type chartSeries struct {
+	Name   string   `json:"name"`
+	Points uint32   `json:"points"`
+	Min    *float64 `json:"min,omitempty"`
+	Max    *float64 `json:"max,omitempty"`
+	Avg    *float64 `json:"avg,omitempty"`
+}
+
+func newInspectChartData(s *Server) (*tool, error) {
+	return define[chartResult](&tool{
+		name: "inspect_chart_data", title: "Data of a widget", description: "Read the data behind a widget and say what is odd: empty, missing metric, unit or scale that does not fit, gaps, too many series.",
+		params: []param{dashboardIDParam(), widgetIDParam(true), {name: "start_time", kind: kindTime, description: "Default: the window of the widget or dashboard."}, {name: "end_time", kind: kindTime}},
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			_, start := a.values["start_time"]
+			_, end := a.values["end_time"]
+			if start != end {
+				return nil, badInput("start_time", "and end_time must be given together, or neither.", "now-6h")
+			}
+			req := &svcv2.SearchDashboardWidgetInspectionRequest{Id: *a.text("dashboard_id"), WidgetId: *a.text("widget_id")}
+			if start {
+				w, err := a.window(maxSearch)
+				if err != nil {
+					return nil, err
+				}
+				req.TimeRange = absolute(w)
+			}
+			out, err := s.clients.dashboardData.SearchDashboardWidgetInspection(ctx, req)
+			if err != nil {
+				return nil, err
+			}
+			return chartAnswer(out), nil
+		},
+	})
+}
+
+func chartAnswer(out *svcv2.WidgetInspection) *answer {
+	res := chartResult{
+		Outcome: out.GetOutcome(), DashboardID: out.GetDashboardId(), DashboardName: out.GetDashboardName(), Widget: chartWidget{out.GetWidgetId(), out.Title, out.GetVisualization(), out.Unit},
+		TimeRange: chartRange{clock(out.GetStartTime().AsTime()), clock(out.GetEndTime().AsTime()), out.GetRangeSource()}, Verdict: out.GetVerdict(), Flags: listOf(out.GetFlags()), Notes: listOf(out.GetNotes()), Series: []chartSeries{},
+		RawSQL: out.RawSql,
+	}
+	var cells [][]string
+	for _, f := range out.GetSeries() {
+		row := toChartSeries(f)
+		res.Series = append(res.Series, row)
+		figure := func(v *float64) string {
+			if v == nil {
+				return ""
+			}
+			return number(*v)
+		}
+		cells = append(cells, []string{clip(row.Name, 120), fmt.Sprint(row.Points), figure(row.Min), figure(row.Avg), figure(row.Max)})
+	}
+	text := page{scope: []pair{
+		{"Dashboard", out.GetDashboardName()},
+		{"Widget", strings.TrimSpace(out.GetWidgetId() + " " + out.GetTitle())},
+		{"Panel", out.GetVisualization()},
+		{"Unit", out.GetUnit()},
+		{"Time range", res.TimeRange.StartTime + " to " + res.TimeRange.EndTime + " (" + res.TimeRange.Source + ")"},
+		{"Verdict", strings.TrimSpace(out.GetVerdict() + " " + strings.Join(out.GetFlags(), ", "))},
+	}}
+	text.notes = append(text.notes, out.GetNotes()...)
+	empty := "There are no values."
+	if out.GetOutcome() == "unsupported" {
+		empty = "A widget of this kind has no data to judge."
+	}
+	text.blocks = []block{table("Series", empty, []string{"Series", "Points", "min", "avg", "max"}, cells)}
+	if out.RawSql != nil {
+		text.blocks = append(text.blocks, block{heading: "SQL", rows: []string{"```sql", strings.ReplaceAll(clip(out.GetRawSql(), 4000), "```", "'''"), "```"}})
+	}
+	if res.Verdict != "looks_healthy" && out.GetOutcome() != "unsupported" {
+		text.next = append(text.next, suggestion{"describe_dashboard_schema", map[string]any{"section": "queries"}, "what its query may be; then update_dashboard_widget"})
+	}
+	text.next = append(text.next, suggestion{"get_dashboard", map[string]any{"dashboard_id": out.GetDashboardId()}, "the definition of the widget"})
+	return &answer{data: res, text: text}
+}
+
+// validation says what the data of new widgets looks like.
+type validation struct {
+	Ran             bool            `json:"ran"`
+	Inspected       []inspectedItem `json:"inspected"`
+	HealthyCount    int             `json:"healthyCount"`
+	SuspiciousCount int             `json:"suspiciousCount"`
+	BrokenCount     int             `json:"brokenCount"`
+	SkippedCount    int             `json:"skippedCount"`
+	Capped          bool            `json:"capped"`
+}
+
+type inspectedItem struct {
+	WidgetID      string   `json:"widgetId"`
+	Title         string   `json:"title,omitempty"`
+	Visualization string   `json:"visualization"`
+	Verdict       string   `json:"verdict"`
+	Flags         []string `json:"flags"`
+	Note          string   `json:"note,omitempty"`
+}
+
+// maxValidated is how many widgets a change looks at.
+const maxValidated = 12
+
+// validate reads the data of widgets that were just written. A widget that cannot be read is told, and never fails the write: that is done.
+func (s *Server) validate(ctx context.Context, dashboard string, widgets []*svcv2.Widget) *validation {
+	v := &validation{Ran: true, Inspected: []inspectedItem{}, Capped: len(widgets) > maxValidated}
+	v.SkippedCount = max(len(widgets)-maxValidated, 0)
+	widgets = widgets[:min(len(widgets), maxValidated)]
+	items := make([]inspectedItem, len(widgets))
+	if p, ok := principal.From(ctx); !ok || !p.Allows("dashboards", false) {
+		return &validation{Inspected: []inspectedItem{}, SkippedCount: len(widgets)}
+	}
+	const together = 3 // a change is no reason to take the whole share of an organization
+	for from := 0; from < len(widgets); from += together {
+		var reads []func() error
+		for i := from; i < min(from+together, len(widgets)); i++ {
+			reads = append(reads, func() error {
+				items[i] = s.inspected(ctx, dashboard, widgets[i])
+				return nil
+			})
+		}
+		_ = parallel(reads...) // they do not fail
+	}
+	for _, it := range items {
+		switch it.Verdict {
+		case "looks_healthy":
+			v.HealthyCount++
+		case "suspicious":
+			v.SuspiciousCount++
+		case "broken", "error":
+			v.BrokenCount++
+		default:
+			v.SkippedCount++
+		}
+		v.Inspected = append(v.Inspected, it)
+	}
+	return v
+}
+
+func (s *Server) inspected(ctx context.Context, dashboard string, x *svcv2.Widget) inspectedItem {
+	it := inspectedItem{WidgetID: x.GetId(), Title: titleOf(x), Visualization: x.GetVisualization(), Flags: []string{}}
+	out, err := s.clients.dashboardData.SearchDashboardWidgetInspection(ctx, &svcv2.SearchDashboardWidgetInspectionRequest{Id: dashboard, WidgetId: x.GetId()})
+	switch {
+	case err != nil:
+		it.Verdict, it.Note = "error", clip(apiFailure(&tool{}, err).Message, 300)
+	case out.GetOutcome() == "unsupported":
+		it.Verdict = "unsupported"
+	default:
+		it.Verdict, it.Flags, it.Note = out.GetVerdict(), listOf(out.GetFlags()), clip(strings.Join(out.GetNotes(), " "), 300)
+	}
+	return it
+}
+
+// block shows what was found.
+func (v *validation) block() block {
+	var cells [][]string
+	for _, it := range v.Inspected {
+		cells = append(cells, []string{it.WidgetID, it.Title, it.Visualization, it.Verdict, strings.Join(it.Flags, ", "), it.Note})
+	}
+	heading := fmt.Sprintf("Data of the widgets: %d healthy, %d suspicious, %d broken", v.HealthyCount, v.SuspiciousCount, v.BrokenCount)
+	if v.Capped {
+		heading += fmt.Sprintf("; the first %d were looked at", maxValidated)
+	}
+	return table(heading, "No widget has data to look at.", []string{"Widget", "Title", "Panel", "Verdict", "Flags", "Note"}, cells)
+}
+
+func absolute(w timeRange) *svcv2.TimeRange {
+	return &svcv2.TimeRange{Type: "absolute", StartTime: w.startProto(), EndTime: w.endProto()}
+}
+
+func toChartSeries(f *svcv2.WidgetSeriesFigures) chartSeries {
+	return chartSeries{f.GetName(), f.GetPoints(), f.Min, f.Max, f.Avg}
+}
+
+func validateParam() param {
+	return param{name: "validate", kind: kindFlag, description: "Look at the data of the widgets.", fallback: true}
+}
+
+// validateIf looks at widgets unless the call said not to.
+func (s *Server) validateIf(ctx context.Context, a *arguments, d *svcv2.DashboardMutationResponse, widgets []*svcv2.Widget) *validation {
+	if a.values["validate"] == false {
+		return nil
+	}
+	return s.validate(ctx, d.GetId(), widgets)
+}

@@ -1,0 +1,248 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+type setupResult struct {
+	GeneratedAt              string           `json:"generatedAt"`
+	DataStatus               string           `json:"dataStatus"`
+	TelemetryChecksAvailable bool             `json:"telemetryChecksAvailable"`
+	Summary                  map[string]int32 `json:"summary"`
+	Checks                   []setupCheck     `json:"checks"`
+	OpenRecommendationCount  int32            `json:"openRecommendationCount"`
+	IncludePassing           bool             `json:"includePassing"`
+}
+
+type setupCheck struct {
+	ID            string          `json:"id"`
+	Category      string          `json:"category"`
+	Title         string          `json:"title"`
+	Severity      string          `json:"severity"`
+	Status        string          `json:"status"`
+	Detail        string          `json:"detail"`
+	Affected      []setupAffected `json:"affected"`
+	AffectedCount int32           `json:"affectedCount"`
+	FixHint       string          `json:"fixHint"`
+}
+
+type setupAffected struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	Note string `json:"note,omitempty"`
+}
+
+func newAuditSetup(s *Server) (*tool, error) {
+	return define[setupResult](&tool{
+		name: "audit_setup", title: "Audit of the setup",
+		description: "Check ingest, resource and span attributes, trace links, logs, clocks, personal data and cardinality of the last 24 hours: what is wrong, with figures, and how to mend it.",
+		params:      []param{{name: "include_passing", kind: kindFlag, fallback: false}},
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			out, err := s.clients.instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{})
+			if err != nil {
+				return nil, err
+			}
+			return setupAnswer(a, out), nil
+		},
+	})
+}
+
+func toSetupCheck(c *svcv2.SetupAuditCheck) setupCheck {
+	row := setupCheck{c.GetId(), c.GetCategory(), c.GetTitle(), c.GetSeverity(), c.GetStatus(), c.GetDetail(), []setupAffected{}, c.GetAffectedCount(), c.GetFixHint()}
+	for _, x := range c.GetAffected() {
+		row.Affected = append(row.Affected, setupAffected{x.GetKind(), x.GetName(), x.GetNote()})
+	}
+	return row
+}
+
+func setupAnswer(a *arguments, out *svcv2.SetupAudit) *answer {
+	sum := out.GetSummary()
+	res := setupResult{
+		GeneratedAt: clock(out.GetGeneratedAt().AsTime()), DataStatus: out.GetDataStatus(), TelemetryChecksAvailable: out.GetTelemetryChecksAvailable(), IncludePassing: a.isSet("include_passing"),
+		Summary: map[string]int32{"critical": sum.GetCritical(), "warn": sum.GetWarn(), "info": sum.GetInfo(), "pass": sum.GetPass(), "skip": sum.GetSkip()},
+		Checks:  []setupCheck{}, OpenRecommendationCount: out.GetOpenRecommendationCount(),
+	}
+	text := page{scope: []pair{
+		{"Made at", res.GeneratedAt},
+		{"Failed", fmt.Sprintf("%d critical, %d warn, %d info", sum.GetCritical(), sum.GetWarn(), sum.GetInfo())},
+		{"Passed", fmt.Sprint(sum.GetPass())},
+		{"Skipped", fmt.Sprint(sum.GetSkip())},
+	}}
+	if !res.TelemetryChecksAvailable {
+		text.notes = append(text.notes, "The telemetry store did not answer: its checks are skipped. Call again in a minute.")
+	} else if res.DataStatus == "no_data" {
+		text.notes = append(text.notes, "No traces, logs or metrics came in the last 24 hours.")
+	}
+	var passed []string
+	for _, severity := range []string{"critical", "warn", "info"} {
+		for _, c := range out.GetChecks() {
+			if c.GetSeverity() != severity || c.GetStatus() != "fail" {
+				continue
+			}
+			row := toSetupCheck(c)
+			res.Checks = append(res.Checks, row)
+			b := block{heading: fmt.Sprintf("%s %s does not hold: %s", strings.ToUpper(severity), row.ID, row.Title)}
+			b.rows = append(b.rows, row.Detail)
+			for _, x := range row.Affected {
+				b.rows = append(b.rows, strings.TrimSuffix(fmt.Sprintf("- %s %s: %s", strings.ReplaceAll(x.Kind, "_", " "), clip(oneLine(x.Name), 120), clip(oneLine(x.Note), 400)), ": "))
+			}
+			if more := int(row.AffectedCount) - len(row.Affected); more > 0 {
+				b.rows = append(b.rows, fmt.Sprintf("- and %d more", more))
+			}
+			b.rows = append(b.rows, "Fix: "+row.FixHint)
+			text.blocks = append(text.blocks, b)
+		}
+	}
+	for _, c := range out.GetChecks() {
+		if c.GetStatus() == "fail" {
+			continue
+		}
+		if res.IncludePassing {
+			res.Checks = append(res.Checks, toSetupCheck(c))
+			passed = append(passed, fmt.Sprintf("- %s %s: %s. %s", c.GetStatus(), c.GetId(), c.GetTitle(), c.GetDetail()))
+		}
+	}
+	if len(res.Checks) == 0 {
+		text.blocks = append(text.blocks, block{empty: "No check failed."})
+	}
+	if len(passed) > 0 {
+		text.blocks = append(text.blocks, block{heading: "Passed and skipped", rows: passed})
+	}
+	if res.OpenRecommendationCount > 0 {
+		text.next = append(text.next, suggestion{"get_instrumentation_recommendations", map[string]any{}, fmt.Sprintf("%d attribute names to mend, each with its figures", res.OpenRecommendationCount)})
+	}
+	if !res.IncludePassing {
+		text.next = append(text.next, suggestion{"audit_setup", map[string]any{"include_passing": true}, "what passed, with figures"})
+	}
+	return &answer{data: res, text: text}
+}
+
+type recommendationsResult struct {
+	Issues       []recommendationIssue `json:"issues"`
+	Coverage     coverage              `json:"coverage"`
+	Total        int                   `json:"total"`
+	StatusFilter string                `json:"statusFilter"`
+}
+
+type recommendationIssue struct {
+	ID                 string  `json:"id"`
+	Number             int32   `json:"number"`
+	RecommendationKey  string  `json:"recommendationKey"`
+	Kind               string  `json:"kind"`
+	Severity           string  `json:"severity"`
+	SourceKey          string  `json:"sourceKey"`
+	CanonicalKey       string  `json:"canonicalKey,omitempty"`
+	Status             string  `json:"status"`
+	UsageCount         float64 `json:"usageCount"`
+	ApplyableAsMapping bool    `json:"applyableAsMapping"`
+	OpenedAt           string  `json:"openedAt"`
+	UpdatedAt          string  `json:"updatedAt"`
+	Fix                string  `json:"fix"`
+}
+
+type coverage struct {
+	Available bool          `json:"available"`
+	Included  bool          `json:"included"`
+	Gaps      []coverageGap `json:"gaps"`
+}
+
+type coverageGap struct {
+	CheckID   string `json:"checkId"`
+	Attribute string `json:"attribute"`
+	Severity  string `json:"severity"`
+	Reason    string `json:"reason"`
+	Fix       string `json:"fix"`
+}
+
+func newGetInstrumentationRecommendations(s *Server) (*tool, error) {
+	return define[recommendationsResult](&tool{
+		name: "get_instrumentation_recommendations", title: "Recommendations",
+		description: "Attribute names to mend (deprecated, sent under two names, not dotted lower case) with the spans that carry them and the fix; include_coverage adds resource attributes that services lack.",
+		params: []param{
+			{name: "status", kind: kindText, enum: []string{"open", "dismissed", "applied", "resolved", "all"}, fallback: "open"},
+			{name: "include_coverage", kind: kindFlag, fallback: false},
+		},
+		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			rows, _, err := collect(ctx, nil, 0, 1000, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Recommendation, *string, error) {
+				res, err := s.clients.instrumentation.ListInstrumentationRecommendations(ctx, &svcv2.ListInstrumentationRecommendationsRequest{Limit: &limit, Cursor: cursor})
+				return res.GetData(), nextCursor(res), err
+			})
+			if err != nil {
+				return nil, err
+			}
+			var audit *svcv2.SetupAudit
+			if a.isSet("include_coverage") {
+				if audit, err = s.clients.instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{}); err != nil {
+					return nil, err
+				}
+			}
+			return recommendationsAnswer(a, rows, audit), nil
+		},
+	})
+}
+
+// fixOf says what to do about a recommendation.
+func fixOf(r *svcv2.Recommendation) string {
+	switch r.GetKind() {
+	case "rename":
+		return fmt.Sprintf("Update the instrumentation so that it sends %s, or create an attribute mapping: source_context span, source_key %s, target_key %s, operation move.", r.GetCanonicalKey(), r.GetSourceKey(), r.GetCanonicalKey())
+	case "double-emission":
+		return fmt.Sprintf("Stop sending %s in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without /dup): %s arrives as well. On spans that have both, a mapping changes nothing.", r.GetSourceKey(), r.GetCanonicalKey())
+	default:
+		return fmt.Sprintf("Rename %s in the code to a dotted lower-case name with a prefix of your own, as in shop.order_id.", r.GetSourceKey())
+	}
+}
+
+func recommendationsAnswer(a *arguments, rows []*svcv2.Recommendation, audit *svcv2.SetupAudit) *answer {
+	status := a.textOr("status", "open")
+	res := recommendationsResult{Issues: []recommendationIssue{}, StatusFilter: status, Coverage: coverage{Included: audit != nil, Available: audit.GetTelemetryChecksAvailable(), Gaps: []coverageGap{}}}
+	var cells [][]string
+	for _, r := range rows {
+		if status != "all" && r.GetStatus() != status {
+			continue
+		}
+		issue := recommendationIssue{
+			ID: r.GetId(), Number: r.GetNumber(), RecommendationKey: r.GetRecommendationKey(), Kind: r.GetKind(), Severity: "warn", SourceKey: r.GetSourceKey(), CanonicalKey: r.GetCanonicalKey(),
+			Status: r.GetStatus(), UsageCount: r.GetUsageCount(), ApplyableAsMapping: r.GetKind() == "rename", OpenedAt: clock(r.GetOpenedAt().AsTime()), UpdatedAt: clock(r.GetUpdatedAt().AsTime()), Fix: fixOf(r),
+		}
+		if issue.Kind == "naming" {
+			issue.Severity = "info"
+		}
+		res.Issues = append(res.Issues, issue)
+		cells = append(cells, []string{fmt.Sprint(issue.Number), issue.Severity, issue.Kind, issue.SourceKey, number(issue.UsageCount), issue.Status, issue.Fix})
+	}
+	res.Total = len(res.Issues)
+	text := page{scope: []pair{{"status", status}, {"Spans", "of the last 24 hours"}}, shown: shownOf(res.Total, false, "recommendations")}
+	text.blocks = []block{table("Attribute names", "There is nothing to recommend.", []string{"No.", "Severity", "Kind", "Key", "Spans", "Status", "Fix"}, cells)}
+	if audit != nil {
+		var gaps []string
+		for _, c := range audit.GetChecks() {
+			if !strings.HasPrefix(c.GetId(), "RES-") || c.GetStatus() != "fail" {
+				continue
+			}
+			attribute := strings.TrimPrefix(c.GetTitle(), "Spans carry ")
+			if c.GetId() == "RES-01" {
+				attribute = "service.name"
+			}
+			var who []string
+			for _, x := range c.GetAffected() {
+				who = append(who, x.GetName()+" ("+x.GetNote()+")")
+			}
+			gap := coverageGap{c.GetId(), attribute, c.GetSeverity(), c.GetDetail() + " " + clip(strings.Join(who, "; "), 1500), c.GetFixHint()}
+			res.Coverage.Gaps = append(res.Coverage.Gaps, gap)
+			gaps = append(gaps, fmt.Sprintf("- %s %s: %s Fix: %s", gap.CheckID, gap.Attribute, gap.Reason, gap.Fix))
+		}
+		text.blocks = append(text.blocks, block{heading: "Resource attributes that are missing", rows: gaps, empty: "Every service has them."})
+	} else {
+		text.next = append(text.next, suggestion{"get_instrumentation_recommendations", map[string]any{"status": status, "include_coverage": true}, "also resource attributes that services lack"})
+	}
+	if len(res.Issues) > 0 {
+		text.next = append(text.next, suggestion{"explore_attributes", map[string]any{"source": "traces", "key": res.Issues[0].SourceKey}, "the values of the first of these"})
+	}
+	text.next = append(text.next, suggestion{"audit_setup", map[string]any{}, "everything else about the setup"})
+	return &answer{data: res, text: text}
+}

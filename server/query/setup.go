@@ -1,0 +1,215 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// SetupServiceRow is a row of SetupServices: how the spans of one service are instrumented.
+type SetupServiceRow struct {
+	ServiceName   string `ch:"ServiceName"`
+	Spans         uint64 `ch:"Spans"`
+	NoVersion     uint64 `ch:"NoVersion"`
+	NoEnvironment uint64 `ch:"NoEnvironment"`
+	NoRepository  uint64 `ch:"NoRepository"`
+	NoRevision    uint64 `ch:"NoRevision"`
+	// Names are distinct span names, approximately; Sample is one with a number in it.
+	Names  uint64 `ch:"Names"`
+	Sample string `ch:"Sample"`
+	// Unset are server spans answered with 500 and above whose status is not Error; Failed have status Error, Bare of these no exception or message.
+	Unset  uint64 `ch:"Unset"`
+	Failed uint64 `ch:"Failed"`
+	Bare   uint64 `ch:"Bare"`
+	// Queries are spans with a database statement; Nameless of these do not say which system.
+	Queries  uint64 `ch:"Queries"`
+	Nameless uint64 `ch:"Nameless"`
+	// Future begin after now; Last is the latest start.
+	Future uint64    `ch:"Future"`
+	Last   time.Time `ch:"Last"`
+}
+
+// SetupServices gives a SetupServiceRow for each service, busiest first, at most 500. Spans of up to a day after now count too: their sender's clock is ahead.
+func SetupServices(w Window) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("late", w.End.Add(24*time.Hour)))
+	future := b.time("future", w.End.Add(time.Minute))
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    ServiceName,
+    count() AS Spans,
+    countIf(ServiceVersion = '') AS NoVersion,
+    countIf(Environment = '') AS NoEnvironment,
+    countIf(NOT mapContains(ResourceAttributes, 'vcs.repository.url.full')) AS NoRepository,
+    countIf(NOT mapContains(ResourceAttributes, 'vcs.ref.head.revision')) AS NoRevision,
+    uniqCombined64(SpanName) AS Names,
+    anyIf(SpanName, match(SpanName, '[0-9]{3,}')) AS Sample,
+    countIf(HttpStatusCode >= 500 AND StatusCode != 'Error' AND SpanKind = 'Server') AS Unset,
+    countIf(StatusCode = 'Error') AS Failed,
+    countIf(StatusCode = 'Error' AND StatusMessage = '' AND NOT has(EventsName, 'exception')) AS Bare,
+    countIf(mapContains(SpanAttributes, 'db.query.text') OR mapContains(SpanAttributes, 'db.statement')) AS Queries,
+    countIf((mapContains(SpanAttributes, 'db.query.text') OR mapContains(SpanAttributes, 'db.statement'))
+        AND NOT mapContains(SpanAttributes, 'db.system.name') AND NOT mapContains(SpanAttributes, 'db.system')) AS Nameless,
+    countIf(Timestamp > %s) AS Future,
+    max(Timestamp) AS Last
+FROM spans
+WHERE %s
+GROUP BY ServiceName
+ORDER BY Spans DESC, ServiceName
+LIMIT 500`, future, c.join(4)), Args: b.args}
+}
+
+// SetupLogRow is a row of SetupLogs: how the log records of one service are instrumented.
+type SetupLogRow struct {
+	ServiceName string `ch:"ServiceName"`
+	Records     uint64 `ch:"Records"`
+	NoTrace     uint64 `ch:"NoTrace"`
+	NoSeverity  uint64 `ch:"NoSeverity"`
+	// Skewed differ by more than five minutes from the time at which a collector saw them.
+	Skewed uint64 `ch:"Skewed"`
+}
+
+// SetupLogs gives a SetupLogRow for each service, busiest first, at most 500.
+func SetupLogs(w Window) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    ServiceName,
+    count() AS Records,
+    countIf(TraceId = '') AS NoTrace,
+    countIf(SeverityNumber = 0) AS NoSeverity,
+    countIf(ObservedTimestamp > toDateTime64(0, 9, 'UTC') AND abs(dateDiff('second', Timestamp, ObservedTimestamp)) > 300) AS Skewed
+FROM logs
+WHERE %s
+GROUP BY ServiceName
+ORDER BY Records DESC, ServiceName
+LIMIT 500`, c.join(4)), Args: b.args}
+}
+
+// SetupLinkRow is a row of SetupLinks: how the spans of one service hang together with those that called them.
+type SetupLinkRow struct {
+	ServiceName string `ch:"ServiceName"`
+	// Children have a parent; that of Orphans was not received.
+	Children uint64 `ch:"Children"`
+	Orphans  uint64 `ch:"Orphans"`
+	// Calls have a parent in another service, and Early of these begin before it.
+	Calls   uint64  `ch:"Calls"`
+	Early   uint64  `ch:"Early"`
+	AheadMs float64 `ch:"AheadMs"`
+}
+
+// SetupLinks gives a SetupLinkRow for each service, of every share-th trace. Spans of the first ten minutes of the window are parents alone, and those of the last minute
+// may still wait for theirs.
+func SetupLinks(w Window, share uint64) Statement {
+	b := &builder{}
+	sampled := "cityHash64(TraceId) % " + b.bind("share", "UInt64", max(share, 1)) + " = 0"
+	all := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End), sampled)
+	children := where().with("Timestamp >= "+b.time("children", w.Start.Add(10*time.Minute)), "Timestamp <= "+b.time("settled", w.End.Add(-time.Minute)), sampled, "ParentSpanId != ''")
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    c.ServiceName AS ServiceName,
+    count() AS Children,
+    countIf(p.SpanId = '') AS Orphans,
+    countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName) AS Calls,
+    countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp) AS Early,
+    ifNotFinite(avgIf(toUnixTimestamp64Nano(p.Timestamp) - toUnixTimestamp64Nano(c.Timestamp), p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp), 0) / 1e6 AS AheadMs
+FROM
+(
+    SELECT TraceId, ParentSpanId, ServiceName, Timestamp
+    FROM spans
+    WHERE %s
+) AS c
+LEFT ANY JOIN
+(
+    SELECT TraceId, SpanId, ServiceName, Timestamp
+    FROM spans
+    WHERE %s
+) AS p ON c.TraceId = p.TraceId AND c.ParentSpanId = p.SpanId
+GROUP BY ServiceName
+ORDER BY Children DESC, ServiceName
+LIMIT 500`, children.join(8), all.join(8)), Args: b.args}
+}
+
+// SetupKeyRow is a row of SetupKeys.
+type SetupKeyRow struct {
+	Signal string `ch:"Signal"`
+	Scope  string `ch:"Scope"`
+	Key    string `ch:"Key"`
+	Uses   uint64 `ch:"Uses"`
+}
+
+// SetupKeys gives a SetupKeyRow for each attribute key of the window, most used first, at most 5000. Hours that the window cuts count whole.
+func SetupKeys(w Window) Statement {
+	b := &builder{}
+	c := where().with("Hour >= toStartOfHour(toDateTime("+b.bind("start", "Int64", w.Start.Unix())+", 'UTC'))", "Hour <= toDateTime("+b.bind("end", "Int64", w.End.Unix())+", 'UTC')")
+	return Statement{SQL: fmt.Sprintf(`SELECT Signal, Scope, Key, sum(UsageCount) AS Uses
+FROM attribute_keys
+WHERE %s
+GROUP BY Signal, Scope, Key
+ORDER BY Uses DESC, Signal, Scope, Key
+LIMIT 5000`, c.join(4)), Args: b.args}
+}
+
+// SetupValueRow is a row of SetupValues: how many values of a key look like something personal.
+type SetupValueRow struct {
+	Key string `ch:"Key"`
+	// Sort is email, card or token.
+	Sort  string `ch:"Sort"`
+	Spans uint64 `ch:"Spans"`
+	Of    uint64 `ch:"Of"`
+}
+
+// SetupValues gives SetupValueRow rows for spans of the window, at most so many. It tells keys and counts, never a value.
+func SetupValues(w Window, rows int) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
+	return Statement{SQL: `SELECT Key, Sort, count() AS Spans, any(Rows) AS Of
+FROM
+(
+    SELECT Pair.1 AS Key, Rows, multiIf(
+            match(Pair.2, '^[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+[.][A-Za-z0-9.-]*[A-Za-z]{2,}$'), 'email',
+            match(Pair.2, '^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|3[47][0-9]{13})$'), 'card',
+            match(Pair.2, '^(?:Bearer |eyJ[A-Za-z0-9_-]{10,}[.]|sk_live_|ghp_|AKIA[0-9A-Z]{16})'), 'token',
+            '') AS Sort
+    FROM
+    (
+        SELECT SpanAttributes, count() OVER () AS Rows
+        FROM
+        (
+            SELECT SpanAttributes
+            FROM spans
+            WHERE ` + c.join(16) + `
+            LIMIT ` + b.bind("rows", "UInt32", int64(rows)) + `
+        )
+    )
+    ARRAY JOIN arrayMap((k, v) -> (k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)) AS Pair
+)
+WHERE Sort != ''
+GROUP BY Key, Sort
+ORDER BY Spans DESC, Key, Sort
+LIMIT 100`, Args: b.args}
+}
+
+// SetupMetricRow is a row of SetupMetrics.
+type SetupMetricRow struct {
+	MetricName string `ch:"MetricName"`
+	Services   uint64 `ch:"Services"`
+	Series     uint64 `ch:"Series"`
+}
+
+// SetupMetrics gives a SetupMetricRow for each metric with more than so many series in the window, most series first, at most 100.
+func SetupMetrics(w Window, series uint64) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
+	var reads []string
+	for _, table := range metricTables() {
+		reads = append(reads, fmt.Sprintf("SELECT MetricName, ServiceName, SeriesHash\n    FROM %s\n    WHERE %s", table, c.join(8)))
+	}
+	return Statement{SQL: fmt.Sprintf(`SELECT MetricName, uniqCombined64(ServiceName) AS Services, uniqCombined64(SeriesHash) AS Series
+FROM
+(
+    %s
+)
+GROUP BY MetricName
+HAVING Series > %s
+ORDER BY Series DESC, MetricName
+LIMIT 100`, strings.Join(reads, "\n    UNION ALL\n    "), b.bind("series", "UInt64", series)), Args: b.args}
+}

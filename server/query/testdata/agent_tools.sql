@@ -1,0 +1,33 @@
+SELECT
+    Tool,
+    argMax(Described, Timestamp) AS Description,
+    count() AS Calls,
+    countIf(Failed) AS Failures,
+    avg(DurationNano) / 1e6 AS AvgMs,
+    quantile(0.95)(DurationNano) / 1e6 AS P95Ms,
+    uniqExact(Session) AS Sessions,
+    min(Timestamp) AS First,
+    max(Timestamp) AS Last
+FROM
+(
+        SELECT *, multiIf(Own != '', Own, max(Own) OVER (PARTITION BY TraceId) != '', max(Own) OVER (PARTITION BY TraceId), concat('trace:', TraceId)) AS Session
+        FROM
+        (
+            SELECT Timestamp, DurationNano, (StatusCode = 'Error' OR SpanAttributes['error.type'] != '') AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described, TraceId, multiIf(SpanAttributes['svc_ai.session.id'] != '', SpanAttributes['svc_ai.session.id'], SpanAttributes['gen_ai.conversation.id'] != '', SpanAttributes['gen_ai.conversation.id'], SpanAttributes['session.id']) AS Own
+            FROM spans
+            WHERE OrgId = {org:String}
+                AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('gen_ai.operation.name', 'execute_tool'))
+                AND has({services:Array(String)}, ServiceName)
+                AND has({environments:Array(String)}, Environment)
+                AND has({agents:Array(String)}, SpanAttributes['gen_ai.agent.name'])
+                AND has({tools:Array(String)}, SpanAttributes['gen_ai.tool.name'])
+                AND has({vendors:Array(String)}, if(SpanAttributes['gen_ai.provider.name'] != '', SpanAttributes['gen_ai.provider.name'], SpanAttributes['gen_ai.system']))
+                AND has({models:Array(String)}, if(SpanAttributes['gen_ai.response.model'] != '', SpanAttributes['gen_ai.response.model'], SpanAttributes['gen_ai.request.model']))
+                AND positionCaseInsensitiveUTF8(SpanAttributes['gen_ai.tool.name'], {contains:String}) > 0
+        )
+)
+GROUP BY ROLLUP(Tool)
+ORDER BY Tool = '' DESC, Calls DESC, Tool
+LIMIT 201

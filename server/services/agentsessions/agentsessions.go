@@ -1,0 +1,238 @@
+// Package agentsessions answers the methods of svc.v2.AgentSessionsService: what AI agents did, from spans with gen_ai attributes.
+package agentsessions
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+)
+
+const (
+	maxSessionWindow = 31 * 24 * time.Hour
+	defaultLimit     = 20
+	defaultSamples   = 10
+	// trendBuckets is about how many buckets a trend has.
+	trendBuckets = 24
+	maxVariants  = 10
+)
+
+// Service implements svcv2connect.AgentSessionsServiceHandler. It is safe for concurrent use.
+type Service struct{ warehouse read.Warehouse }
+
+// New returns the service.
+func New(w read.Warehouse) *Service { return &Service{w} }
+
+func filters(f *svcv2.AgentFilters) query.AgentFilters {
+	return query.AgentFilters{
+		Services: f.GetServices(), Environments: f.GetEnvironments(), Models: f.GetModels(), Agents: f.GetAgents(), Tools: f.GetTools(), Vendors: f.GetVendors(),
+	}
+}
+
+// SearchAgentSessions lists the sessions of a window.
+func (s *Service) SearchAgentSessions(ctx context.Context, req *svcv2.SearchAgentSessionsRequest) (*svcv2.SearchAgentSessionsResponse, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	if err != nil {
+		return nil, err
+	}
+	search := query.AgentSessionSearch{
+		Window: window, Filters: filters(req.GetFilters()), Search: req.GetSearch(), HasErrors: req.HasErrors, NoTraces: req.GetExcludeTraceSessions(),
+		SortBy: req.GetSortBy(), Ascending: req.GetAscending(), Offset: int(req.GetOffset()), Limit: defaultLimit,
+	}
+	if req.Limit != nil {
+		search.Limit = int(req.GetLimit())
+	}
+	for _, r := range req.GetRanges() {
+		search.Ranges = append(search.Ranges, query.AgentRange{Figure: r.GetFigure(), Least: r.Least, Most: r.Most})
+	}
+	search.Limit++
+	rows, err := read.All[query.AgentSessionRow](ctx, s.warehouse, org, query.AgentSessions(search))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.SearchAgentSessionsResponse{HasMore: len(rows) == search.Limit}
+	for _, r := range rows[:min(len(rows), search.Limit-1)] {
+		res.Sessions = append(res.Sessions, &svcv2.AgentSessionSummary{
+			Id: r.Session, Vendors: r.Vendors, TraceCount: int32(r.Traces), SpanCount: int32(r.Spans), ErrorSpanCount: int32(r.Errors), ToolErrorCount: int32(r.ToolErrors),
+			TurnErrorCount: int32(r.TurnErrors), Turns: int32(r.Turns), Services: r.Services, Models: r.Models, Agents: r.Agents,
+			StartTime: timestamppb.New(r.Start), EndTime: timestamppb.New(r.End), LlmCalls: int32(r.ModelCalls), ToolCalls: int32(r.ToolCalls), TotalTokens: r.Tokens, Cost: r.Cost,
+		})
+	}
+	return res, nil
+}
+
+// GetAgentSession reads the spans of a session.
+func (s *Service) GetAgentSession(ctx context.Context, req *svcv2.GetAgentSessionRequest) (*svcv2.AgentSession, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), maxSessionWindow)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.All[query.AgentSpanRow](ctx, s.warehouse, org, query.AgentSessionSpans(window, req.GetSessionId(), int(req.GetPayloadChars())))
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, apierr.New(apierr.AgentSessionNotFound, "This organization has no agent session with this id in the window.", apierr.Param("session_id"))
+	}
+	res := &svcv2.AgentSession{Id: req.GetSessionId(), Truncated: len(rows) > query.MaxAgentSpans}
+	for _, r := range rows[:min(len(rows), query.MaxAgentSpans)] {
+		res.Spans = append(res.Spans, toSpan(r))
+	}
+	return res, nil
+}
+
+// GetAgentToolsOverview counts the calls of tools.
+func (s *Service) GetAgentToolsOverview(ctx context.Context, req *svcv2.GetAgentToolsOverviewRequest) (*svcv2.AgentToolsOverview, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	if err != nil {
+		return nil, err
+	}
+	f, tool := filters(req.GetFilters()), req.GetTool()
+	before := query.Window{Start: window.Start.Add(-window.End.Sub(window.Start)), End: window.Start.Add(-time.Nanosecond)}
+	res := &svcv2.AgentToolsOverview{Current: &svcv2.AgentTool{}, Previous: &svcv2.AgentTool{}}
+	rows, err := read.All[query.AgentToolRow](ctx, s.warehouse, org, query.AgentTools(window, f, req.GetToolContains()))
+	if err != nil {
+		return nil, err
+	}
+	selected := f
+	if tool != "" {
+		selected.Tools = []string{tool}
+	}
+	for _, r := range rows {
+		if r.Tool != "" {
+			res.Tools = append(res.Tools, toTool(r))
+		}
+		if r.Tool == tool {
+			res.Current = toTool(r)
+		}
+	}
+	earlier, err := read.All[query.AgentToolRow](ctx, s.warehouse, org, query.AgentTools(before, selected, req.GetToolContains()))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range earlier {
+		if r.Tool == "" {
+			res.Previous = toTool(r)
+		}
+	}
+	if tool == "" {
+		return res, nil
+	}
+	failures, err := read.All[query.AgentFailureRow](ctx, s.warehouse, org, query.AgentToolFailures(window, selected, nil))
+	if err != nil {
+		return nil, err
+	}
+	bucket := trendBucket(window)
+	res.BucketSeconds = int32(bucket / time.Second)
+	for _, r := range failures {
+		res.Failures = append(res.Failures, toFailure(r, window, bucket))
+	}
+	return res, nil
+}
+
+// GetAgentToolError reads one way in which a tool fails.
+func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentToolErrorRequest) (*svcv2.AgentToolError, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow)
+	if err != nil {
+		return nil, err
+	}
+	missing := apierr.New(apierr.AgentToolErrorNotFound, "This tool has no failure with this fingerprint in the window.", apierr.Param("fingerprint"))
+	fingerprint, err := strconv.ParseUint(req.GetFingerprint(), 10, 64)
+	if err != nil {
+		return nil, missing
+	}
+	f := filters(req.GetFilters())
+	f.Tools = []string{req.GetTool()}
+	failures, err := read.All[query.AgentFailureRow](ctx, s.warehouse, org, query.AgentToolFailures(window, f, &fingerprint))
+	if err != nil {
+		return nil, err
+	}
+	if len(failures) == 0 {
+		return nil, missing
+	}
+	counts, err := read.All[query.AgentCountRow](ctx, s.warehouse, org, query.AgentFailureCounts(window, f, fingerprint))
+	if err != nil {
+		return nil, err
+	}
+	limit := defaultSamples
+	if req.Limit != nil {
+		limit = int(req.GetLimit())
+	}
+	samples, err := read.All[query.AgentSpanRow](ctx, s.warehouse, org, query.AgentFailureSamples(window, f, fingerprint, req.GetSessionId(), int(req.GetPayloadChars()), limit+1))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.AgentToolError{Failure: toFailure(failures[0], window, trendBucket(window)), HasMore: len(samples) > limit}
+	for _, r := range counts {
+		c := &svcv2.AgentCount{Kind: r.Kind, Name: r.Name, Count: float64(r.Count)}
+		switch {
+		case r.Kind == "message" && len(res.Variants) < maxVariants:
+			res.Variants = append(res.Variants, c)
+		case r.Kind == "session":
+			res.Sessions = append(res.Sessions, c)
+		case r.Kind != "message":
+			res.Breakdown = append(res.Breakdown, c)
+		}
+	}
+	for _, r := range samples[:min(len(samples), limit)] {
+		res.Samples = append(res.Samples, &svcv2.AgentToolSample{SessionId: r.Session, Span: toSpan(r)})
+	}
+	return res, nil
+}
+
+// trendBucket is a whole number of minutes that divides the window into about trendBuckets.
+func trendBucket(w query.Window) time.Duration {
+	return max((w.End.Sub(w.Start) / trendBuckets).Round(time.Minute), time.Minute)
+}
+
+func toFailure(r query.AgentFailureRow, w query.Window, bucket time.Duration) *svcv2.AgentToolFailure {
+	out := &svcv2.AgentToolFailure{
+		Fingerprint: strconv.FormatUint(r.Fingerprint, 10), ErrorType: r.ErrorType, Message: r.Message, Count: float64(r.Count), Sessions: float64(r.Sessions), LastSeen: timestamppb.New(r.Last),
+		Trend: make([]float64, w.End.Sub(w.Start)/bucket+1),
+	}
+	for _, at := range r.Times {
+		if i := int(at.Sub(w.Start) / bucket); i >= 0 && i < len(out.Trend) {
+			out.Trend[i]++
+		}
+	}
+	return out
+}
+
+func toTool(r query.AgentToolRow) *svcv2.AgentTool {
+	out := &svcv2.AgentTool{Name: r.Tool, Description: r.Description, Calls: float64(r.Calls), Failed: float64(r.Failed), AvgMs: r.AvgMs, P95Ms: r.P95Ms, Sessions: float64(r.Sessions)}
+	if r.Calls > 0 {
+		out.FirstSeen, out.LastSeen = timestamppb.New(r.First), timestamppb.New(r.Last)
+	}
+	return out
+}
+
+func toSpan(r query.AgentSpanRow) *svcv2.AgentSpan {
+	return &svcv2.AgentSpan{
+		TraceId: r.TraceID, SpanId: r.SpanID, ParentSpanId: r.Parent, StartTime: timestamppb.New(r.Start), DurationMs: float64(r.Duration) / 1e6, Operation: r.Operation, Name: r.Name,
+		ServiceName: r.Service, Failed: r.Failed, Message: r.Message, ErrorType: r.ErrorType, Model: r.Model, Vendor: r.Vendor, Agent: r.Agent, Tool: r.Tool,
+		InputTokens: r.Input, OutputTokens: r.Output, CacheReadTokens: r.CacheRead, CacheWriteTokens: r.CacheWrite, ReasoningTokens: r.Reasoning, Cost: r.Cost,
+		HasTokens: r.HasTokens, HasCost: r.HasCost, FirstTokenMs: r.FirstToken, System: r.System, Input: r.Asked, Output: r.Answered,
+	}
+}

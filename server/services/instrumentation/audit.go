@@ -1,0 +1,196 @@
+package instrumentation
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/refusal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+const (
+	// muchTraffic is how many spans or log records a day may have for the audit to read the whole day.
+	muchTraffic = 2_000_000
+	// linkedSpans is about how many spans the check of parents joins.
+	linkedSpans = 300_000
+	// valuesRead is of how many spans the values are looked at.
+	valuesRead = 50_000
+	// maxSeries is how many series a metric may have in an hour.
+	maxSeries = 5_000
+	// maxNames is how many names the spans of a service may have.
+	maxNames    = 500
+	maxAffected = 20
+)
+
+// evidence is what the checks look at.
+type evidence struct {
+	now time.Time
+	// window is what the raw rows are of; label says it in words.
+	window query.Window
+	label  string
+
+	signals  []query.SignalRow
+	services []query.SetupServiceRow
+	logs     []query.SetupLogRow
+	links    []query.SetupLinkRow
+	keys     []query.SetupKeyRow
+	values   []query.SetupValueRow
+	metrics  []query.SetupMetricRow
+
+	outcomes []store.IngestOutcome
+	keyNames map[string]string
+	open     []store.Recommendation
+}
+
+// GetSetupAudit checks how the organization is set up.
+func (s *Service) GetSetupAudit(ctx context.Context, _ *svcv2.GetSetupAuditRequest) (*svcv2.SetupAudit, error) {
+	caller, err := principal.Caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unavailable := refusal.Resource{Unavailable: refusal.Answer{Tag: apierr.SetupAuditUnavailable, Message: "The setup cannot be audited at the moment. Try again."}}
+	e := &evidence{now: s.now().UTC(), keyNames: map[string]string{}}
+	if err := s.stored(ctx, caller.Org, e); err != nil {
+		return nil, unavailable.Failure(ctx, err)
+	}
+	bounded, cancel := context.WithTimeout(ctx, 3*signalTimeout)
+	defer cancel()
+	failure := s.telemetry(bounded, caller.Org, e)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	recommendations := e.open
+	if failure != nil {
+		s.logger.WarnContext(ctx, "the audit has no telemetry", "org_id", caller.Org, "error", failure)
+	} else if recommendations, err = s.reconcile(ctx, caller.Org, e.keys); err != nil {
+		return nil, unavailable.Failure(ctx, err)
+	}
+	e.open = nil
+	for _, r := range recommendations {
+		if r.Status == store.RecommendationOpen {
+			e.open = append(e.open, r)
+		}
+	}
+	return e.audit(failure == nil), nil
+}
+
+// stored reads what the relational store knows.
+func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
+	if e.outcomes, err = s.store.ListIngestOutcomes(ctx, org, ""); err != nil {
+		return err
+	}
+	keys, err := s.store.ListIngestKeys(ctx, org)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		e.keyNames[publicid.Encode(publicid.IngestKey, k.ID)] = k.Name
+	}
+	e.open, err = s.store.ListRecommendations(ctx, org)
+	return err
+}
+
+// telemetry reads what the telemetry store knows.
+func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
+	whole := query.Window{Start: e.now.Add(-day), End: e.now}
+	hour := query.Window{Start: e.now.Add(-time.Hour), End: e.now}
+	if e.signals, err = read.All[query.SignalRow](ctx, s.warehouse, org, query.Signals(whole)); err != nil {
+		return err
+	}
+	e.window, e.label = whole, "in the last 24 hours"
+	spans, records := e.signal("traces").Items, e.signal("logs").Items
+	if max(spans, records) > muchTraffic {
+		e.window, e.label = hour, "in the last hour"
+		spans /= 24
+	}
+	if e.services, err = read.All[query.SetupServiceRow](ctx, s.warehouse, org, query.SetupServices(e.window)); err != nil {
+		return err
+	}
+	if e.logs, err = read.All[query.SetupLogRow](ctx, s.warehouse, org, query.SetupLogs(e.window)); err != nil {
+		return err
+	}
+	if e.links, err = read.All[query.SetupLinkRow](ctx, s.warehouse, org, query.SetupLinks(e.window, spans/linkedSpans+1)); err != nil {
+		return err
+	}
+	if e.keys, err = read.All[query.SetupKeyRow](ctx, s.warehouse, org, query.SetupKeys(whole)); err != nil {
+		return err
+	}
+	if e.values, err = read.All[query.SetupValueRow](ctx, s.warehouse, org, query.SetupValues(e.window, valuesRead)); err != nil {
+		return err
+	}
+	e.metrics, err = read.All[query.SetupMetricRow](ctx, s.warehouse, org, query.SetupMetrics(hour, maxSeries))
+	return err
+}
+
+func (e *evidence) signal(name string) query.SignalRow {
+	for _, row := range e.signals {
+		if row.Signal == name {
+			return row
+		}
+	}
+	return query.SignalRow{}
+}
+
+// verdict is what a check found. A check with affected things fails; one with nothing to look at is skipped.
+type verdict struct {
+	nothing  bool
+	detail   string
+	affected []*svcv2.SetupAuditAffected
+}
+
+// check is one line of the audit.
+type check struct {
+	id, category, title, severity, fix string
+	// telemetry says that the check needs the telemetry store.
+	telemetry bool
+	run       func(*evidence) verdict
+}
+
+func (e *evidence) audit(available bool) *svcv2.SetupAudit {
+	out := &svcv2.SetupAudit{
+		Object: "setup_audit", GeneratedAt: timestamppb.New(e.now), DataStatus: "no_data", TelemetryChecksAvailable: available, Summary: &svcv2.SetupAuditSummary{},
+		OpenRecommendationCount: int32(len(e.open)),
+	}
+	for _, name := range []string{"traces", "logs", "metrics"} {
+		if e.signal(name).Items > 0 {
+			out.DataStatus = "ok"
+		}
+	}
+	for _, c := range checks() {
+		row := &svcv2.SetupAuditCheck{Object: "setup_audit_check", Id: c.id, Category: c.category, Title: c.title, Severity: c.severity, Status: "skip", FixHint: c.fix}
+		v := verdict{nothing: true, detail: "The telemetry store did not answer."}
+		if available || !c.telemetry {
+			v = c.run(e)
+		}
+		if v.detail != "" {
+			row.Detail = &v.detail
+		}
+		switch {
+		case v.nothing:
+			out.Summary.Skip++
+		case len(v.affected) == 0:
+			row.Status = "pass"
+			out.Summary.Pass++
+		default:
+			row.Status, row.AffectedCount, row.Affected = "fail", int32(len(v.affected)), v.affected[:min(len(v.affected), maxAffected)]
+			switch c.severity {
+			case critical:
+				out.Summary.Critical++
+			case warn:
+				out.Summary.Warn++
+			default:
+				out.Summary.Info++
+			}
+		}
+		out.Checks = append(out.Checks, row)
+	}
+	return out
+}

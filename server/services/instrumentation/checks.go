@@ -1,0 +1,238 @@
+package instrumentation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query"
+)
+
+// Severities of checks.
+const (
+	critical = "critical"
+	warn     = "warn"
+	info     = "info"
+)
+
+// Categories of checks.
+const (
+	ingestion  = "ingestion"
+	attributes = "attributes"
+	traces     = "traces"
+)
+
+// tolerated is the share of items that may lack something: old senders and start-up spans are no reason to act.
+const tolerated = 0.05
+
+// checks are all checks, in the order in which they are listed. Those of alerts and destinations come with them.
+func checks() []check {
+	return []check{
+		{"ING-01", ingestion, "Traces, logs or metrics arrive", critical, "Point the OTLP exporter at the ingest address with an ingest key, then run `svc send-test` to see at which step data stops.", true, arrives},
+		{"ING-02", ingestion, "Requests of every ingest key are accepted", critical, "Read the tag and the reason of the refusals: a 401 needs the current key in `x-svc-ingest-key`, a 403 needs the signal allowed for the key, a 400 or 415 names what the body has wrong.", false, accepted},
+		{"ING-03", ingestion, "No items of accepted requests are rejected", warn, "The reason names the field that the items have wrong; exporters do not send rejected items again, so mend it at the sender.", false, rejected},
+		{"ING-04", ingestion, "Clocks of senders agree with the server", warn, "Run NTP or chrony on the hosts of these services, and give spans and log records the time at which they happened, in UTC nanoseconds.", true, clocks},
+		{"RES-01", attributes, "Every service has a name of its own", critical, "Set OTEL_SERVICE_NAME, or service.name in the resource of the SDK, in the deployment of each process.", true, named},
+		{"RES-02", attributes, "Spans carry service.version", warn, "Set OTEL_RESOURCE_ATTRIBUTES=service.version=$VERSION in the deployment: releases and regressions by version need it.", true, lacking("service.version", func(r query.SetupServiceRow) uint64 { return r.NoVersion })},
+		{"RES-03", attributes, "Spans carry deployment.environment.name", warn, "Set OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=production in the deployment, or write it with a custom ingest key in the mode `if_missing`.", true, lacking("deployment.environment.name", func(r query.SetupServiceRow) uint64 { return r.NoEnvironment })},
+		{"RES-04", attributes, "Spans carry vcs.repository.url.full", warn, "Add vcs.repository.url.full=https://… to OTEL_RESOURCE_ATTRIBUTES when the image is built: errors then lead to the source.", true, lacking("vcs.repository.url.full", func(r query.SetupServiceRow) uint64 { return r.NoRepository })},
+		{"RES-05", attributes, "Spans carry vcs.ref.head.revision", warn, "Add vcs.ref.head.revision=$GIT_COMMIT to OTEL_RESOURCE_ATTRIBUTES when the image is built.", true, lacking("vcs.ref.head.revision", func(r query.SetupServiceRow) uint64 { return r.NoRevision })},
+		{"REN-01", attributes, "No deprecated attribute names", warn, "Update the instrumentation libraries, or create an attribute mapping with operation `move` from the old key to the new one.", true, renamed(kindRename)},
+		{"REN-DUAL", attributes, "No attribute under two names", warn, "Let every sender use the new name and turn the old one off in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without `/dup`): on spans that have both, a mapping does nothing.", true, renamed(kindDouble)},
+		{"NAME-01", attributes, "Attribute names are dotted lower case", info, "Rename the key in the code to `<area>.<name>` in snake case, as in `shop.order_id`.", true, renamed(kindNaming)},
+		{"PII-01", attributes, "No personal data or secrets in attributes", critical, "Remove the attribute in the code, or delete or hash it in a Collector with the `attributes` or `redaction` processor before it leaves your network.", true, personal},
+		{"MET-01", attributes, "Metrics have few series", warn, "Drop attributes such as user, request or session ids from the metric with a View of the SDK; keep them on spans.", true, series},
+		{"STAT-02", traces, "Failures say what failed", critical, "Set status Error with a message and call recordException where the failure is caught: a span without them is an error without a name.", true, failures},
+		{"SPAN-04", traces, "Spans have their parents", info, "Propagate `traceparent` (W3C) over every hop, also through queues, gateways and proxies, and let every service of a trace send to this organization with the same sampling decision.", true, orphans},
+		{"MAP-02", traces, "Database spans name their system", critical, "Set db.system.name (postgresql, redis, …) on spans with db.query.text: the service map and query views need it.", true, databases},
+		{"NAME-02", traces, "Span names have few values", warn, "Name the span by its route or operation (`GET /orders/{id}`), and put ids into attributes.", true, spanNames},
+		{"LOG-02", traces, "Log records belong to traces", critical, "Use the OpenTelemetry log bridge or appender of your logging library, so that records carry the trace id of the active span.", true, correlation},
+		{"LOG-04", traces, "Log records have a severity", warn, "Map the levels of the logging library to SeverityNumber; the OpenTelemetry appenders do, files need a severity parser in the Collector.", true, severities},
+	}
+}
+
+func service(name, format string, args ...any) *svcv2.SetupAuditAffected {
+	return affected("service", cmp.Or(name, "(no name)"), format, args...)
+}
+
+func affected(kind, name, format string, args ...any) *svcv2.SetupAuditAffected {
+	note := fmt.Sprintf(format, args...)
+	return &svcv2.SetupAuditAffected{Kind: kind, Name: name, Note: &note}
+}
+
+// share says a part of a whole in words.
+func share(part, of uint64, noun string) string {
+	return fmt.Sprintf("%d of %d %s (%.3g %%)", part, of, noun, 100*float64(part)/float64(max(of, 1)))
+}
+
+func tooMany(part, of uint64) bool { return part > 0 && float64(part) > tolerated*float64(of) }
+
+func (e *evidence) about(all []*svcv2.SetupAuditAffected, of int, noun string) verdict {
+	return verdict{nothing: of == 0, affected: all, detail: fmt.Sprintf("%d of %d %s, %s.", len(all), of, noun, e.label)}
+}
+
+func arrives(e *evidence) verdict {
+	var parts []string
+	total := uint64(0)
+	for _, name := range signals() {
+		row := e.signal(name)
+		if row.Items > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d, last at %s", name, row.Items, row.Last.UTC().Format("2006-01-02T15:04:05Z")))
+		}
+		if name == "traces" || name == "logs" || name == "metrics" {
+			total += row.Items
+		}
+	}
+	v := verdict{detail: "Nothing came in the last 24 hours."}
+	if len(parts) > 0 {
+		v.detail = "In the last 24 hours " + strings.Join(parts, "; ") + "."
+	}
+	if total == 0 {
+		v.affected = []*svcv2.SetupAuditAffected{affected("integration", "OTLP", "no span, log record or data point in 24 hours")}
+	}
+	return v
+}
+
+// refusals sums the last answers of each key that fit, newest first.
+func (e *evidence) refusals(fits func(tag string, rejected int) bool, note func(n, of, items int, tag, reason, signal, agent string) string) verdict {
+	type sum struct {
+		n, of, items               int
+		tag, reason, signal, agent string
+	}
+	var order []string
+	sums := map[string]*sum{}
+	for _, o := range e.outcomes { // newest first
+		s := sums[o.KeyID]
+		if s == nil {
+			s = &sum{}
+			sums[o.KeyID] = s
+			order = append(order, o.KeyID)
+		}
+		s.of++
+		if fits(o.Tag, o.Rejected) {
+			if s.n == 0 {
+				s.tag, s.reason, s.signal, s.agent = o.Tag, o.Reason, o.Signal, o.Agent
+			}
+			s.n++
+			s.items += o.Rejected
+		}
+	}
+	v := verdict{nothing: len(e.outcomes) == 0, detail: "No ingest key was used yet."}
+	bad := 0
+	for _, id := range order {
+		s := sums[id]
+		if s.n == 0 {
+			continue
+		}
+		bad += s.n
+		a := affected("ingest_key", cmp.Or(e.keyNames[id], id), "%s", note(s.n, s.of, s.items, s.tag, s.reason, s.signal, s.agent))
+		a.Id = &id
+		v.affected = append(v.affected, a)
+	}
+	if !v.nothing {
+		v.detail = fmt.Sprintf("%d of the last %d answers to %d keys.", bad, len(e.outcomes), len(order))
+	}
+	return v
+}
+
+func accepted(e *evidence) verdict {
+	return e.refusals(func(tag string, _ int) bool { return tag != "" }, func(n, of, _ int, tag, reason, signal, agent string) string {
+		return fmt.Sprintf("%d of its last %d requests were refused, lately %s for %s from %q: %s", n, of, tag, signal, agent, cmp.Or(reason, "no reason"))
+	})
+}
+
+func rejected(e *evidence) verdict {
+	return e.refusals(func(tag string, items int) bool { return tag == "" && items > 0 }, func(n, of, items int, _, reason, signal, agent string) string {
+		return fmt.Sprintf("%d items in %d of its last %d requests, lately of %s from %q: %s", items, n, of, signal, agent, cmp.Or(reason, "no reason"))
+	})
+}
+
+func clocks(e *evidence) verdict {
+	var all []*svcv2.SetupAuditAffected
+	names := map[string]bool{}
+	for _, r := range e.services {
+		names[r.ServiceName] = true
+		if r.Future > 0 {
+			all = append(all, service(r.ServiceName, "%s begin after now, the latest at %s", share(r.Future, r.Spans, "spans"), r.Last.UTC().Format("2006-01-02T15:04:05Z")))
+		}
+	}
+	for _, r := range e.links {
+		if tooMany(r.Early, r.Calls) {
+			all = append(all, service(r.ServiceName, "%s begin before the call that caused them, by %.3g ms on average", share(r.Early, r.Calls, "calls"), r.AheadMs))
+		}
+	}
+	for _, r := range e.logs {
+		names[r.ServiceName] = true
+		if tooMany(r.Skewed, r.Records) {
+			all = append(all, service(r.ServiceName, "%s differ by more than 5 minutes from when they were observed", share(r.Skewed, r.Records, "log records")))
+		}
+	}
+	return e.about(all, len(names), "services")
+}
+
+func named(e *evidence) verdict {
+	var all []*svcv2.SetupAuditAffected
+	for _, r := range e.services {
+		if r.ServiceName == "" || strings.HasPrefix(r.ServiceName, "unknown_service") {
+			all = append(all, service(r.ServiceName, "%d spans", r.Spans))
+		}
+	}
+	return e.about(all, len(e.services), "services")
+}
+
+// lacking is the check of a resource attribute.
+func lacking(key string, missing func(query.SetupServiceRow) uint64) func(*evidence) verdict {
+	return func(e *evidence) verdict {
+		return e.ofServices("services lack it", func(r query.SetupServiceRow) (uint64, uint64, string) {
+			return missing(r), r.Spans, "spans lack " + key
+		})
+	}
+}
+
+// ofServices is a check of a part of each service's spans.
+func (e *evidence) ofServices(noun string, count func(query.SetupServiceRow) (part, of uint64, what string)) verdict {
+	type hit struct {
+		share float64
+		a     *svcv2.SetupAuditAffected
+	}
+	var hits []hit
+	looked := 0
+	for _, r := range e.services {
+		part, of, what := count(r)
+		if of == 0 {
+			continue
+		}
+		looked++
+		if tooMany(part, of) {
+			hits = append(hits, hit{float64(part) / float64(of), service(r.ServiceName, "%s", share(part, of, what))})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.share, a.share) })
+	all := make([]*svcv2.SetupAuditAffected, len(hits))
+	for i, h := range hits {
+		all[i] = h.a
+	}
+	return e.about(all, looked, noun)
+}
+
+// renamed is the check of a kind of recommendations.
+func renamed(kind string) func(*evidence) verdict {
+	return func(e *evidence) verdict {
+		v := verdict{nothing: len(e.keys) == 0}
+		for _, r := range e.open {
+			if r.Kind != kind {
+				continue
+			}
+			note := fmt.Sprintf("%d spans", r.Usage)
+			if r.CanonicalKey != nil {
+				note += "; should be " + *r.CanonicalKey
+			}
+			a := affected("attribute_key", r.SourceKey, "%s", note)
+			v.affected = append(v.affected, a)
+		}
+		v.detail = fmt.Sprintf("%d of the attribute keys of spans in the last 24 hours.", len(v.affected))
+		return v
+	}
+}

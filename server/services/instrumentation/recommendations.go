@@ -1,0 +1,128 @@
+package instrumentation
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/refusal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// day is what recommendations and the audit look back on.
+const day = 24 * time.Hour
+
+func resource() refusal.Resource {
+	return refusal.Resource{
+		Prefix: publicid.Recommendation, ID: "a recommendation",
+		NotFound:    refusal.Answer{Tag: apierr.RecommendationIssueNotFound, Message: "This organization has no such recommendation."},
+		Unavailable: refusal.Answer{Tag: apierr.RecommendationIssuePersistence, Message: "Recommendations cannot be read or changed at the moment. Try again."},
+	}
+}
+
+// ListInstrumentationRecommendations looks at the telemetry and lists what it recommends.
+func (s *Service) ListInstrumentationRecommendations(
+	ctx context.Context, req *svcv2.ListInstrumentationRecommendationsRequest,
+) (*svcv2.ListInstrumentationRecommendationsResponse, error) {
+	caller, err := principal.Caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	page, err := paging.NewPage(req.Limit, req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.recommendations(ctx, caller.Org)
+	if err != nil {
+		return nil, resource().Failure(ctx, err)
+	}
+	rows, next := paging.Part(page, rows)
+	res := &svcv2.ListInstrumentationRecommendationsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
+	for _, row := range rows {
+		res.Data = append(res.Data, toProto(row))
+	}
+	return res, nil
+}
+
+// recommendations are those of the telemetry store when it answers, else those that are stored.
+func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]store.Recommendation, error) {
+	now := s.now().UTC()
+	bounded, cancel := context.WithTimeout(ctx, signalTimeout)
+	defer cancel()
+	keys, err := read.All[query.SetupKeyRow](bounded, s.warehouse, org, query.SetupKeys(query.Window{Start: now.Add(-day), End: now}))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		s.logger.WarnContext(ctx, "recommendations are not brought up to date", "org_id", org, "error", err)
+		return s.store.ListRecommendations(ctx, org)
+	}
+	return s.reconcile(ctx, org, keys)
+}
+
+// reconcile stores what the attribute keys of spans show.
+func (s *Service) reconcile(ctx context.Context, org principal.OrgID, keys []query.SetupKeyRow) ([]store.Recommendation, error) {
+	mappings, err := s.store.ListAttributeMappings(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	mapped := map[string]bool{}
+	for _, m := range mappings {
+		if m.Enabled && m.Source == store.MappingFromSpan {
+			mapped[m.SourceKey] = true
+		}
+	}
+	uses := map[string]int64{}
+	for _, k := range keys {
+		if k.Signal == "traces" && k.Scope == "span" {
+			uses[k.Key] += int64(k.Uses)
+		}
+	}
+	return s.store.ReconcileRecommendations(ctx, org, findings(uses, mapped), mapped)
+}
+
+// DismissInstrumentationRecommendation dismisses one.
+func (s *Service) DismissInstrumentationRecommendation(ctx context.Context, req *svcv2.DismissInstrumentationRecommendationRequest) (*svcv2.Recommendation, error) {
+	caller, id, err := resource().Target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.store.DismissRecommendation(ctx, caller.Org, id)
+	if err != nil {
+		return nil, resource().Failure(ctx, err)
+	}
+	return toProto(row), nil
+}
+
+// ReopenInstrumentationRecommendation opens one that was dismissed.
+func (s *Service) ReopenInstrumentationRecommendation(ctx context.Context, req *svcv2.ReopenInstrumentationRecommendationRequest) (*svcv2.Recommendation, error) {
+	caller, id, err := resource().Target(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.store.ReopenRecommendation(ctx, caller.Org, id)
+	if err != nil {
+		return nil, resource().Failure(ctx, err)
+	}
+	return toProto(row), nil
+}
+
+func toProto(r store.Recommendation) *svcv2.Recommendation {
+	out := &svcv2.Recommendation{
+		Id: publicid.Encode(publicid.Recommendation, r.ID), Object: "recommendation", Number: int32(r.Number), RecommendationKey: r.Key, Kind: r.Kind,
+		SourceKey: r.SourceKey, CanonicalKey: r.CanonicalKey, Status: string(r.Status), UsageCount: float64(r.Usage),
+		OpenedAt: timestamppb.New(r.OpenedAt), UpdatedAt: timestamppb.New(r.UpdatedAt),
+	}
+	if r.ResolvedAt != nil {
+		out.ResolvedAt = timestamppb.New(*r.ResolvedAt)
+	}
+	return out
+}
