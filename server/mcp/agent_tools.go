@@ -154,10 +154,9 @@ func spark(trend []float64) string {
 	}
 	var b strings.Builder
 	for _, v := range trend {
-		switch {
-		case v == 0:
+		if v == 0 {
 			b.WriteByte('.')
-		default:
+		} else {
 			b.WriteByte("123456789"[int(v/highest*8)])
 		}
 	}
