@@ -173,9 +173,9 @@ func (s *Store) ListRecommendations(ctx context.Context, org principal.OrgID) ([
 	return out, nil
 }
 
-// DismissRecommendation dismisses an open, applied or resolved recommendation; ReopenRecommendation opens a dismissed one. Others stay as they are.
+// DismissRecommendation dismisses a recommendation, whatever its status. The audit log has every request, also one that changes nothing.
 func (s *Store) DismissRecommendation(ctx context.Context, org principal.OrgID, id uuid.UUID) (Recommendation, error) {
-	return s.moveRecommendation(ctx, org, id, "dismissed", func(is RecommendationStatus) RecommendationStatus { return RecommendationDismissed })
+	return s.moveRecommendation(ctx, org, id, "dismissed", func(RecommendationStatus) RecommendationStatus { return RecommendationDismissed })
 }
 
 // ReopenRecommendation opens a dismissed recommendation.
@@ -201,13 +201,11 @@ func (s *Store) moveRecommendation(
 			return err
 		}
 		next := to(RecommendationStatus(row.Status))
-		if next == RecommendationStatus(row.Status) {
-			out = toRecommendation(row)
-			return nil
-		}
 		before := string(row.Status)
-		if row, err = row.Update().SetStatus(recommendation.Status(next)).SetUpdatedAt(s.stamp()).ClearResolvedAt().Save(ctx); err != nil {
-			return err
+		if before != string(next) {
+			if row, err = row.Update().SetStatus(recommendation.Status(next)).SetUpdatedAt(s.stamp()).ClearResolvedAt().Save(ctx); err != nil {
+				return err
+			}
 		}
 		out = toRecommendation(row)
 		return s.audit(ctx, tx, org, AuditEvent{

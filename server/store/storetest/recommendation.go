@@ -66,7 +66,7 @@ func testRecommendations(t *testing.T, f *fixture) {
 	}
 	for _, action := range []string{"recommendation.dismissed", "recommendation.reopened"} {
 		entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{Action: action}, 0, 10)
-		if err != nil || len(entries) != 1 {
+		if err != nil || len(entries) != 2 {
 			t.Errorf("audit of %s: %+v, %v", action, entries, err)
 		}
 	}
