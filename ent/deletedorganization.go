@@ -3,6 +3,7 @@
 package ent
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/svc-observability/svc/ent/deletedorganization"
+	"github.com/svc-observability/svc/ent/schema"
 )
 
 // DeletedOrganization is the model entity for the DeletedOrganization schema.
@@ -19,7 +21,13 @@ type DeletedOrganization struct {
 	// org_…
 	ID string `json:"id,omitempty"`
 	// DeletedAt holds the value of the "deleted_at" field.
-	DeletedAt    time.Time `json:"deleted_at,omitempty"`
+	DeletedAt time.Time `json:"deleted_at,omitempty"`
+	// Name holds the value of the "name" field.
+	Name string `json:"name,omitempty"`
+	// Slug holds the value of the "slug" field.
+	Slug string `json:"slug,omitempty"`
+	// DeletedBy holds the value of the "deleted_by" field.
+	DeletedBy    *schema.AuditActor `json:"deleted_by,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -28,7 +36,9 @@ func (*DeletedOrganization) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case deletedorganization.FieldID:
+		case deletedorganization.FieldDeletedBy:
+			values[i] = new([]byte)
+		case deletedorganization.FieldID, deletedorganization.FieldName, deletedorganization.FieldSlug:
 			values[i] = new(sql.NullString)
 		case deletedorganization.FieldDeletedAt:
 			values[i] = new(sql.NullTime)
@@ -58,6 +68,26 @@ func (_m *DeletedOrganization) assignValues(columns []string, values []any) erro
 				return fmt.Errorf("unexpected type %T for field deleted_at", values[i])
 			} else if value.Valid {
 				_m.DeletedAt = value.Time
+			}
+		case deletedorganization.FieldName:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field name", values[i])
+			} else if value.Valid {
+				_m.Name = value.String
+			}
+		case deletedorganization.FieldSlug:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field slug", values[i])
+			} else if value.Valid {
+				_m.Slug = value.String
+			}
+		case deletedorganization.FieldDeletedBy:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field deleted_by", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.DeletedBy); err != nil {
+					return fmt.Errorf("unmarshal field deleted_by: %w", err)
+				}
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -97,6 +127,15 @@ func (_m *DeletedOrganization) String() string {
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
 	builder.WriteString("deleted_at=")
 	builder.WriteString(_m.DeletedAt.Format(time.ANSIC))
+	builder.WriteString(", ")
+	builder.WriteString("name=")
+	builder.WriteString(_m.Name)
+	builder.WriteString(", ")
+	builder.WriteString("slug=")
+	builder.WriteString(_m.Slug)
+	builder.WriteString(", ")
+	builder.WriteString("deleted_by=")
+	builder.WriteString(fmt.Sprintf("%v", _m.DeletedBy))
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/svc-observability/svc/ent/deletedorganization"
+	"github.com/svc-observability/svc/ent/schema"
 )
 
 // DeletedOrganizationCreate is the builder for creating a DeletedOrganization entity.
@@ -29,6 +30,40 @@ func (_c *DeletedOrganizationCreate) SetDeletedAt(v time.Time) *DeletedOrganizat
 	return _c
 }
 
+// SetName sets the "name" field.
+func (_c *DeletedOrganizationCreate) SetName(v string) *DeletedOrganizationCreate {
+	_c.mutation.SetName(v)
+	return _c
+}
+
+// SetNillableName sets the "name" field if the given value is not nil.
+func (_c *DeletedOrganizationCreate) SetNillableName(v *string) *DeletedOrganizationCreate {
+	if v != nil {
+		_c.SetName(*v)
+	}
+	return _c
+}
+
+// SetSlug sets the "slug" field.
+func (_c *DeletedOrganizationCreate) SetSlug(v string) *DeletedOrganizationCreate {
+	_c.mutation.SetSlug(v)
+	return _c
+}
+
+// SetNillableSlug sets the "slug" field if the given value is not nil.
+func (_c *DeletedOrganizationCreate) SetNillableSlug(v *string) *DeletedOrganizationCreate {
+	if v != nil {
+		_c.SetSlug(*v)
+	}
+	return _c
+}
+
+// SetDeletedBy sets the "deleted_by" field.
+func (_c *DeletedOrganizationCreate) SetDeletedBy(v *schema.AuditActor) *DeletedOrganizationCreate {
+	_c.mutation.SetDeletedBy(v)
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *DeletedOrganizationCreate) SetID(v string) *DeletedOrganizationCreate {
 	_c.mutation.SetID(v)
@@ -42,6 +77,7 @@ func (_c *DeletedOrganizationCreate) Mutation() *DeletedOrganizationMutation {
 
 // Save creates the DeletedOrganization in the database.
 func (_c *DeletedOrganizationCreate) Save(ctx context.Context) (*DeletedOrganization, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -67,10 +103,28 @@ func (_c *DeletedOrganizationCreate) ExecX(ctx context.Context) {
 	}
 }
 
+// defaults sets the default values of the builder before save.
+func (_c *DeletedOrganizationCreate) defaults() {
+	if _, ok := _c.mutation.Name(); !ok {
+		v := deletedorganization.DefaultName
+		_c.mutation.SetName(v)
+	}
+	if _, ok := _c.mutation.Slug(); !ok {
+		v := deletedorganization.DefaultSlug
+		_c.mutation.SetSlug(v)
+	}
+}
+
 // check runs all checks and user-defined validators on the builder.
 func (_c *DeletedOrganizationCreate) check() error {
 	if _, ok := _c.mutation.DeletedAt(); !ok {
 		return &ValidationError{Name: "deleted_at", err: errors.New(`ent: missing required field "DeletedOrganization.deleted_at"`)}
+	}
+	if _, ok := _c.mutation.Name(); !ok {
+		return &ValidationError{Name: "name", err: errors.New(`ent: missing required field "DeletedOrganization.name"`)}
+	}
+	if _, ok := _c.mutation.Slug(); !ok {
+		return &ValidationError{Name: "slug", err: errors.New(`ent: missing required field "DeletedOrganization.slug"`)}
 	}
 	if v, ok := _c.mutation.ID(); ok {
 		if err := deletedorganization.IDValidator(v); err != nil {
@@ -116,6 +170,18 @@ func (_c *DeletedOrganizationCreate) createSpec() (*DeletedOrganization, *sqlgra
 	if value, ok := _c.mutation.DeletedAt(); ok {
 		_spec.SetField(deletedorganization.FieldDeletedAt, field.TypeTime, value)
 		_node.DeletedAt = value
+	}
+	if value, ok := _c.mutation.Name(); ok {
+		_spec.SetField(deletedorganization.FieldName, field.TypeString, value)
+		_node.Name = value
+	}
+	if value, ok := _c.mutation.Slug(); ok {
+		_spec.SetField(deletedorganization.FieldSlug, field.TypeString, value)
+		_node.Slug = value
+	}
+	if value, ok := _c.mutation.DeletedBy(); ok {
+		_spec.SetField(deletedorganization.FieldDeletedBy, field.TypeJSON, value)
+		_node.DeletedBy = value
 	}
 	return _node, _spec
 }
@@ -188,6 +254,15 @@ func (u *DeletedOrganizationUpsertOne) UpdateNewValues() *DeletedOrganizationUps
 		}
 		if _, exists := u.create.mutation.DeletedAt(); exists {
 			s.SetIgnore(deletedorganization.FieldDeletedAt)
+		}
+		if _, exists := u.create.mutation.Name(); exists {
+			s.SetIgnore(deletedorganization.FieldName)
+		}
+		if _, exists := u.create.mutation.Slug(); exists {
+			s.SetIgnore(deletedorganization.FieldSlug)
+		}
+		if _, exists := u.create.mutation.DeletedBy(); exists {
+			s.SetIgnore(deletedorganization.FieldDeletedBy)
 		}
 	}))
 	return u
@@ -277,6 +352,7 @@ func (_c *DeletedOrganizationCreateBulk) Save(ctx context.Context) ([]*DeletedOr
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*DeletedOrganizationMutation)
 				if !ok {
@@ -404,6 +480,15 @@ func (u *DeletedOrganizationUpsertBulk) UpdateNewValues() *DeletedOrganizationUp
 			}
 			if _, exists := b.mutation.DeletedAt(); exists {
 				s.SetIgnore(deletedorganization.FieldDeletedAt)
+			}
+			if _, exists := b.mutation.Name(); exists {
+				s.SetIgnore(deletedorganization.FieldName)
+			}
+			if _, exists := b.mutation.Slug(); exists {
+				s.SetIgnore(deletedorganization.FieldSlug)
+			}
+			if _, exists := b.mutation.DeletedBy(); exists {
+				s.SetIgnore(deletedorganization.FieldDeletedBy)
 			}
 		}
 	}))

@@ -75,6 +75,9 @@ func (_u *DeletedOrganizationUpdate) sqlSave(ctx context.Context) (_node int, er
 			}
 		}
 	}
+	if _u.mutation.DeletedByCleared() {
+		_spec.ClearField(deletedorganization.FieldDeletedBy, field.TypeJSON)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -173,6 +176,9 @@ func (_u *DeletedOrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Del
 				ps[i](selector)
 			}
 		}
+	}
+	if _u.mutation.DeletedByCleared() {
+		_spec.ClearField(deletedorganization.FieldDeletedBy, field.TypeJSON)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &DeletedOrganization{config: _u.config}

@@ -8022,6 +8022,9 @@ type DeletedOrganizationMutation struct {
 	typ           string
 	id            *string
 	deleted_at    *time.Time
+	name          *string
+	slug          *string
+	deleted_by    **schema.AuditActor
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*DeletedOrganization, error)
@@ -8168,6 +8171,127 @@ func (m *DeletedOrganizationMutation) ResetDeletedAt() {
 	m.deleted_at = nil
 }
 
+// SetName sets the "name" field.
+func (m *DeletedOrganizationMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *DeletedOrganizationMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the DeletedOrganization entity.
+// If the DeletedOrganization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletedOrganizationMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *DeletedOrganizationMutation) ResetName() {
+	m.name = nil
+}
+
+// SetSlug sets the "slug" field.
+func (m *DeletedOrganizationMutation) SetSlug(s string) {
+	m.slug = &s
+}
+
+// Slug returns the value of the "slug" field in the mutation.
+func (m *DeletedOrganizationMutation) Slug() (r string, exists bool) {
+	v := m.slug
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSlug returns the old "slug" field's value of the DeletedOrganization entity.
+// If the DeletedOrganization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletedOrganizationMutation) OldSlug(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSlug is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSlug requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSlug: %w", err)
+	}
+	return oldValue.Slug, nil
+}
+
+// ResetSlug resets all changes to the "slug" field.
+func (m *DeletedOrganizationMutation) ResetSlug() {
+	m.slug = nil
+}
+
+// SetDeletedBy sets the "deleted_by" field.
+func (m *DeletedOrganizationMutation) SetDeletedBy(sa *schema.AuditActor) {
+	m.deleted_by = &sa
+}
+
+// DeletedBy returns the value of the "deleted_by" field in the mutation.
+func (m *DeletedOrganizationMutation) DeletedBy() (r *schema.AuditActor, exists bool) {
+	v := m.deleted_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeletedBy returns the old "deleted_by" field's value of the DeletedOrganization entity.
+// If the DeletedOrganization object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletedOrganizationMutation) OldDeletedBy(ctx context.Context) (v *schema.AuditActor, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeletedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeletedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeletedBy: %w", err)
+	}
+	return oldValue.DeletedBy, nil
+}
+
+// ClearDeletedBy clears the value of the "deleted_by" field.
+func (m *DeletedOrganizationMutation) ClearDeletedBy() {
+	m.deleted_by = nil
+	m.clearedFields[deletedorganization.FieldDeletedBy] = struct{}{}
+}
+
+// DeletedByCleared returns if the "deleted_by" field was cleared in this mutation.
+func (m *DeletedOrganizationMutation) DeletedByCleared() bool {
+	_, ok := m.clearedFields[deletedorganization.FieldDeletedBy]
+	return ok
+}
+
+// ResetDeletedBy resets all changes to the "deleted_by" field.
+func (m *DeletedOrganizationMutation) ResetDeletedBy() {
+	m.deleted_by = nil
+	delete(m.clearedFields, deletedorganization.FieldDeletedBy)
+}
+
 // Where appends a list predicates to the DeletedOrganizationMutation builder.
 func (m *DeletedOrganizationMutation) Where(ps ...predicate.DeletedOrganization) {
 	m.predicates = append(m.predicates, ps...)
@@ -8202,9 +8326,18 @@ func (m *DeletedOrganizationMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *DeletedOrganizationMutation) Fields() []string {
-	fields := make([]string, 0, 1)
+	fields := make([]string, 0, 4)
 	if m.deleted_at != nil {
 		fields = append(fields, deletedorganization.FieldDeletedAt)
+	}
+	if m.name != nil {
+		fields = append(fields, deletedorganization.FieldName)
+	}
+	if m.slug != nil {
+		fields = append(fields, deletedorganization.FieldSlug)
+	}
+	if m.deleted_by != nil {
+		fields = append(fields, deletedorganization.FieldDeletedBy)
 	}
 	return fields
 }
@@ -8216,6 +8349,12 @@ func (m *DeletedOrganizationMutation) Field(name string) (ent.Value, bool) {
 	switch name {
 	case deletedorganization.FieldDeletedAt:
 		return m.DeletedAt()
+	case deletedorganization.FieldName:
+		return m.Name()
+	case deletedorganization.FieldSlug:
+		return m.Slug()
+	case deletedorganization.FieldDeletedBy:
+		return m.DeletedBy()
 	}
 	return nil, false
 }
@@ -8227,6 +8366,12 @@ func (m *DeletedOrganizationMutation) OldField(ctx context.Context, name string)
 	switch name {
 	case deletedorganization.FieldDeletedAt:
 		return m.OldDeletedAt(ctx)
+	case deletedorganization.FieldName:
+		return m.OldName(ctx)
+	case deletedorganization.FieldSlug:
+		return m.OldSlug(ctx)
+	case deletedorganization.FieldDeletedBy:
+		return m.OldDeletedBy(ctx)
 	}
 	return nil, fmt.Errorf("unknown DeletedOrganization field %s", name)
 }
@@ -8242,6 +8387,27 @@ func (m *DeletedOrganizationMutation) SetField(name string, value ent.Value) err
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetDeletedAt(v)
+		return nil
+	case deletedorganization.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case deletedorganization.FieldSlug:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSlug(v)
+		return nil
+	case deletedorganization.FieldDeletedBy:
+		v, ok := value.(*schema.AuditActor)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeletedBy(v)
 		return nil
 	}
 	return fmt.Errorf("unknown DeletedOrganization field %s", name)
@@ -8272,7 +8438,11 @@ func (m *DeletedOrganizationMutation) AddField(name string, value ent.Value) err
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *DeletedOrganizationMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(deletedorganization.FieldDeletedBy) {
+		fields = append(fields, deletedorganization.FieldDeletedBy)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -8285,6 +8455,11 @@ func (m *DeletedOrganizationMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *DeletedOrganizationMutation) ClearField(name string) error {
+	switch name {
+	case deletedorganization.FieldDeletedBy:
+		m.ClearDeletedBy()
+		return nil
+	}
 	return fmt.Errorf("unknown DeletedOrganization nullable field %s", name)
 }
 
@@ -8294,6 +8469,15 @@ func (m *DeletedOrganizationMutation) ResetField(name string) error {
 	switch name {
 	case deletedorganization.FieldDeletedAt:
 		m.ResetDeletedAt()
+		return nil
+	case deletedorganization.FieldName:
+		m.ResetName()
+		return nil
+	case deletedorganization.FieldSlug:
+		m.ResetSlug()
+		return nil
+	case deletedorganization.FieldDeletedBy:
+		m.ResetDeletedBy()
 		return nil
 	}
 	return fmt.Errorf("unknown DeletedOrganization field %s", name)

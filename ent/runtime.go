@@ -171,6 +171,14 @@ func init() {
 	dashboardversion.ChangeKindValidator = dashboardversionDescChangeKind.Validators[0].(func(string) error)
 	deletedorganizationFields := schema.DeletedOrganization{}.Fields()
 	_ = deletedorganizationFields
+	// deletedorganizationDescName is the schema descriptor for name field.
+	deletedorganizationDescName := deletedorganizationFields[2].Descriptor()
+	// deletedorganization.DefaultName holds the default value on creation for the name field.
+	deletedorganization.DefaultName = deletedorganizationDescName.Default.(string)
+	// deletedorganizationDescSlug is the schema descriptor for slug field.
+	deletedorganizationDescSlug := deletedorganizationFields[3].Descriptor()
+	// deletedorganization.DefaultSlug holds the default value on creation for the slug field.
+	deletedorganization.DefaultSlug = deletedorganizationDescSlug.Default.(string)
 	// deletedorganizationDescID is the schema descriptor for id field.
 	deletedorganizationDescID := deletedorganizationFields[0].Descriptor()
 	// deletedorganization.IDValidator is a validator for the "id" field. It is called by the builders before save.

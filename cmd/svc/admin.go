@@ -17,9 +17,9 @@ import (
 func (c *cli) admin() *cobra.Command {
 	cmd := group("admin", "Look after organizations, users, ingest and the warehouse, as the owner of the data folder")
 	org := group("org", "Organizations")
-	org.AddCommand(c.adminOrgCreate())
+	org.AddCommand(c.adminOrgCreate(), c.adminOrgList())
 	user := group("user", "Users")
-	user.AddCommand(c.adminUserCreate())
+	user.AddCommand(c.adminUserCreate(), c.adminUserSetPassword())
 	cmd.AddCommand(org, user, c.adminIngestKey(), c.adminMapping(), c.adminSampling(), c.adminPlan(), c.adminConnector(), c.adminUsage(), c.adminOutcomes(), c.adminSQL())
 	return cmd
 }

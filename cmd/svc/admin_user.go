@@ -33,16 +33,9 @@ func (c *cli) adminUserCreate() *cobra.Command {
 			if r := principal.Role(role); r != principal.RoleAdmin && r != principal.RoleMember {
 				return &usageError{fmt.Errorf("--role %q: use %s or %s", role, principal.RoleAdmin, principal.RoleMember)}
 			}
-			password := ""
-			if passwordStdin {
-				text, err := io.ReadAll(io.LimitReader(c.stdin, 4096))
-				if err != nil {
-					return fmt.Errorf("read the password: %w", err)
-				}
-				password = strings.TrimRight(string(text), "\r\n")
-				if password == "" {
-					return &usageError{errors.New("--password-stdin: the standard input is empty")}
-				}
+			password, err := c.givenPassword(passwordStdin)
+			if err != nil {
+				return err
 			}
 			cfg, err := c.load(cmd)
 			if err != nil {
@@ -71,6 +64,22 @@ func (c *cli) adminUserCreate() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	required(cmd, "org")
 	return cmd
+}
+
+// givenPassword reads the password that is to be used; it is empty when one is to be made.
+func (c *cli) givenPassword(fromStdin bool) (string, error) {
+	if !fromStdin {
+		return "", nil
+	}
+	text, err := io.ReadAll(io.LimitReader(c.stdin, 4096))
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	password := strings.TrimRight(string(text), "\r\n")
+	if password == "" {
+		return "", &usageError{errors.New("--password-stdin: the standard input is empty")}
+	}
+	return password, nil
 }
 
 // createdUser is what admin user create prints.

@@ -69,6 +69,16 @@ func DeletedAt(v time.Time) predicate.DeletedOrganization {
 	return predicate.DeletedOrganization(sql.FieldEQ(FieldDeletedAt, v))
 }
 
+// Name applies equality check predicate on the "name" field. It's identical to NameEQ.
+func Name(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldEQ(FieldName, v))
+}
+
+// Slug applies equality check predicate on the "slug" field. It's identical to SlugEQ.
+func Slug(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldEQ(FieldSlug, v))
+}
+
 // DeletedAtEQ applies the EQ predicate on the "deleted_at" field.
 func DeletedAtEQ(v time.Time) predicate.DeletedOrganization {
 	return predicate.DeletedOrganization(sql.FieldEQ(FieldDeletedAt, v))
@@ -107,6 +117,146 @@ func DeletedAtLT(v time.Time) predicate.DeletedOrganization {
 // DeletedAtLTE applies the LTE predicate on the "deleted_at" field.
 func DeletedAtLTE(v time.Time) predicate.DeletedOrganization {
 	return predicate.DeletedOrganization(sql.FieldLTE(FieldDeletedAt, v))
+}
+
+// NameEQ applies the EQ predicate on the "name" field.
+func NameEQ(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldEQ(FieldName, v))
+}
+
+// NameNEQ applies the NEQ predicate on the "name" field.
+func NameNEQ(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldNEQ(FieldName, v))
+}
+
+// NameIn applies the In predicate on the "name" field.
+func NameIn(vs ...string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldIn(FieldName, vs...))
+}
+
+// NameNotIn applies the NotIn predicate on the "name" field.
+func NameNotIn(vs ...string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldNotIn(FieldName, vs...))
+}
+
+// NameGT applies the GT predicate on the "name" field.
+func NameGT(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldGT(FieldName, v))
+}
+
+// NameGTE applies the GTE predicate on the "name" field.
+func NameGTE(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldGTE(FieldName, v))
+}
+
+// NameLT applies the LT predicate on the "name" field.
+func NameLT(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldLT(FieldName, v))
+}
+
+// NameLTE applies the LTE predicate on the "name" field.
+func NameLTE(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldLTE(FieldName, v))
+}
+
+// NameContains applies the Contains predicate on the "name" field.
+func NameContains(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldContains(FieldName, v))
+}
+
+// NameHasPrefix applies the HasPrefix predicate on the "name" field.
+func NameHasPrefix(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldHasPrefix(FieldName, v))
+}
+
+// NameHasSuffix applies the HasSuffix predicate on the "name" field.
+func NameHasSuffix(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldHasSuffix(FieldName, v))
+}
+
+// NameEqualFold applies the EqualFold predicate on the "name" field.
+func NameEqualFold(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldEqualFold(FieldName, v))
+}
+
+// NameContainsFold applies the ContainsFold predicate on the "name" field.
+func NameContainsFold(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldContainsFold(FieldName, v))
+}
+
+// SlugEQ applies the EQ predicate on the "slug" field.
+func SlugEQ(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldEQ(FieldSlug, v))
+}
+
+// SlugNEQ applies the NEQ predicate on the "slug" field.
+func SlugNEQ(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldNEQ(FieldSlug, v))
+}
+
+// SlugIn applies the In predicate on the "slug" field.
+func SlugIn(vs ...string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldIn(FieldSlug, vs...))
+}
+
+// SlugNotIn applies the NotIn predicate on the "slug" field.
+func SlugNotIn(vs ...string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldNotIn(FieldSlug, vs...))
+}
+
+// SlugGT applies the GT predicate on the "slug" field.
+func SlugGT(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldGT(FieldSlug, v))
+}
+
+// SlugGTE applies the GTE predicate on the "slug" field.
+func SlugGTE(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldGTE(FieldSlug, v))
+}
+
+// SlugLT applies the LT predicate on the "slug" field.
+func SlugLT(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldLT(FieldSlug, v))
+}
+
+// SlugLTE applies the LTE predicate on the "slug" field.
+func SlugLTE(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldLTE(FieldSlug, v))
+}
+
+// SlugContains applies the Contains predicate on the "slug" field.
+func SlugContains(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldContains(FieldSlug, v))
+}
+
+// SlugHasPrefix applies the HasPrefix predicate on the "slug" field.
+func SlugHasPrefix(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldHasPrefix(FieldSlug, v))
+}
+
+// SlugHasSuffix applies the HasSuffix predicate on the "slug" field.
+func SlugHasSuffix(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldHasSuffix(FieldSlug, v))
+}
+
+// SlugEqualFold applies the EqualFold predicate on the "slug" field.
+func SlugEqualFold(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldEqualFold(FieldSlug, v))
+}
+
+// SlugContainsFold applies the ContainsFold predicate on the "slug" field.
+func SlugContainsFold(v string) predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldContainsFold(FieldSlug, v))
+}
+
+// DeletedByIsNil applies the IsNil predicate on the "deleted_by" field.
+func DeletedByIsNil() predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldIsNull(FieldDeletedBy))
+}
+
+// DeletedByNotNil applies the NotNil predicate on the "deleted_by" field.
+func DeletedByNotNil() predicate.DeletedOrganization {
+	return predicate.DeletedOrganization(sql.FieldNotNull(FieldDeletedBy))
 }
 
 // And groups predicates with the AND operator between them.

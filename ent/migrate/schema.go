@@ -306,6 +306,9 @@ var (
 	DeletedOrganizationsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "deleted_at", Type: field.TypeTime},
+		{Name: "name", Type: field.TypeString, Default: "", SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "slug", Type: field.TypeString, Default: "", SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "deleted_by", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
 	}
 	// DeletedOrganizationsTable holds the schema information for the "deleted_organizations" table.
 	DeletedOrganizationsTable = &schema.Table{

@@ -76,7 +76,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	limiter, err := a.openLimiters(ctx)
+	limiter, attempts, err := a.openLimiters(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (a *App) openAPI(ctx context.Context) error {
 		return err
 	}
 	a.passwords = auth.NewPasswords()
-	a.signIn = auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: a.passwords})
-	calls := a.mountServices(ctx, chain, shareTokens)
+	a.signIn = auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: a.passwords, Shared: attempts})
+	calls := a.mountServices(ctx, c, chain, shareTokens, limiter, attempts)
 	restDoor, err := rest.New(rest.Config{
 		Conn: loopback.Conn(calls), Contract: c, Admit: chain.Admit, Logger: a.log, MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes),
 	})
@@ -193,7 +193,9 @@ func door(d principal.Door, next http.Handler) http.Handler {
 }
 
 // mountServices returns the handler of every API method, behind the chain. It is what all doors reach.
-func (a *App) mountServices(ctx context.Context, chain *rpc.Chain, shareTokens dashboards.Sealer) http.Handler {
+func (a *App) mountServices(
+	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens dashboards.Sealer, limiter limiters, attempts auth.Buckets,
+) http.Handler {
 	newSecret := func() (string, store.Secret, error) {
 		text := auth.NewSecret(auth.PrefixAPIKey)
 		return text, a.hasher.Secret(text), nil
@@ -201,7 +203,7 @@ func (a *App) mountServices(ctx context.Context, chain *rpc.Chain, shareTokens d
 	mux := http.NewServeMux()
 	mount := func(path string, h http.Handler) { mux.Handle(path, h) }
 	options := chain.Options()
-	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, time.Now), options...))
+	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, c.Families(), time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
 	rollups := a.rollups(ctx)
@@ -210,7 +212,7 @@ func (a *App) mountServices(ctx context.Context, chain *rpc.Chain, shareTokens d
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
 	mount(svcv2connect.NewShareServiceHandler(dashboards.NewPublic(dashboards.PublicConfig{
 		Store: a.store, Hash: a.shareHash, Widgets: widgets,
-		ByToken: rpc.NewWindowLimiter(shareTokenRequests, restWindow), ByAddress: rpc.NewWindowLimiter(shareAddressRequests, restWindow),
+		ByToken: limiter("share-token", shareTokenRequests, restWindow), ByAddress: limiter("share-address", shareAddressRequests, restWindow),
 	}), options...))
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, shareTokens, a.shareHash), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
@@ -218,9 +220,10 @@ func (a *App) mountServices(ctx context.Context, chain *rpc.Chain, shareTokens d
 	mount(svcv2connect.NewOrganizationServiceHandler(organization.New(organization.Config{
 		Store: a.store, Hasher: a.hasher, SignIn: a.signIn, Passwords: a.passwords, BaseURL: a.baseURL(),
 	}), options...))
-	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, a.signIn), options...))
+	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, a.signIn, a.passwords), options...))
 	mount(svcv2connect.NewCliServiceHandler(clilogin.New(clilogin.Config{
-		Store: a.store, Hasher: a.hasher, ByAddress: rpc.NewWindowLimiter(cliAddressRequests, restWindow), BaseURL: a.baseURL(),
+		Store: a.store, Hasher: a.hasher, ByAddress: limiter("cli", cliAddressRequests, restWindow), Guesses: auth.NewThrottle("cli", attempts, nil),
+		BaseURL: a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, a.warehouse, a.log, time.Now), options...))
 	mount(svcv2connect.NewAgentSessionsServiceHandler(agentsessions.New(a.warehouse), options...))

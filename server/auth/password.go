@@ -10,8 +10,11 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+
+	"github.com/svc-observability/svc/server/apierr"
 )
 
 // Passwords hashes and checks passwords with argon2id. Each computation takes tens of MiB, so few run at once and the others
@@ -19,7 +22,7 @@ import (
 type Passwords struct {
 	memory, time uint32 // memory in KiB
 	slots        chan struct{}
-	waiting      atomic.Int32
+	waiting      [rooms]atomic.Int32
 	dummy        string
 }
 
@@ -27,7 +30,7 @@ const (
 	passwordMemory  = 64 << 10
 	passwordTime    = 2
 	passwordThreads = 1
-	// passwordSlots is the most computations at once, whatever the machine; passwordQueue is how many may wait.
+	// passwordSlots is the most computations at once, whatever the machine; passwordQueue is how many may wait in each room.
 	passwordSlots = 4
 	passwordQueue = 16
 	saltLength    = 16
@@ -37,8 +40,22 @@ const (
 	maxPasswordTime   = 16
 )
 
+// Room is where a check waits while others compute. A flood fills one room and leaves the other.
+type Room int
+
+// Rooms.
+const (
+	Anybody Room = iota
+	// Familiar is for addresses from which the account has signed in before.
+	Familiar
+	rooms
+)
+
 // MaxPasswordLength bounds the input in bytes.
 const MaxPasswordLength = 1024
+
+// MinPasswordLength is the least number of characters of a new password.
+const MinPasswordLength = 10
 
 // ErrPasswordTooLong: longer than MaxPasswordLength.
 var ErrPasswordTooLong = fmt.Errorf("the password is longer than %d bytes", MaxPasswordLength)
@@ -68,16 +85,33 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 		return "", ErrPasswordTooLong
 	}
 	salt := random(saltLength)
-	tag, err := p.derive(ctx, password, salt, p.time, p.memory, passwordThreads, tagLength)
+	tag, err := p.derive(ctx, password, salt, p.time, p.memory, passwordThreads, tagLength, Familiar)
 	if err != nil {
 		return "", err
 	}
 	return p.format(salt, tag), nil
 }
 
+// New is Hash for a password that somebody chose; param names it in what is refused. The error is always an *apierr.Error.
+func (p *Passwords) New(ctx context.Context, password, param string) (string, error) {
+	if utf8.RuneCountInString(password) < MinPasswordLength {
+		return "", apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` must have at least %d characters.", param, MinPasswordLength), apierr.Param(param))
+	}
+	hash, err := p.Hash(ctx, password)
+	switch {
+	case errors.Is(err, ErrPasswordTooLong):
+		return "", apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` must have at most %d bytes.", param, MaxPasswordLength), apierr.Param(param))
+	case errors.Is(err, ErrPasswordsBusy):
+		return "", errBusy()
+	case err != nil:
+		return "", signInUnavailable(ctx, err)
+	}
+	return hash, nil
+}
+
 // Verify reports whether the password belongs to the PHC string. An empty string stands for a user who does not exist or has no
 // password: it takes as long as a wrong password. An error means that the check could not be made.
-func (p *Passwords) Verify(ctx context.Context, phc, password string) (bool, error) {
+func (p *Passwords) Verify(ctx context.Context, phc, password string, room Room) (bool, error) {
 	if len(password) > MaxPasswordLength {
 		return false, nil
 	}
@@ -88,18 +122,18 @@ func (p *Passwords) Verify(ctx context.Context, phc, password string) (bool, err
 	if err != nil {
 		return false, err
 	}
-	tag, err := p.derive(ctx, password, h.salt, h.time, h.memory, h.threads, uint32(len(h.tag)))
+	tag, err := p.derive(ctx, password, h.salt, h.time, h.memory, h.threads, uint32(len(h.tag)), room)
 	if err != nil {
 		return false, err
 	}
 	return subtle.ConstantTimeCompare(tag, h.tag) == 1, nil
 }
 
-func (p *Passwords) derive(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8, length uint32) ([]byte, error) {
+func (p *Passwords) derive(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8, length uint32, room Room) ([]byte, error) {
 	select {
 	case p.slots <- struct{}{}:
 	default:
-		if err := p.wait(ctx); err != nil {
+		if err := p.wait(ctx, room); err != nil {
 			return nil, err
 		}
 	}
@@ -108,9 +142,9 @@ func (p *Passwords) derive(ctx context.Context, password string, salt []byte, ti
 }
 
 // wait takes a slot when one becomes free.
-func (p *Passwords) wait(ctx context.Context) error {
-	defer p.waiting.Add(-1)
-	if p.waiting.Add(1) > passwordQueue {
+func (p *Passwords) wait(ctx context.Context, room Room) error {
+	defer p.waiting[room].Add(-1)
+	if p.waiting[room].Add(1) > passwordQueue {
 		return ErrPasswordsBusy
 	}
 	select {

@@ -144,7 +144,7 @@ func TestPasswords(t *testing.T) {
 		"damaged character": {phc[:len(phc)-2] + "!!", "pässwörd", false, errPHC},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ok, err := p.Verify(ctx, tc.phc, tc.password)
+			ok, err := p.Verify(ctx, tc.phc, tc.password, Anybody)
 			if ok != tc.ok || !errors.Is(err, tc.wantErr) {
 				t.Errorf("%t, %v; want %t, %v", ok, err, tc.ok, tc.wantErr)
 			}
@@ -174,11 +174,11 @@ func TestPasswordsWait(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := p.Verify(ctx, "", "x"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := p.Verify(ctx, "", "x", Anybody); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error = %v, want the deadline", err)
 	}
 	<-p.slots
-	if _, err := p.Verify(t.Context(), "", "x"); err != nil {
+	if _, err := p.Verify(t.Context(), "", "x", Anybody); err != nil {
 		t.Errorf("with a free slot: %v", err)
 	}
 }
@@ -192,23 +192,31 @@ func TestPasswordsBusy(t *testing.T) {
 	done := make(chan error, passwordQueue)
 	for range passwordQueue {
 		go func() {
-			_, err := p.Verify(t.Context(), "", "x")
+			_, err := p.Verify(t.Context(), "", "x", Anybody)
 			done <- err
 		}()
 	}
-	for p.waiting.Load() < passwordQueue {
+	for p.waiting[Anybody].Load() < passwordQueue {
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := p.Verify(t.Context(), "", "x"); !errors.Is(err, ErrPasswordsBusy) {
+	if _, err := p.Verify(t.Context(), "", "x", Anybody); !errors.Is(err, ErrPasswordsBusy) {
 		t.Errorf("error = %v, want ErrPasswordsBusy", err)
 	}
+	familiar := make(chan error, 1)
+	go func() {
+		_, err := p.Verify(t.Context(), "", "x", Familiar)
+		familiar <- err
+	}()
 	<-p.slots
+	if err := <-familiar; err != nil {
+		t.Errorf("from a familiar address, which has a room of its own: %v", err)
+	}
 	for range passwordQueue {
 		if err := <-done; err != nil {
 			t.Errorf("one that waited: %v", err)
 		}
 	}
-	if n := p.waiting.Load(); n != 0 {
+	if n := p.waiting[Anybody].Load(); n != 0 {
 		t.Errorf("%d still wait", n)
 	}
 }

@@ -26,6 +26,8 @@ type SignInConfig struct {
 	Store     SignInStore
 	Hasher    *Hasher
 	Passwords *Passwords
+	// Shared counts the attempts of all nodes together; nil counts those of this process.
+	Shared Buckets
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -44,7 +46,7 @@ func NewSignIn(cfg SignInConfig) *SignIn {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &SignIn{store: cfg.Store, hasher: cfg.Hasher, passwords: cfg.Passwords, throttle: NewThrottle(cfg.Now), now: cfg.Now}
+	return &SignIn{store: cfg.Store, hasher: cfg.Hasher, passwords: cfg.Passwords, throttle: NewThrottle("sign-in", cfg.Shared, cfg.Now), now: cfg.Now}
 }
 
 // SignedIn is a session that was just started. The token is not stored anywhere.
@@ -69,7 +71,8 @@ func (s *SignIn) Password(ctx context.Context, email, password string, org princ
 // CheckPassword is Password without the session.
 func (s *SignIn) CheckPassword(ctx context.Context, email, password string) (store.User, error) {
 	address, account := principal.OriginFrom(ctx).IP, strings.ToLower(strings.TrimSpace(email))
-	if ok, wait := s.throttle.Take(address, account); !ok {
+	attempt, wait := s.throttle.Take(address, account)
+	if attempt == nil {
 		return store.User{}, apierr.New(apierr.SignInThrottled, "Too many attempts to sign in failed, from this address or on this account. Wait, then try again.",
 			apierr.RetryAfter(wait))
 	}
@@ -77,17 +80,21 @@ func (s *SignIn) CheckPassword(ctx context.Context, email, password string) (sto
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return store.User{}, signInUnavailable(ctx, err)
 	}
-	ok, err := s.passwords.Verify(ctx, user.PasswordHash, password)
+	room := Anybody
+	if attempt.Familiar {
+		room = Familiar
+	}
+	ok, err := s.passwords.Verify(ctx, user.PasswordHash, password, room)
 	switch {
 	case errors.Is(err, ErrPasswordsBusy):
-		s.throttle.GiveBack(address, account)
-		return store.User{}, apierr.New(apierr.SignInThrottled, "Too many people are signing in at the moment. Wait a few seconds, then try again.")
+		attempt.GiveBack()
+		return store.User{}, errBusy()
 	case err != nil:
 		return store.User{}, signInUnavailable(ctx, err)
 	case !ok:
 		return store.User{}, apierr.New(apierr.SignInFailed, "The email address or the password is wrong.")
 	}
-	s.throttle.GiveBack(address, account)
+	attempt.Succeeded()
 	return user, nil
 }
 
@@ -141,6 +148,10 @@ func choose(orgs []store.UserOrganization, org principal.OrgID) (principal.OrgID
 	default:
 		return "", nil
 	}
+}
+
+func errBusy() error {
+	return apierr.New(apierr.SignInThrottled, "Too many people are signing in at the moment. Wait a few seconds, then try again.")
 }
 
 func signInUnavailable(ctx context.Context, err error) error {

@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -30,7 +35,7 @@ func wantErrorTag(t *testing.T, err error, tag apierr.Tag) *apierr.Error {
 func newSignIn(t *testing.T, f *fixture) *SignIn {
 	t.Helper()
 	p := newPasswords(64, 1)
-	if err := f.SetPasswordHash(t.Context(), f.admin.ID, mustHash(t, p, "correct horse")); err != nil {
+	if _, err := f.ChangePassword(t.Context(), f.admin.ID, mustHash(t, p, "correct horse"), uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	return NewSignIn(SignInConfig{Store: f.Store, Hasher: f.hasher, Passwords: p, Now: f.now})
@@ -116,21 +121,27 @@ func TestSignInThrottle(t *testing.T) {
 		_, err := s.Password(from(t.Context(), ip), email, password, "")
 		return err
 	}
-	for range 3 * accountAllowance().burst {
+	for range 3 * accountBucket("").Burst {
 		wantErrorTag(t, attempt("192.0.2.9", "a@example.com", "correct horse"), 0)
 	}
-	for i := range accountAllowance().burst {
+	for i := range accountBucket("").Burst {
 		wantErrorTag(t, attempt(fmt.Sprintf("198.51.100.%d", i), "a@example.com", "wrong"), apierr.SignInFailed)
 	}
 	e := wantErrorTag(t, attempt("203.0.113.1", " A@example.com", "correct horse"), apierr.SignInThrottled)
-	if e.RetryAfter <= 0 || e.RetryAfter > accountAllowance().interval {
+	if e.RetryAfter <= 0 || e.RetryAfter > accountBucket("").Interval {
 		t.Errorf("retry after %s", e.RetryAfter)
 	}
+	// From where the person signed in before it goes on, until that address fails as often itself.
+	wantErrorTag(t, attempt("192.0.2.9", "a@example.com", "correct horse"), 0)
+	for range accountBucket("").Burst {
+		wantErrorTag(t, attempt("192.0.2.9", "a@example.com", "wrong"), apierr.SignInFailed)
+	}
+	wantErrorTag(t, attempt("192.0.2.9", "a@example.com", "correct horse"), apierr.SignInThrottled)
 	wantErrorTag(t, attempt("203.0.113.1", "other@example.com", "wrong"), apierr.SignInFailed)
-	f.advance(accountAllowance().interval)
+	f.advance(accountBucket("").Interval)
 	wantErrorTag(t, attempt("203.0.113.1", "a@example.com", "correct horse"), 0)
 
-	for i := range addressAllowance().burst {
+	for i := range addressBucket("").Burst {
 		wantErrorTag(t, attempt("2001:db8::1", fmt.Sprintf("u%d@example.com", i), "wrong"), apierr.SignInFailed)
 	}
 	wantErrorTag(t, attempt("2001:db8::2", "a@example.com", "correct horse"), apierr.SignInThrottled) // the same subscriber
@@ -140,7 +151,7 @@ func TestSignInThrottle(t *testing.T) {
 // TestThrottleMemory: whatever is tried, the table stays bounded, and what is full again makes room first.
 func TestThrottleMemory(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	th := NewThrottle(func() time.Time { return now })
+	th := NewThrottle("test", nil, func() time.Time { return now })
 	for i := range 2 * maxBuckets {
 		th.Take(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), fmt.Sprint("account ", i))
 		if len(th.buckets) > maxBuckets+1 {
@@ -148,13 +159,73 @@ func TestThrottleMemory(t *testing.T) {
 		}
 	}
 	now = now.Add(time.Hour)
-	for range accountAllowance().burst {
+	for range accountBucket("").Burst {
 		th.Take("192.0.2.1", "victim")
 	}
 	for i := range maxBuckets/2 - 10 {
 		th.Take(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), fmt.Sprint("again ", i))
 	}
-	if ok, _ := th.Take("192.0.2.2", "victim"); ok {
+	if a, _ := th.Take("192.0.2.2", "victim"); a != nil {
 		t.Error("a bucket in use made room for others before those that are full again")
+	}
+	for i := range maxFamiliar + 10 {
+		a, wait := th.Take(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), fmt.Sprint("person ", i))
+		if a == nil {
+			t.Fatalf("person %d waits %v", i, wait)
+		}
+		if a.Succeeded(); len(th.familiar) > maxFamiliar {
+			t.Fatalf("%d familiar addresses", len(th.familiar))
+		}
+	}
+}
+
+// sharedBuckets stands for a Redis.
+type sharedBuckets struct {
+	down        bool
+	wait        time.Duration
+	taken, back [][]ratelimit.Bucket
+}
+
+func (b *sharedBuckets) Take(list []ratelimit.Bucket) (time.Duration, bool) {
+	if b.down {
+		return 0, false
+	}
+	b.taken = append(b.taken, list)
+	return b.wait, true
+}
+
+func (b *sharedBuckets) GiveBack(list []ratelimit.Bucket) { b.back = append(b.back, list) }
+
+// TestSharedThrottle: what is shared decides, and is given back; while it does not answer, this process counts, and guesses are not let
+// through.
+func TestSharedThrottle(t *testing.T) {
+	shared := &sharedBuckets{}
+	th := NewThrottle("test", shared, nil)
+	for range 3 * accountBucket("").Burst {
+		if a, _ := th.Take("192.0.2.1", "a@example.com"); a == nil {
+			t.Fatal("this process counted by itself")
+		}
+	}
+	a, _ := th.Take("192.0.2.1", "a@example.com")
+	if a.GiveBack(); len(shared.back) != 1 || !slices.Equal(shared.back[0], shared.taken[0]) {
+		t.Errorf("gave back %v, took %v", shared.back, shared.taken[0])
+	}
+	for _, b := range shared.taken[0] {
+		if strings.Contains(b.Key, "a@example.com") || strings.Contains(b.Key, "192.0.2.1") {
+			t.Errorf("a bucket is called %s", b.Key)
+		}
+	}
+	shared.wait = time.Second
+	if a, wait := th.Take("192.0.2.1", "a@example.com"); a != nil || wait != time.Second {
+		t.Errorf("allowed, %v, when the shared bucket is empty", wait)
+	}
+	shared.down = true
+	for i := range accountBucket("").Burst {
+		if a, _ := th.Take("192.0.2.1", "a@example.com"); a == nil {
+			t.Fatalf("attempt %d", i)
+		}
+	}
+	if a, wait := th.Take("192.0.2.2", "a@example.com"); a != nil || wait <= 0 {
+		t.Errorf("allowed, %v, without what is shared", wait)
 	}
 }

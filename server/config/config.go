@@ -25,7 +25,7 @@ type Config struct {
 	BootstrapFile string // empty: none is written
 	WarehouseURL  DSN    // empty: the embedded engine
 	DatabaseURL   DSN    // empty: SQLite in the data folder
-	RedisURL      DSN    // where API nodes count requests together; empty: each counts its own
+	RedisURL      DSN    // where API nodes count requests and attempts to sign in together; empty: each counts its own
 
 	PublicURL       string // as clients reach the API, without a trailing slash; empty: from the address
 	IngestPublicURL string // as exporters reach ingest, without a trailing slash; empty: from the address

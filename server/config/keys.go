@@ -108,7 +108,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "redis-url", Kind: KindDSN,
-			Help:   "Redis server (`redis://`, `rediss://` with TLS) in which API nodes count requests together; empty: each node counts its own",
+			Help:   "Redis server (`redis://`, `rediss://` with TLS) in which API nodes count requests and attempts to sign in together; empty: each node counts its own",
 			assign: dsn(func(c *Config) *DSN { return &c.RedisURL }, "redis", "rediss"),
 		},
 		{

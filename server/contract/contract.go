@@ -159,6 +159,18 @@ func (c *Contract) Scopes() []string {
 	return all
 }
 
+// Families lists the scope families, sorted: those of the methods that a scope opens.
+func (c *Contract) Families() []string {
+	var all []string
+	for _, m := range c.methods {
+		if m.Scope() != "" {
+			all = append(all, m.Family)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // ByRPC finds a method by its protobuf name, `svc.v2.ApiKeysService.ListApiKeys`.
 func (c *Contract) ByRPC(fullName string) (*Method, bool) {
 	m, ok := c.byRPC[fullName]

@@ -91,6 +91,8 @@ func TestPagesInBrowser(t *testing.T) {
 		open(link), read("offer", ".card p"), look("invite"),
 		fill("input[name=name]", "Grace"), fill("input[name=password]", "a long enough one"), click("main form.fields button"),
 		awaitPage(s.BaseURL+"/"), read("hello", "h1"), look("home"),
+		open(s.BaseURL+"/account"), fill("input[name=current_password]", "a long enough one"), fill("input[name=new_password]", "another long one"),
+		click("main form.fields button"), read("changed", ".notice"), look("account"),
 		open(link), read("used", ".alert"), look("invite-used"),
 		open(s.BaseURL+"/cli"), look("cli-enter"), fill("input[name=code]", "bcdf ghjk"), click("main form button"), read("unknown", ".alert"),
 		open(waiting.page), read("code", ".bigcode"), look("cli-confirm"), click("button[value=approve]"), read("confirmed", "h1"), look("cli-done"),
@@ -98,13 +100,13 @@ func TestPagesInBrowser(t *testing.T) {
 		// A page that needs a session leads back to itself.
 		open(s.BaseURL+"/cli?code=BCDF-GHJK"), awaitPage(s.BaseURL+"/login?next="),
 	)
-	steps = append(steps, signInSteps(email, "a long enough one")...)
+	steps = append(steps, signInSteps(email, "another long one")...)
 	steps = append(steps, awaitPage(s.BaseURL+"/cli?code=BCDF-GHJK"),
 		// Scripts of a page, if there were any, could not read the session, and no script runs.
 		script("cookies", "document.cookie"))
 	got := walk(t, []string{s.BaseURL}, steps...)
 	for name, want := range map[string]string{
-		"refused": "is wrong", "offer": "an administrator", "hello": "Hello, Grace", "used": "does not exist", "unknown": "not known", "code": waiting.code,
+		"refused": "is wrong", "offer": "an administrator", "hello": "Hello, Grace", "changed": "Your password was changed", "used": "does not exist", "unknown": "not known", "code": waiting.code,
 		"confirmed": "Confirmed", "out": "Sign in",
 	} {
 		if !strings.Contains(fmt.Sprint(got.Seen[name]), want) {

@@ -100,11 +100,13 @@ func (s *Store) audit(ctx context.Context, tx *ent.Tx, org principal.OrgID, e Au
 	if len(e.Metadata) > 0 {
 		c.SetMetadata(e.Metadata)
 	}
-	actor(ctx, c)
-	optional(requestid.From(ctx), c.SetRequestID)
-	origin := principal.OriginFrom(ctx)
-	optional(origin.IP, c.SetOriginIP)
-	optional(origin.UserAgent, c.SetUserAgent)
+	by := actor(ctx)
+	c.SetActorType(auditlogentry.ActorType(by.Type)).SetSource(auditlogentry.Source(by.Source))
+	optional(by.ID, c.SetActorID)
+	optional(by.Name, c.SetActorName)
+	optional(by.RequestID, c.SetRequestID)
+	optional(by.OriginIP, c.SetOriginIP)
+	optional(by.UserAgent, c.SetUserAgent)
 	return c.Exec(ctx)
 }
 
@@ -114,33 +116,35 @@ func optional(v string, set func(string) *ent.AuditLogEntryCreate) {
 	}
 }
 
-// actor writes who acts and through which door.
-func actor(ctx context.Context, c *ent.AuditLogEntryCreate) {
+// AuditActor is who did something, through which door and from where.
+type AuditActor = schema.AuditActor
+
+// actor is who acts in the context.
+func actor(ctx context.Context) AuditActor {
+	origin := principal.OriginFrom(ctx)
+	by := AuditActor{Type: ActorSystem, Source: SourceSystem, RequestID: requestid.From(ctx), OriginIP: origin.IP, UserAgent: origin.UserAgent}
 	p, ok := principal.From(ctx)
 	if !ok {
-		c.SetActorType(auditlogentry.ActorTypeSystem).SetSource(auditlogentry.SourceSystem)
-		return
+		return by
 	}
 	switch p.Kind {
 	case principal.KindAPIKey, principal.KindMCPKey:
-		c.SetActorType(auditlogentry.ActorTypeAPIKey)
-		optional(p.CredentialID, c.SetActorID)
+		by.Type, by.ID = ActorAPIKey, p.CredentialID
 	case principal.KindOAuth:
-		c.SetActorType(auditlogentry.ActorTypeAgent)
-		optional(string(p.User), c.SetActorID)
+		by.Type, by.ID = ActorAgent, string(p.User)
 	case principal.KindSession:
-		c.SetActorType(auditlogentry.ActorTypeUser)
-		optional(string(p.User), c.SetActorID)
+		by.Type, by.ID = ActorUser, string(p.User)
 	}
-	optional(cmp.Or(p.Name, p.Email), c.SetActorName)
+	by.Name = cmp.Or(p.Name, p.Email)
 	switch {
 	case principal.DoorFrom(ctx) == principal.DoorMCP:
-		c.SetSource(auditlogentry.SourceMcp)
+		by.Source = SourceMCP
 	case p.Kind == principal.KindSession:
-		c.SetSource(auditlogentry.SourceDashboard)
+		by.Source = SourceDashboard
 	default:
-		c.SetSource(auditlogentry.SourceAPI)
+		by.Source = SourceAPI
 	}
+	return by
 }
 
 // auditChanges keeps the fields whose values differ; nil when none does.

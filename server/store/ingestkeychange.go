@@ -17,15 +17,8 @@ import (
 // CreateDefaultIngestKeys creates the public and the private key, in that order. ErrConflict: the organization has them.
 func (s *Store) CreateDefaultIngestKeys(ctx context.Context, org principal.OrgID, in DefaultIngestKeys) (keys []IngestKey, err error) {
 	err = s.tx(ctx, "create default ingest keys", func(tx *ent.Tx) (err error) {
-		if keys, err = s.createDefaultIngestKeys(ctx, tx, org, in); err != nil {
-			return err
-		}
-		for i := range keys {
-			if err := s.audit(ctx, tx, org, keys[i].event("created", nil, keys[i].auditFields())); err != nil {
-				return err
-			}
-		}
-		return nil
+		keys, err = s.createDefaultIngestKeys(ctx, tx, org, in)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -42,7 +35,13 @@ func (s *Store) createDefaultIngestKeys(ctx context.Context, tx *ent.Tx, org pri
 	if err != nil {
 		return nil, err
 	}
-	return []IngestKey{public, private}, nil
+	keys := []IngestKey{public, private}
+	for i := range keys {
+		if err := s.audit(ctx, tx, org, keys[i].event("created", nil, keys[i].auditFields())); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
 }
 
 // CreateIngestKey creates a custom key. ErrInvalid: see InvalidError.

@@ -29,11 +29,13 @@ func (s *Store) CreateMembership(ctx context.Context, org principal.OrgID, user 
 		if err := createMembership(ctx, tx, org, user, r, s.stamp()); err != nil {
 			return Change{}, err
 		}
-		err := s.audit(ctx, tx, org, AuditEvent{
-			Action: "member.added", ResourceID: string(user), AffectedUser: user, After: map[string]any{"role": string(role)},
-		})
+		err := s.audit(ctx, tx, org, memberAdded(user, role))
 		return Change{Subject: SubjectMembership, Org: org, User: user}, err
 	})
+}
+
+func memberAdded(user principal.UserID, role principal.Role) AuditEvent {
+	return AuditEvent{Action: "member.added", ResourceID: string(user), AffectedUser: user, After: map[string]any{"role": string(role)}}
 }
 
 func createMembership(ctx context.Context, tx *ent.Tx, org principal.OrgID, user principal.UserID, role membership.Role, now time.Time) error {

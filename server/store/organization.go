@@ -117,6 +117,14 @@ func (s *Store) createOrganization(ctx context.Context, tx *ent.Tx, in NewOrgani
 	if err := createMembership(ctx, tx, out.Organization.ID, out.Admin.ID, membership.RoleAdmin, now); err != nil {
 		return out, err
 	}
+	for _, e := range []AuditEvent{
+		{Action: "organization.created", ResourceID: org.ID, After: map[string]any{"name": org.Name, "slug": org.Slug}},
+		memberAdded(out.Admin.ID, principal.RoleAdmin),
+	} {
+		if err := s.audit(ctx, tx, out.Organization.ID, e); err != nil {
+			return out, err
+		}
+	}
 	if in.IngestKeys != nil {
 		keys := *in.IngestKeys
 		keys.CreatedBy = out.Admin.ID
@@ -129,6 +137,9 @@ func (s *Store) createOrganization(ctx context.Context, tx *ent.Tx, in NewOrgani
 		key.CreatedBy, key.CreatedByEmail = out.Admin.ID, out.Admin.Email
 		created, err := s.createApiKey(ctx, tx, out.Organization.ID, key)
 		if err != nil {
+			return out, err
+		}
+		if err := s.audit(ctx, tx, out.Organization.ID, created.event("created", nil)); err != nil {
 			return out, err
 		}
 		out.ApiKey = &created

@@ -67,7 +67,7 @@ func (s *Store) lockOrganization(ctx context.Context, tx *ent.Tx, org principal.
 }
 
 // DeleteOrganization removes an organization with every row that belongs to it, and the users who then belong to none, and leaves a
-// tombstone for its telemetry. When it returns, no credential of the organization is served any more. ErrNotFound: no such
+// tombstone for its telemetry, which says who did it. When it returns, no credential of the organization is served any more. ErrNotFound: no such
 // organization.
 func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) error {
 	var gone []Change
@@ -75,7 +75,10 @@ func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) err
 		if err := s.lockOrganization(ctx, tx, org); err != nil {
 			return err
 		}
-		var err error
+		row, err := tx.Organization.Get(ctx, string(org))
+		if err != nil {
+			return err
+		}
 		if gone, err = credentialsOf(ctx, tx, org); err != nil {
 			return err
 		}
@@ -92,7 +95,9 @@ func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) err
 		if err := affected("delete organization", n, err); err != nil {
 			return err
 		}
-		if err := tx.DeletedOrganization.Create().SetID(string(org)).SetDeletedAt(s.stamp()).Exec(ctx); err != nil {
+		by := actor(ctx)
+		err = tx.DeletedOrganization.Create().SetID(string(org)).SetDeletedAt(s.stamp()).SetName(row.Name).SetSlug(row.Slug).SetDeletedBy(&by).Exec(ctx)
+		if err != nil {
 			return err
 		}
 		for _, c := range gone {
@@ -102,10 +107,7 @@ func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) err
 		}
 		return nil
 	})
-	for _, c := range gone {
-		c.Gone = c.Gone && err == nil // see mutate
-		s.publish(c)
-	}
+	s.publishGone(gone, err)
 	return err
 }
 
@@ -142,6 +144,9 @@ func credentialsOf(ctx context.Context, tx *ent.Tx, org principal.OrgID) ([]Chan
 type Tombstone struct {
 	Org       principal.OrgID
 	DeletedAt time.Time
+	// Name and Slug are what it was called, and By who deleted it; empty and nil for deletions by older versions.
+	Name, Slug string
+	By         *AuditActor
 }
 
 // ListTombstones returns every organization that was deleted, the last one first.
@@ -153,7 +158,7 @@ func (s *Store) ListTombstones(ctx context.Context) ([]Tombstone, error) {
 	}
 	out := make([]Tombstone, len(rows))
 	for i, row := range rows {
-		out[i] = Tombstone{Org: principal.OrgID(row.ID), DeletedAt: utc(row.DeletedAt)}
+		out[i] = Tombstone{Org: principal.OrgID(row.ID), DeletedAt: utc(row.DeletedAt), Name: row.Name, Slug: row.Slug, By: row.DeletedBy}
 	}
 	return out, nil
 }

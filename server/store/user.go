@@ -86,14 +86,6 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (User, error) {
 	return toUser(row), nil
 }
 
-// SetPasswordHash replaces a user's password hash. Sessions stay; revoke them where a password was lost.
-func (s *Store) SetPasswordHash(ctx context.Context, id principal.UserID, hash string) error {
-	if err := s.write.User.UpdateOneID(string(id)).SetPasswordHash(hash).Exec(ctx); err != nil {
-		return mapError("set password", err)
-	}
-	return nil
-}
-
 func toUser(row *ent.User) User {
 	return User{
 		ID: principal.UserID(row.ID), Email: row.Email, Name: row.Name, PasswordHash: row.PasswordHash, CreatedAt: utc(row.CreatedAt),

@@ -2,14 +2,13 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/membership"
-	"github.com/svc-observability/svc/ent/predicate"
-	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/useridentity"
 	"github.com/svc-observability/svc/server/principal"
 )
@@ -54,10 +53,7 @@ func (s *Store) LinkIdentity(ctx context.Context, user principal.UserID, issuer,
 		}
 		return nil
 	})
-	for _, c := range gone {
-		c.Gone = c.Gone && err == nil // see mutate
-		s.publish(c)
-	}
+	s.publishGone(gone, err)
 	return err
 }
 
@@ -79,27 +75,20 @@ func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserI
 	if err := tx.User.UpdateOneID(row.ID).SetPasswordHash("").Exec(ctx); err != nil {
 		return false, err
 	}
-	live := []predicate.Session{session.UserID(row.ID), session.RevokedAtIsNil()}
-	hashes, err := tx.Session.Query().Where(live...).Select(session.FieldTokenHash).Strings(ctx)
+	sessions, err := s.endSessions(ctx, tx, id, uuid.Nil)
 	if err != nil {
 		return false, err
 	}
-	if err := tx.Session.Update().Where(live...).SetRevokedAt(s.stamp()).Exec(ctx); err != nil {
-		return false, err
-	}
-	changes, err := s.revokeGrants(ctx, tx, id, "", "the account was taken over by the owner of its address")
+	grants, err := s.revokeGrants(ctx, tx, id, "", "the account was taken over by the owner of its address")
 	if err != nil {
 		return false, err
 	}
-	for _, hash := range hashes {
-		changes = append(changes, Change{Subject: SubjectSession, Hash: hash, User: id, Gone: true})
-	}
-	for _, c := range changes {
+	for _, c := range grants {
 		if err := s.announce(ctx, tx, c); err != nil {
 			return false, err
 		}
-		*gone = append(*gone, c)
 	}
+	*gone = slices.Concat(grants, sessions)
 	return true, nil
 }
 

@@ -92,6 +92,7 @@ func (p *Pages) Mount(mux *http.ServeMux) {
 	mux.Handle("/{$}", p.forBrowsers(p.page(methods{http.MethodGet: p.home})))
 	mux.Handle("/login", p.page(methods{http.MethodGet: p.showLogin, http.MethodPost: p.login}))
 	mux.Handle("/logout", p.page(methods{http.MethodPost: p.logout}))
+	mux.Handle(accountPath, p.page(methods{http.MethodGet: p.showAccount, http.MethodPost: p.changePassword}))
 	mux.Handle("/login/oidc", p.page(methods{http.MethodPost: p.startOIDC}))
 	mux.Handle(callbackPath, p.page(methods{http.MethodGet: p.finishOIDC}))
 	mux.Handle("/invite/{token}", p.page(methods{http.MethodGet: p.showInvitation, http.MethodPost: p.acceptInvitation}))

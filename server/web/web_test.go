@@ -69,13 +69,13 @@ func TestLeave(t *testing.T) {
 func TestViews(t *testing.T) {
 	p := newPages(t, "https://svc.test")
 	for name, data := range map[string]any{
-		"login": loginData{}, "invite": inviteData{}, "home": homeData{}, "message": nil,
+		"login": loginData{}, "account": accountData{Password: true}, "invite": inviteData{}, "home": homeData{}, "message": nil,
 		"cli": cliData{Step: "confirm", Choices: []cliChoice{{Admin: true}, {}}}, "leave": struct{ To, Whither string }{"https://x.test", "X"},
 		"consent": consentData{Program: "Some <app>", Access: []string{"Read traces"}, Choices: []cliChoice{{Admin: true}, {}}},
 	} {
 		for _, viewer := range []*Viewer{nil, {}} {
-			if name == "home" && viewer == nil {
-				continue // it sends who is not signed in away
+			if (name == "home" || name == "account") && viewer == nil {
+				continue // they send who is not signed in away
 			}
 			w := httptest.NewRecorder()
 			p.Render(w, httptest.NewRequest(http.MethodGet, "/", nil), http.StatusOK, Page{View: name, Title: "T", Data: data, Viewer: viewer})
@@ -84,7 +84,7 @@ func TestViews(t *testing.T) {
 			}
 		}
 	}
-	if len(p.views) != 7 {
-		t.Errorf("%d templates, of which 7 are looked at", len(p.views))
+	if len(p.views) != 8 {
+		t.Errorf("%d templates, of which 8 are looked at", len(p.views))
 	}
 }

@@ -509,6 +509,125 @@ func (x *SignInRequest) GetOrgId() string {
 	return ""
 }
 
+// The present password and the next one.
+type ChangePasswordRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The present password.
+	CurrentPassword string `protobuf:"bytes,1,opt,name=current_password,json=currentPassword" json:"current_password,omitempty"`
+	// The next password.
+	NewPassword   string `protobuf:"bytes,2,opt,name=new_password,json=newPassword" json:"new_password,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangePasswordRequest) Reset() {
+	*x = ChangePasswordRequest{}
+	mi := &file_svc_v2_session_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangePasswordRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangePasswordRequest) ProtoMessage() {}
+
+func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_session_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
+func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_session_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ChangePasswordRequest) GetCurrentPassword() string {
+	if x != nil {
+		return x.CurrentPassword
+	}
+	return ""
+}
+
+func (x *ChangePasswordRequest) GetNewPassword() string {
+	if x != nil {
+		return x.NewPassword
+	}
+	return ""
+}
+
+// A password that was changed.
+type ChangedPassword struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always `password`.
+	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
+	// Whose it is.
+	User *User `protobuf:"bytes,2,opt,name=user" json:"user,omitempty"`
+	// How many other sessions of the user have ended.
+	SessionsEnded int32 `protobuf:"varint,3,opt,name=sessions_ended,json=sessionsEnded" json:"sessions_ended,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangedPassword) Reset() {
+	*x = ChangedPassword{}
+	mi := &file_svc_v2_session_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangedPassword) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangedPassword) ProtoMessage() {}
+
+func (x *ChangedPassword) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_session_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangedPassword.ProtoReflect.Descriptor instead.
+func (*ChangedPassword) Descriptor() ([]byte, []int) {
+	return file_svc_v2_session_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ChangedPassword) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *ChangedPassword) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *ChangedPassword) GetSessionsEnded() int32 {
+	if x != nil {
+		return x.SessionsEnded
+	}
+	return 0
+}
+
 // Asks about the credential of the request.
 type GetSessionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -518,7 +637,7 @@ type GetSessionRequest struct {
 
 func (x *GetSessionRequest) Reset() {
 	*x = GetSessionRequest{}
-	mi := &file_svc_v2_session_proto_msgTypes[6]
+	mi := &file_svc_v2_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -530,7 +649,7 @@ func (x *GetSessionRequest) String() string {
 func (*GetSessionRequest) ProtoMessage() {}
 
 func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_session_proto_msgTypes[6]
+	mi := &file_svc_v2_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -543,7 +662,7 @@ func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
 func (*GetSessionRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_session_proto_rawDescGZIP(), []int{6}
+	return file_svc_v2_session_proto_rawDescGZIP(), []int{8}
 }
 
 // Ends the session of the request.
@@ -555,7 +674,7 @@ type SignOutRequest struct {
 
 func (x *SignOutRequest) Reset() {
 	*x = SignOutRequest{}
-	mi := &file_svc_v2_session_proto_msgTypes[7]
+	mi := &file_svc_v2_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -567,7 +686,7 @@ func (x *SignOutRequest) String() string {
 func (*SignOutRequest) ProtoMessage() {}
 
 func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_session_proto_msgTypes[7]
+	mi := &file_svc_v2_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -580,7 +699,7 @@ func (x *SignOutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignOutRequest.ProtoReflect.Descriptor instead.
 func (*SignOutRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_session_proto_rawDescGZIP(), []int{7}
+	return file_svc_v2_session_proto_rawDescGZIP(), []int{9}
 }
 
 var File_svc_v2_session_proto protoreflect.FileDescriptor
@@ -638,9 +757,20 @@ const file_svc_v2_session_proto_rawDesc = "" +
 	"\bpassword\x18\x02 \x01(\tB\x11\xbaH\b\xc8\x01\x01r\x03(\x80\b\xfa\xf9\x18\x02\x10\x01R\bpassword\x12%\n" +
 	"\x06org_id\x18\x03 \x01(\tB\x0e\xfa\xf9\x18\x05\n" +
 	"\x03org\xaa\x01\x02\b\x01R\x05orgId:\x12\x82\xfa\x18\x0e\n" +
-	"\fSignInParams\"\x13\n" +
+	"\fSignInParams\"\xa3\x01\n" +
+	"\x15ChangePasswordRequest\x12<\n" +
+	"\x10current_password\x18\x01 \x01(\tB\x11\xbaH\b\xc8\x01\x01r\x03(\x80\b\xfa\xf9\x18\x02\x10\x01R\x0fcurrentPassword\x126\n" +
+	"\fnew_password\x18\x02 \x01(\tB\x13\xbaH\n" +
+	"\xc8\x01\x01r\x05\x10\n" +
+	"(\x80\b\xfa\xf9\x18\x02\x10\x01R\vnewPassword:\x14\x82\xfa\x18\x10\n" +
+	"\x0ePasswordParams\"\x8a\x01\n" +
+	"\x0fChangedPassword\x12&\n" +
+	"\x06object\x18\x01 \x01(\tB\x0e\xfa\xf9\x18\n" +
+	"\x1a\bpasswordR\x06object\x12(\n" +
+	"\x04user\x18\x02 \x01(\v2\f.svc.v2.UserB\x06\xbaH\x03\xc8\x01\x01R\x04user\x12%\n" +
+	"\x0esessions_ended\x18\x03 \x01(\x05R\rsessionsEnded\"\x13\n" +
 	"\x11GetSessionRequest\"\x10\n" +
-	"\x0eSignOutRequest2\xb2\x03\n" +
+	"\x0eSignOutRequest2\xed\x04\n" +
 	"\x0fSessionsService\x12\xb2\x01\n" +
 	"\x06SignIn\x12\x15.svc.v2.SignInRequest\x1a\x18.svc.v2.SessionWithToken\"w\xf2\xf9\x18]\n" +
 	"\x06signIn\x12\asession\x18\x02(\x012\x11SignInFailedError2\x14SignInThrottledError2\x1dOrganizationAccessDeniedError\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v2/session\x12j\n" +
@@ -649,7 +779,9 @@ const file_svc_v2_session_proto_rawDesc = "" +
 	"\n" +
 	"getSession\x12\asession\x18\x01@\x01\x82\xd3\xe4\x93\x02\r\x12\v/v2/session\x12~\n" +
 	"\aSignOut\x12\x16.svc.v2.SignOutRequest\x1a\x14.svc.v2.EndedSession\"E\xf2\xf9\x18.\n" +
-	"\asignOut\x12\asession\x18\x022\x16ApiKeyNotAcceptedError@\x01\x82\xd3\xe4\x93\x02\r*\v/v2/sessionB\x8b\x01\n" +
+	"\asignOut\x12\asession\x18\x022\x16ApiKeyNotAcceptedError@\x01\x82\xd3\xe4\x93\x02\r*\v/v2/session\x12\xb8\x01\n" +
+	"\x0eChangePassword\x12\x1d.svc.v2.ChangePasswordRequest\x1a\x17.svc.v2.ChangedPassword\"n\xf2\xf9\x18K\n" +
+	"\x0echangePassword\x12\asession\x18\x022\x16ApiKeyNotAcceptedError2\x14SignInThrottledError@\x01\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/session/passwordB\x8b\x01\n" +
 	"\n" +
 	"com.svc.v2B\fSessionProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -665,7 +797,7 @@ func file_svc_v2_session_proto_rawDescGZIP() []byte {
 	return file_svc_v2_session_proto_rawDescData
 }
 
-var file_svc_v2_session_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_svc_v2_session_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_svc_v2_session_proto_goTypes = []any{
 	(*User)(nil),                  // 0: svc.v2.User
 	(*SessionOrganization)(nil),   // 1: svc.v2.SessionOrganization
@@ -673,30 +805,35 @@ var file_svc_v2_session_proto_goTypes = []any{
 	(*SessionWithToken)(nil),      // 3: svc.v2.SessionWithToken
 	(*EndedSession)(nil),          // 4: svc.v2.EndedSession
 	(*SignInRequest)(nil),         // 5: svc.v2.SignInRequest
-	(*GetSessionRequest)(nil),     // 6: svc.v2.GetSessionRequest
-	(*SignOutRequest)(nil),        // 7: svc.v2.SignOutRequest
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*ChangePasswordRequest)(nil), // 6: svc.v2.ChangePasswordRequest
+	(*ChangedPassword)(nil),       // 7: svc.v2.ChangedPassword
+	(*GetSessionRequest)(nil),     // 8: svc.v2.GetSessionRequest
+	(*SignOutRequest)(nil),        // 9: svc.v2.SignOutRequest
+	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
 }
 var file_svc_v2_session_proto_depIdxs = []int32{
 	0,  // 0: svc.v2.Session.user:type_name -> svc.v2.User
 	1,  // 1: svc.v2.Session.organization:type_name -> svc.v2.SessionOrganization
 	1,  // 2: svc.v2.Session.organizations:type_name -> svc.v2.SessionOrganization
-	8,  // 3: svc.v2.Session.expires_at:type_name -> google.protobuf.Timestamp
+	10, // 3: svc.v2.Session.expires_at:type_name -> google.protobuf.Timestamp
 	0,  // 4: svc.v2.SessionWithToken.user:type_name -> svc.v2.User
 	1,  // 5: svc.v2.SessionWithToken.organization:type_name -> svc.v2.SessionOrganization
 	1,  // 6: svc.v2.SessionWithToken.organizations:type_name -> svc.v2.SessionOrganization
-	8,  // 7: svc.v2.SessionWithToken.expires_at:type_name -> google.protobuf.Timestamp
-	5,  // 8: svc.v2.SessionsService.SignIn:input_type -> svc.v2.SignInRequest
-	6,  // 9: svc.v2.SessionsService.GetSession:input_type -> svc.v2.GetSessionRequest
-	7,  // 10: svc.v2.SessionsService.SignOut:input_type -> svc.v2.SignOutRequest
-	3,  // 11: svc.v2.SessionsService.SignIn:output_type -> svc.v2.SessionWithToken
-	2,  // 12: svc.v2.SessionsService.GetSession:output_type -> svc.v2.Session
-	4,  // 13: svc.v2.SessionsService.SignOut:output_type -> svc.v2.EndedSession
-	11, // [11:14] is the sub-list for method output_type
-	8,  // [8:11] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	10, // 7: svc.v2.SessionWithToken.expires_at:type_name -> google.protobuf.Timestamp
+	0,  // 8: svc.v2.ChangedPassword.user:type_name -> svc.v2.User
+	5,  // 9: svc.v2.SessionsService.SignIn:input_type -> svc.v2.SignInRequest
+	8,  // 10: svc.v2.SessionsService.GetSession:input_type -> svc.v2.GetSessionRequest
+	9,  // 11: svc.v2.SessionsService.SignOut:input_type -> svc.v2.SignOutRequest
+	6,  // 12: svc.v2.SessionsService.ChangePassword:input_type -> svc.v2.ChangePasswordRequest
+	3,  // 13: svc.v2.SessionsService.SignIn:output_type -> svc.v2.SessionWithToken
+	2,  // 14: svc.v2.SessionsService.GetSession:output_type -> svc.v2.Session
+	4,  // 15: svc.v2.SessionsService.SignOut:output_type -> svc.v2.EndedSession
+	7,  // 16: svc.v2.SessionsService.ChangePassword:output_type -> svc.v2.ChangedPassword
+	13, // [13:17] is the sub-list for method output_type
+	9,  // [9:13] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_session_proto_init() }
@@ -710,7 +847,7 @@ func file_svc_v2_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_session_proto_rawDesc), len(file_svc_v2_session_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

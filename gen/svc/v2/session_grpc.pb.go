@@ -19,9 +19,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	SessionsService_SignIn_FullMethodName     = "/svc.v2.SessionsService/SignIn"
-	SessionsService_GetSession_FullMethodName = "/svc.v2.SessionsService/GetSession"
-	SessionsService_SignOut_FullMethodName    = "/svc.v2.SessionsService/SignOut"
+	SessionsService_SignIn_FullMethodName         = "/svc.v2.SessionsService/SignIn"
+	SessionsService_GetSession_FullMethodName     = "/svc.v2.SessionsService/GetSession"
+	SessionsService_SignOut_FullMethodName        = "/svc.v2.SessionsService/SignOut"
+	SessionsService_ChangePassword_FullMethodName = "/svc.v2.SessionsService/ChangePassword"
 )
 
 // SessionsServiceClient is the client API for SessionsService service.
@@ -44,6 +45,12 @@ type SessionsServiceClient interface {
 	//
 	// Ends the session whose token this request carries: the token is refused at once. An API key is no session: revoke it instead.
 	SignOut(ctx context.Context, in *SignOutRequest, opts ...grpc.CallOption) (*EndedSession, error)
+	// Change your password.
+	//
+	// Takes the present password and the next one, and ends every other session of the user; the one that asks goes on. API keys and the
+	// assistants that the user allowed stay. Attempts are limited as those to sign in are. Whoever signs in with a provider only has no
+	// password to change; whoever has lost it asks the operator, who gives a new one with `svc admin user set-password`.
+	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangedPassword, error)
 }
 
 type sessionsServiceClient struct {
@@ -84,6 +91,16 @@ func (c *sessionsServiceClient) SignOut(ctx context.Context, in *SignOutRequest,
 	return out, nil
 }
 
+func (c *sessionsServiceClient) ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangedPassword, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChangedPassword)
+	err := c.cc.Invoke(ctx, SessionsService_ChangePassword_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SessionsServiceServer is the server API for SessionsService service.
 // All implementations must embed UnimplementedSessionsServiceServer
 // for forward compatibility.
@@ -104,6 +121,12 @@ type SessionsServiceServer interface {
 	//
 	// Ends the session whose token this request carries: the token is refused at once. An API key is no session: revoke it instead.
 	SignOut(context.Context, *SignOutRequest) (*EndedSession, error)
+	// Change your password.
+	//
+	// Takes the present password and the next one, and ends every other session of the user; the one that asks goes on. API keys and the
+	// assistants that the user allowed stay. Attempts are limited as those to sign in are. Whoever signs in with a provider only has no
+	// password to change; whoever has lost it asks the operator, who gives a new one with `svc admin user set-password`.
+	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangedPassword, error)
 	mustEmbedUnimplementedSessionsServiceServer()
 }
 
@@ -122,6 +145,9 @@ func (UnimplementedSessionsServiceServer) GetSession(context.Context, *GetSessio
 }
 func (UnimplementedSessionsServiceServer) SignOut(context.Context, *SignOutRequest) (*EndedSession, error) {
 	return nil, status.Error(codes.Unimplemented, "method SignOut not implemented")
+}
+func (UnimplementedSessionsServiceServer) ChangePassword(context.Context, *ChangePasswordRequest) (*ChangedPassword, error) {
+	return nil, status.Error(codes.Unimplemented, "method ChangePassword not implemented")
 }
 func (UnimplementedSessionsServiceServer) mustEmbedUnimplementedSessionsServiceServer() {}
 func (UnimplementedSessionsServiceServer) testEmbeddedByValue()                         {}
@@ -198,6 +224,24 @@ func _SessionsService_SignOut_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SessionsService_ChangePassword_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ChangePasswordRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionsServiceServer).ChangePassword(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionsService_ChangePassword_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionsServiceServer).ChangePassword(ctx, req.(*ChangePasswordRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SessionsService_ServiceDesc is the grpc.ServiceDesc for SessionsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -216,6 +260,10 @@ var SessionsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SignOut",
 			Handler:    _SessionsService_SignOut_Handler,
+		},
+		{
+			MethodName: "ChangePassword",
+			Handler:    _SessionsService_ChangePassword_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -25,12 +25,13 @@ type NewSecret func() (text string, stored store.Secret, err error)
 type Service struct {
 	store     *store.Store
 	newSecret NewSecret
+	families  []string
 	now       func() time.Time
 }
 
-// New returns the service. now is the clock that expirations count from.
-func New(st *store.Store, newSecret NewSecret, now func() time.Time) *Service {
-	return &Service{store: st, newSecret: newSecret, now: now}
+// New returns the service. served are the scope families of the API's methods; now is the clock that expirations count from.
+func New(st *store.Store, newSecret NewSecret, served []string, now func() time.Time) *Service {
+	return &Service{store: st, newSecret: newSecret, families: families(served), now: now}
 }
 
 // ListApiKeys lists the organization's keys, newest first, revoked ones included.
@@ -84,7 +85,7 @@ func (s *Service) CreateApiKey(ctx context.Context, req *svcv2.CreateApiKeyReque
 		at := in.CreatedAt.Add(time.Duration(req.GetExpiresInSeconds()) * time.Second)
 		in.ExpiresAt = &at
 	}
-	if in.Scopes, err = checkScopes(req.GetScopes()); err != nil {
+	if in.Scopes, err = checkScopes(req.GetScopes(), s.families); err != nil {
 		return nil, err
 	}
 	if err := mayGrant(caller, in.Scopes); err != nil {

@@ -52,7 +52,7 @@ func setup(t *testing.T) *fixture {
 		f.secrets++
 		text := fmt.Sprintf("svc_ak_secret%d", f.secrets)
 		return text, store.Secret{Hash: "hash of " + text, Prefix: text[:12] + "..."}, nil
-	}, now)
+	}, []string{"api_keys", "dashboards", "ingest_keys", "logs", "metrics", "traces"}, now)
 	return f
 }
 

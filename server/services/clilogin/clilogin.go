@@ -45,6 +45,8 @@ type Config struct {
 	Hasher *auth.Hasher
 	// ByAddress limits the starts of logins.
 	ByAddress Limiter
+	// Guesses bounds the unknown codes of an address and of a user.
+	Guesses *auth.Throttle
 	// BaseURL is the address under which people reach this server.
 	BaseURL string
 	// Now is the clock; nil means time.Now.
@@ -56,8 +58,6 @@ type Service struct {
 	cfg     Config
 	baseURL string
 	now     func() time.Time
-	// guesses bounds the unknown codes of an address and of a user.
-	guesses *auth.Throttle
 }
 
 // New returns the service.
@@ -65,7 +65,7 @@ func New(cfg Config) *Service {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Service{cfg: cfg, baseURL: strings.TrimRight(cfg.BaseURL, "/"), now: cfg.Now, guesses: auth.NewThrottle(cfg.Now)}
+	return &Service{cfg: cfg, baseURL: strings.TrimRight(cfg.BaseURL, "/"), now: cfg.Now}
 }
 
 // StartCliLogin makes the two codes of a login.
@@ -151,7 +151,7 @@ func (s *Service) redeem(ctx context.Context, login store.DeviceLogin, now time.
 
 // EndCliLogin revokes the key of the call.
 func (s *Service) EndCliLogin(ctx context.Context, _ *svcv2.EndCliLoginRequest) (*svcv2.EndedCliLogin, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -182,14 +182,6 @@ func errEnded(cause error) error {
 
 func errDenied(cause error) error {
 	return apierr.New(apierr.CliLoginDenied, "This login was refused.", apierr.Cause(cause))
-}
-
-func callerOf(ctx context.Context) (*principal.Principal, error) {
-	caller, ok := principal.From(ctx)
-	if !ok {
-		return nil, errors.New("clilogin: the call has no principal")
-	}
-	return caller, nil
 }
 
 func failure(ctx context.Context, err error) error {

@@ -48,7 +48,7 @@ func (s *Service) decide(ctx context.Context, text string, approve bool) (*svcv2
 
 // find looks a user code up for a signed-in person. Wrong codes are counted, so that codes cannot be guessed.
 func (s *Service) find(ctx context.Context, text string) (*principal.Principal, string, store.DeviceLogin, error) {
-	caller, err := callerOf(ctx)
+	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, "", store.DeviceLogin{}, err
 	}
@@ -56,7 +56,8 @@ func (s *Service) find(ctx context.Context, text string) (*principal.Principal, 
 		return nil, "", store.DeviceLogin{}, apierr.New(apierr.ApiKeyNotAccepted, "A login is confirmed by a person who is signed in, not by a key.")
 	}
 	address, account := principal.OriginFrom(ctx).IP, string(caller.User)
-	if ok, wait := s.guesses.Take(address, account); !ok {
+	attempt, wait := s.cfg.Guesses.Take(address, account)
+	if attempt == nil {
 		return nil, "", store.DeviceLogin{}, apierr.New(apierr.SignInThrottled, "Too many codes were wrong. Wait, then try again.", apierr.RetryAfter(wait))
 	}
 	code, ok := readUserCode(text)
@@ -70,7 +71,7 @@ func (s *Service) find(ctx context.Context, text string) (*principal.Principal, 
 	if err != nil || login.Status == store.DeviceLoginRedeemed {
 		return nil, "", store.DeviceLogin{}, errUnknownCode(err)
 	}
-	s.guesses.GiveBack(address, account)
+	attempt.GiveBack()
 	return caller, code, login, nil
 }
 

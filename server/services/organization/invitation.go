@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -21,9 +20,6 @@ import (
 
 // invitationLifetime is how long a link works.
 const invitationLifetime = 7 * 24 * time.Hour
-
-// minPassword is the least number of characters of a new password.
-const minPassword = 10
 
 // CreateInvitation makes a link and returns it, once.
 func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitationRequest) (*svcv2.InvitationWithLink, error) {
@@ -158,15 +154,9 @@ func (s *Service) accepting(ctx context.Context, req *svcv2.AcceptInvitationRequ
 	if !errors.Is(err, store.ErrNotFound) {
 		return "", nil, failure(ctx, err)
 	}
-	if utf8.RuneCountInString(req.GetPassword()) < minPassword {
-		return "", nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("`password` must have at least %d characters.", minPassword), apierr.Param("password"))
-	}
-	hash, err := s.passwords.Hash(ctx, req.GetPassword())
-	switch {
-	case errors.Is(err, auth.ErrPasswordsBusy):
-		return "", nil, apierr.New(apierr.SignInThrottled, "Too many people are signing in at the moment. Wait a few seconds, then try again.")
-	case err != nil:
-		return "", nil, failure(ctx, err)
+	hash, err := s.passwords.New(ctx, req.GetPassword(), "password")
+	if err != nil {
+		return "", nil, err
 	}
 	return "", &store.NewUser{Email: req.GetEmail(), Name: strings.TrimSpace(req.GetName()), PasswordHash: hash}, nil
 }

@@ -20,12 +20,15 @@ import (
 
 // Service implements svcv2connect.SessionsServiceHandler. It is safe for concurrent use.
 type Service struct {
-	store  *store.Store
-	signIn *auth.SignIn
+	store     *store.Store
+	signIn    *auth.SignIn
+	passwords *auth.Passwords
 }
 
 // New returns the service.
-func New(st *store.Store, signIn *auth.SignIn) *Service { return &Service{store: st, signIn: signIn} }
+func New(st *store.Store, signIn *auth.SignIn, passwords *auth.Passwords) *Service {
+	return &Service{store: st, signIn: signIn, passwords: passwords}
+}
 
 // SignIn checks a password and starts a session.
 func (s *Service) SignIn(ctx context.Context, req *svcv2.SignInRequest) (*svcv2.SessionWithToken, error) {

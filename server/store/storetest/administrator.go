@@ -55,8 +55,8 @@ func testLastAdministrator(t *testing.T, f *fixture) {
 	// An administrator of another organization does not count.
 	refused(member.ID)
 	entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{ResourceType: "member"}, 0, 10)
-	if err != nil || len(entries) != 4 {
-		t.Errorf("audit: %d entries, %v; want added, two changes of role, removed", len(entries), err)
+	if err != nil || len(entries) != 5 {
+		t.Errorf("audit: %d entries, %v; want the first administrator and a member added, two changes of role, removed", len(entries), err)
 	}
 }
 

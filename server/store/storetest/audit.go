@@ -56,8 +56,8 @@ func testAudit(t *testing.T, f *fixture) {
 		return all
 	}
 	all := list(store.AuditFilter{})
-	if len(all) != 3 {
-		t.Fatalf("%d entries, want 3: %+v", len(all), all)
+	if len(all) != 5 || all[3].Action != "member.added" || all[4].Action != "organization.created" || all[4].ActorType != store.ActorSystem {
+		t.Fatalf("%d entries, want those of the organization and three more: %+v", len(all), all)
 	}
 	id := publicid.Encode(publicid.APIKey, key.ID)
 	want := store.AuditLogEntry{
@@ -92,7 +92,7 @@ func testAudit(t *testing.T, f *fixture) {
 		"a wildcard":     {store.AuditFilter{Changed: "%"}, nil},
 		"request":        {store.AuditFilter{RequestID: "req_2"}, nil},
 		"since":          {store.AuditFilter{Since: &at}, []string{"api.request", "api_key.revoked"}},
-		"until":          {store.AuditFilter{Until: &at}, []string{"api_key.revoked", "api_key.created"}},
+		"until":          {store.AuditFilter{Until: &at}, []string{"api_key.revoked", "api_key.created", "member.added", "organization.created"}},
 	} {
 		if diff := cmp.Diff(test.want, actions(test.filter)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

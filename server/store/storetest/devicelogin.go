@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -226,7 +227,7 @@ func testUnprovedAddress(t *testing.T, f *fixture) {
 		}
 	}
 	// Who joins later by such a link had the account before: it stays as it is.
-	if err := f.SetPasswordHash(ctx, admin, "hash"); err != nil {
+	if _, err := f.ChangePassword(ctx, admin, "hash", uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	other, by := f.org(t)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -116,7 +117,7 @@ func testUsers(t *testing.T, f *fixture) {
 	}
 	_, err = f.CreateUser(ctx, store.NewUser{Email: "ADA@EXAMPLE.COM "})
 	wantError(t, err, store.ErrConflict)
-	if err := f.SetPasswordHash(ctx, u.ID, "phc"); err != nil {
+	if _, err := f.ChangePassword(ctx, u.ID, "phc", uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	u.PasswordHash = "phc"
@@ -128,7 +129,8 @@ func testUsers(t *testing.T, f *fixture) {
 	}
 	_, err = f.UserByEmail(ctx, "none@example.com")
 	wantError(t, err, store.ErrNotFound)
-	wantError(t, f.SetPasswordHash(ctx, "user_none", "x"), store.ErrNotFound)
+	_, err = f.ChangePassword(ctx, "user_none", "x", uuid.Nil)
+	wantError(t, err, store.ErrNotFound)
 }
 
 func testMemberships(t *testing.T, f *fixture) {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -163,7 +165,14 @@ func testDeleteOrganization(t *testing.T, f *fixture) {
 	}
 	changes, unsubscribe := watch(f)
 	wantError(t, f.DeleteOrganization(ctx, "org_none"), store.ErrNotFound)
-	if err := f.DeleteOrganization(ctx, doomed.org); err != nil {
+	was, err := f.GetOrganization(ctx, doomed.org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := principal.WithResult(principal.WithOrigin(ctx, principal.Origin{IP: "192.0.2.7"}), principal.Result{Principal: &principal.Principal{
+		Org: doomed.org, User: doomed.admin, Name: "Ada", Kind: principal.KindSession,
+	}})
+	if err := f.DeleteOrganization(by, doomed.org); err != nil {
 		t.Fatal(err)
 	}
 	unsubscribe()
@@ -199,8 +208,11 @@ func testDeleteOrganization(t *testing.T, f *fixture) {
 		}
 	}
 	tombstones, err := f.ListTombstones(ctx)
-	if err != nil || len(tombstones) != 1 || tombstones[0].Org != doomed.org || !tombstones[0].DeletedAt.Equal(f.now()) {
-		t.Errorf("tombstones %+v, %v", tombstones, err)
+	want := []store.Tombstone{{Org: doomed.org, DeletedAt: f.now().UTC(), Name: was.Name, Slug: was.Slug, By: &store.AuditActor{
+		Type: store.ActorUser, ID: string(doomed.admin), Name: "Ada", Source: store.SourceDashboard, OriginIP: "192.0.2.7",
+	}}}
+	if diff := cmp.Diff(want, tombstones); err != nil || diff != "" {
+		t.Errorf("tombstones, %v (-want +got):\n%s", err, diff)
 	}
 	// The name can be given again; the id never is.
 	if _, err := f.CreateOrganization(ctx, store.NewOrganization{Name: "again", AdminUser: doomed.guest}); err != nil {

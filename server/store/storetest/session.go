@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -58,6 +59,57 @@ func testSessions(t *testing.T, f *fixture) {
 	}
 	if got, err := f.SessionByHash(ctx, "h1"); err != nil || got.RevokedAt == nil || !got.RevokedAt.Equal(revoked) {
 		t.Errorf("revoked = %+v, %v", got.RevokedAt, err)
+	}
+}
+
+func testChangePassword(t *testing.T, f *fixture) {
+	ctx := t.Context()
+	org, user := f.org(t)
+	other, stranger := f.org(t)
+	if err := f.CreateMembership(ctx, other, user, principal.RoleMember); err != nil {
+		t.Fatal(err)
+	}
+	open := func(of principal.UserID, hash string) store.Session {
+		s, err := f.CreateSession(ctx, store.NewSession{User: of, TokenHash: hash, ExpiresAt: f.now().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	kept, theirs := open(user, f.name()+"kept"), open(stranger, f.name()+"theirs")
+	hashes := []string{f.name() + "one", f.name() + "two"}
+	for _, h := range hashes {
+		open(user, h)
+	}
+	got, unsubscribe := watch(f)
+	defer unsubscribe()
+	if n, err := f.ChangePassword(ctx, user, "new", kept.ID); err != nil || n != len(hashes) {
+		t.Fatalf("ended %d, %v", n, err)
+	}
+	var gone []string
+	for _, c := range got() {
+		if c.Subject == store.SubjectSession && c.Gone && c.User == user {
+			gone = append(gone, c.Hash)
+		}
+	}
+	slices.Sort(gone)
+	slices.Sort(hashes)
+	if diff := cmp.Diff(hashes, gone); diff != "" {
+		t.Errorf("announced (-want +got):\n%s", diff)
+	}
+	for hash, want := range map[string]bool{kept.TokenHash: false, theirs.TokenHash: false, hashes[0]: true, hashes[1]: true} {
+		if s, err := f.SessionByHash(ctx, hash); err != nil || (s.RevokedAt != nil) != want {
+			t.Errorf("%s: revoked at %v, %v", hash, s.RevokedAt, err)
+		}
+	}
+	for _, o := range []principal.OrgID{org, other} {
+		entries, err := f.ListAuditLogEntries(ctx, o, store.AuditFilter{Action: "user.password_changed"}, 0, 10)
+		if err != nil || len(entries) != 1 || entries[0].AffectedUser == nil || *entries[0].AffectedUser != string(user) {
+			t.Errorf("audit log of %s: %+v, %v", o, entries, err)
+		}
+	}
+	if n, err := f.ChangePassword(ctx, user, "newer", uuid.Nil); err != nil || n != 1 {
+		t.Errorf("ended %d, %v; want the one that was kept before", n, err)
 	}
 }
 

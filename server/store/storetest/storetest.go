@@ -22,6 +22,7 @@ func Run(t *testing.T, open Open) {
 		"organizations":           testOrganizations,
 		"bootstrap once":          testBootstrapOnce,
 		"users":                   testUsers,
+		"change password":         testChangePassword,
 		"memberships":             testMemberships,
 		"last administrator":      testLastAdministrator,
 		"administrators race":     testAdministratorsRace,

@@ -40,6 +40,9 @@ const (
 	SessionsServiceGetSessionProcedure = "/svc.v2.SessionsService/GetSession"
 	// SessionsServiceSignOutProcedure is the fully-qualified name of the SessionsService's SignOut RPC.
 	SessionsServiceSignOutProcedure = "/svc.v2.SessionsService/SignOut"
+	// SessionsServiceChangePasswordProcedure is the fully-qualified name of the SessionsService's
+	// ChangePassword RPC.
+	SessionsServiceChangePasswordProcedure = "/svc.v2.SessionsService/ChangePassword"
 )
 
 // SessionsServiceClient is a client for the svc.v2.SessionsService service.
@@ -58,6 +61,12 @@ type SessionsServiceClient interface {
 	//
 	// Ends the session whose token this request carries: the token is refused at once. An API key is no session: revoke it instead.
 	SignOut(context.Context, *v2.SignOutRequest) (*v2.EndedSession, error)
+	// Change your password.
+	//
+	// Takes the present password and the next one, and ends every other session of the user; the one that asks goes on. API keys and the
+	// assistants that the user allowed stay. Attempts are limited as those to sign in are. Whoever signs in with a provider only has no
+	// password to change; whoever has lost it asks the operator, who gives a new one with `svc admin user set-password`.
+	ChangePassword(context.Context, *v2.ChangePasswordRequest) (*v2.ChangedPassword, error)
 }
 
 // NewSessionsServiceClient constructs a client for the svc.v2.SessionsService service. By default,
@@ -89,14 +98,21 @@ func NewSessionsServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 			connect.WithSchema(sessionsServiceMethods.ByName("SignOut")),
 			connect.WithClientOptions(opts...),
 		),
+		changePassword: connect.NewClient[v2.ChangePasswordRequest, v2.ChangedPassword](
+			httpClient,
+			baseURL+SessionsServiceChangePasswordProcedure,
+			connect.WithSchema(sessionsServiceMethods.ByName("ChangePassword")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // sessionsServiceClient implements SessionsServiceClient.
 type sessionsServiceClient struct {
-	signIn     *connect.Client[v2.SignInRequest, v2.SessionWithToken]
-	getSession *connect.Client[v2.GetSessionRequest, v2.Session]
-	signOut    *connect.Client[v2.SignOutRequest, v2.EndedSession]
+	signIn         *connect.Client[v2.SignInRequest, v2.SessionWithToken]
+	getSession     *connect.Client[v2.GetSessionRequest, v2.Session]
+	signOut        *connect.Client[v2.SignOutRequest, v2.EndedSession]
+	changePassword *connect.Client[v2.ChangePasswordRequest, v2.ChangedPassword]
 }
 
 // SignIn calls svc.v2.SessionsService.SignIn.
@@ -126,6 +142,15 @@ func (c *sessionsServiceClient) SignOut(ctx context.Context, req *v2.SignOutRequ
 	return nil, err
 }
 
+// ChangePassword calls svc.v2.SessionsService.ChangePassword.
+func (c *sessionsServiceClient) ChangePassword(ctx context.Context, req *v2.ChangePasswordRequest) (*v2.ChangedPassword, error) {
+	response, err := c.changePassword.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // SessionsServiceHandler is an implementation of the svc.v2.SessionsService service.
 type SessionsServiceHandler interface {
 	// Sign in.
@@ -142,6 +167,12 @@ type SessionsServiceHandler interface {
 	//
 	// Ends the session whose token this request carries: the token is refused at once. An API key is no session: revoke it instead.
 	SignOut(context.Context, *v2.SignOutRequest) (*v2.EndedSession, error)
+	// Change your password.
+	//
+	// Takes the present password and the next one, and ends every other session of the user; the one that asks goes on. API keys and the
+	// assistants that the user allowed stay. Attempts are limited as those to sign in are. Whoever signs in with a provider only has no
+	// password to change; whoever has lost it asks the operator, who gives a new one with `svc admin user set-password`.
+	ChangePassword(context.Context, *v2.ChangePasswordRequest) (*v2.ChangedPassword, error)
 }
 
 // NewSessionsServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -169,6 +200,12 @@ func NewSessionsServiceHandler(svc SessionsServiceHandler, opts ...connect.Handl
 		connect.WithSchema(sessionsServiceMethods.ByName("SignOut")),
 		connect.WithHandlerOptions(opts...),
 	)
+	sessionsServiceChangePasswordHandler := connect.NewUnaryHandlerSimple(
+		SessionsServiceChangePasswordProcedure,
+		svc.ChangePassword,
+		connect.WithSchema(sessionsServiceMethods.ByName("ChangePassword")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.SessionsService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case SessionsServiceSignInProcedure:
@@ -177,6 +214,8 @@ func NewSessionsServiceHandler(svc SessionsServiceHandler, opts ...connect.Handl
 			sessionsServiceGetSessionHandler.ServeHTTP(w, r)
 		case SessionsServiceSignOutProcedure:
 			sessionsServiceSignOutHandler.ServeHTTP(w, r)
+		case SessionsServiceChangePasswordProcedure:
+			sessionsServiceChangePasswordHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -196,4 +235,8 @@ func (UnimplementedSessionsServiceHandler) GetSession(context.Context, *v2.GetSe
 
 func (UnimplementedSessionsServiceHandler) SignOut(context.Context, *v2.SignOutRequest) (*v2.EndedSession, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.SessionsService.SignOut is not implemented"))
+}
+
+func (UnimplementedSessionsServiceHandler) ChangePassword(context.Context, *v2.ChangePasswordRequest) (*v2.ChangedPassword, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.SessionsService.ChangePassword is not implemented"))
 }
