@@ -17,6 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/openapi"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/engine"
+	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/widget"
 	"github.com/svc-observability/svc/server/requestid"
 	"github.com/svc-observability/svc/server/rest"
@@ -206,9 +207,10 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, c.Families(), time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
+	reads := read.NewGate(read.GateConfig{Warehouse: a.warehouse})
 	rollups := a.rollups(ctx)
-	queryEngine := engine.New(engine.Config{Warehouse: a.warehouse, Rollups: rollups})
-	widgets := widget.New(queryEngine, a.warehouse, time.Now)
+	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
+	widgets := widget.New(queryEngine, reads, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
 	mount(svcv2connect.NewShareServiceHandler(dashboards.NewPublic(dashboards.PublicConfig{
 		Store: a.store, Hash: a.shareHash, Widgets: widgets,
@@ -225,21 +227,21 @@ func (a *App) mountServices(
 		Store: a.store, Hasher: a.hasher, ByAddress: limiter("cli", cliAddressRequests, restWindow), Guesses: auth.NewThrottle("cli", attempts, nil),
 		BaseURL: a.baseURL(),
 	}), options...))
-	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, a.warehouse, a.log, time.Now), options...))
-	mount(svcv2connect.NewAgentSessionsServiceHandler(agentsessions.New(a.warehouse), options...))
-	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(a.warehouse).WithRollups(rollups), options...))
-	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(a.warehouse), options...))
-	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(a.warehouse, time.Now).WithRollups(rollups), options...))
-	mount(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(a.warehouse, time.Now), options...))
-	mount(svcv2connect.NewTracesServiceHandler(traces.New(a.warehouse).WithEngine(queryEngine), options...))
-	mount(svcv2connect.NewLogsServiceHandler(logs.New(a.warehouse).WithEngine(queryEngine), options...))
+	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))
+	mount(svcv2connect.NewAgentSessionsServiceHandler(agentsessions.New(reads), options...))
+	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(reads).WithRollups(rollups), options...))
+	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(reads), options...))
+	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(reads, time.Now).WithRollups(rollups), options...))
+	mount(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(reads, time.Now), options...))
+	mount(svcv2connect.NewTracesServiceHandler(traces.New(reads).WithEngine(queryEngine), options...))
+	mount(svcv2connect.NewLogsServiceHandler(logs.New(reads).WithEngine(queryEngine), options...))
 	mount(svcv2connect.NewQueryServiceHandler(queries.New(queryEngine), options...))
-	mount(svcv2connect.NewAttributesServiceHandler(attributes.New(a.warehouse), options...))
+	mount(svcv2connect.NewAttributesServiceHandler(attributes.New(reads), options...))
 	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(eventanalytics.New(queryEngine), options...))
-	mount(svcv2connect.NewSqlServiceHandler(rawsql.New(a.warehouse, time.Now), options...))
-	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(a.warehouse).WithEngine(queryEngine), options...))
-	mount(svcv2connect.NewSessionReplaysServiceHandler(sessionreplays.New(a.warehouse, a.store), options...))
-	mount(svcv2connect.NewProductEventsServiceHandler(productevents.New(a.warehouse), options...))
+	mount(svcv2connect.NewSqlServiceHandler(rawsql.New(reads, time.Now), options...))
+	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(reads).WithEngine(queryEngine), options...))
+	mount(svcv2connect.NewSessionReplaysServiceHandler(sessionreplays.New(reads, a.store), options...))
+	mount(svcv2connect.NewProductEventsServiceHandler(productevents.New(reads), options...))
 	return chain.Known(mux)
 }
 

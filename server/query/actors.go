@@ -105,7 +105,37 @@ func (a *actors) sessions() string {
 )`, c.join(12), matching)
 }
 
-// keyed adds to the events of a subquery, which has Timestamp, SessionId, VisitorId and UserId, the columns KnownVisitor and KnownUser, which
+// parts gathers the events of a subquery, which has SessionId, VisitorId and UserId, so that only one row of all that the same ids came with needs
+// a key: the list Part of what element prints for each event. It keeps no id that the key does not need; bySession says that the session is asked
+// for whatever the others are.
+func (a *actors) parts(events, element string, bySession bool) string {
+	session, visitor, user := "SessionId", "VisitorId", "UserId"
+	unless := ""
+	switch a.by {
+	case ByVisitor:
+		user, unless = "''", "VisitorId != ''"
+	case ByUser:
+		visitor, unless = "''", "UserId != ''"
+	case BySession:
+		visitor, user = "''", "''"
+	case ByPerson:
+		unless = "VisitorId != '' AND UserId != ''"
+	}
+	if unless != "" && !bySession && len(a.filters) == 0 {
+		session = "if(" + unless + ", '', SessionId)"
+	}
+	return fmt.Sprintf(`(
+    SELECT OfSession AS SessionId, OfVisitor AS VisitorId, OfUser AS UserId, Part
+    FROM
+    (
+        SELECT %s AS OfSession, %s AS OfVisitor, %s AS OfUser, groupArray(%s) AS Part
+        FROM %s
+        GROUP BY OfSession, OfVisitor, OfUser
+    )
+)`, session, visitor, user, element, indent(events, 8))
+}
+
+// keyed adds to the events of a subquery, which has SessionId, VisitorId and UserId, the columns KnownVisitor and KnownUser, which
 // the session may tell, Key, which is empty for nobody, and the dimensions of the session. With filters, events of other sessions go.
 func (a *actors) keyed(events string) string {
 	join := "LEFT"

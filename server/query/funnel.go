@@ -94,7 +94,7 @@ func FunnelCounts(f Funnel) Statement {
 	b := &builder{}
 	attempts := f.attempts(b, newActors(b, f.Window, f.KeyBy, f.Sessions))
 	classes := "[(toUInt8(0), '')]"
-	if f.Dimension != "" || f.Attribute != "" {
+	if f.grouped() {
 		attempts = fmt.Sprintf(`(
     SELECT *, dense_rank() OVER (ORDER BY Size DESC, FirstGroup) AS Place
     FROM
@@ -109,7 +109,7 @@ func FunnelCounts(f Funnel) Statement {
     Pair.1 AS Class,
     Pair.2 AS GroupName,
     sumForEach(arrayMap(step -> toUInt64(Level >= step), range(1, %d))) AS Counts,
-    quantilesExactInclusiveForEach(0.5, 0.9)(arrayPopFront(arrayDifference(arraySlice(Best, 2)))) AS Quantiles
+    quantilesExactInclusiveForEach(0.5, 0.9)(arrayPopFront(arrayDifference(Best))) AS Quantiles
 FROM
 (
     SELECT *, arrayJoin(%s) AS Pair
@@ -120,57 +120,64 @@ ORDER BY Class, Counts[1] DESC, GroupName`, len(f.Steps)+1, classes, indent(atte
 }
 
 // attempts prints a subquery of one row for each actor who did the first step: Key, Level, the number of the last step that was reached,
-// Best, which holds the place of the first event and the times of the steps, LastAt and FirstGroup.
+// Best, the times of the steps, LastAt and FirstGroup.
 //
-// It walks through the events of an actor once. For each step it keeps the chain of events that led there last, which is the one that began
-// last: whatever a chain that began earlier can still reach, it can. Best is the first chain of its length.
+// Reached1 … hold for each event, in their order, when the chain began that it completed up to that step, or 0. Of the chains that lead to a step
+// the last one began last: whatever another can still reach, it can. So an event completes a step when the last chain of the step before, among
+// the events before it, did not begin too long ago. Best is the first chain of its length, found backwards from its end.
 func (f *Funnel) attempts(b *builder, a *actors) string {
-	within := ""
-	if len(f.Steps) > 1 {
-		within = b.bind("within", "Int64", f.Within.Nanoseconds())
+	const some = "start -> start != 0"
+	coded, group := "event", "''"
+	if f.grouped() {
+		coded, group = "event.1", "Events[Place1].2"
 	}
-	empty := "CAST([], 'Array(Int64)')"
-	chains, best := make([]string, len(f.Steps)), []string{}
-	initial := make([]string, len(f.Steps)+1)
-	last := len(f.Steps) + 1 // the place of Best in the state
-	for i := range f.Steps {
-		initial[i] = empty
-		chain := "[toInt64(place), event.1]"
-		reached := fmt.Sprintf("bitTest(event.2, %d)", i)
-		if i > 0 {
-			chain = fmt.Sprintf("arrayPushBack(state.%d, event.1)", i)
-			reached += fmt.Sprintf(" AND notEmpty(state.%[1]d) AND event.1 - state.%[1]d[2] <= %[2]s", i, within)
-		}
-		chains[i] = fmt.Sprintf("if(%s, %s, state.%d)", reached, chain, i+1)
-		length := i + 1
-		if i == 0 {
-			length = 0
-		}
-		best = append(best, fmt.Sprintf("length(state.%d) = %d AND %s, %s", last, length, reached, chain))
-	}
-	initial[len(f.Steps)] = empty
-	return fmt.Sprintf(`(
-    SELECT
-        Key,
-        arraySort(event -> (event.1, bitAnd(event.2, 65536 - event.2), event.2, event.3), groupArray((At, Mask, GroupName))) AS Events,
-        arrayFold(
-            (state, event, place) -> (
-                %s,
-                multiIf(
-                    %s,
-                    state.%d)),
-            Events, arrayEnumerate(Events), (%s)).%d AS Best,
-        length(Best) - 1 AS Level,
-        Best[-1] AS LastAt,
-        Events[Best[1]].3 AS FirstGroup
+	rows := fmt.Sprintf(`(
+    SELECT Key, arraySort(groupArrayArray(Part)) AS Events
     FROM
     %s
     GROUP BY Key
-    HAVING notEmpty(Best)
-)`, strings.Join(chains, ",\n                "), strings.Join(best, ",\n                    "), last, strings.Join(initial, ", "), last, indent(f.steps(b, a), 4))
+)`, indent(f.steps(b, a), 4))
+	// Each subquery adds columns that the next one uses: an alias would be written out wherever it is used, and those of ten steps would be too much
+	// for the engine.
+	add := func(columns ...string) {
+		rows = fmt.Sprintf("(\n    SELECT *, %s\n    FROM %s\n)", strings.Join(columns, ",\n        "), indent(rows, 4))
+	}
+	add(fmt.Sprintf("arrayMap(event -> toInt64(bitShiftRight(%s, 32)), Events) AS Times", coded),
+		fmt.Sprintf("arrayMap(event -> toUInt16(bitAnd(%s, 65535)), Events) AS Masks", coded))
+	add("arrayMap((at, mask) -> if(bitTest(mask, 0), at, 0), Times, Masks) AS Reached1")
+	levels := []string{"arrayExists(" + some + ", Reached1)"}
+	places := []string{"Place1"}
+	if len(f.Steps) > 1 {
+		within := b.bind("within", "Int64", f.Within.Nanoseconds())
+		for i := 2; i <= len(f.Steps); i++ {
+			add(fmt.Sprintf(`arrayMap((at, mask, start) -> if(bitTest(mask, %d) AND start != 0 AND at - start <= %s, start, 0),
+            Times, Masks, arrayPopBack(arrayPushFront(arrayFill(%s, Reached%d), 0))) AS Reached%d`, i-1, within, some, i-1, i))
+			levels = append(levels, fmt.Sprintf("arrayExists(%s, Reached%d)", some, i))
+			places = append(places, fmt.Sprintf("Place%d", i))
+		}
+	}
+	add("toUInt64(" + strings.Join(levels, " + ") + ") AS Level")
+	for i := len(f.Steps); i > 0; i-- {
+		place := fmt.Sprintf("arrayFirstIndex(%s, Reached%d)", some, i)
+		if i < len(f.Steps) {
+			place = fmt.Sprintf("if(Level = %[1]d, %[2]s, arrayLastIndex(%[3]s, arraySlice(Reached%[1]d, 1, toInt64(Place%[4]d) - 1)))", i, place, some, i+1)
+		}
+		add(fmt.Sprintf("%s AS Place%d", place, i))
+	}
+	return fmt.Sprintf(`(
+    SELECT Key, Level, arrayMap(place -> Times[place], arraySlice([%s], 1, Level)) AS Best, Best[-1] AS LastAt, %s AS FirstGroup
+    FROM %s
+    WHERE Level > 0
+)`, strings.Join(places, ", "), group, indent(rows, 4))
 }
 
-// steps prints a subquery of the events that are steps: Key, At in nanoseconds, Mask with a bit for each step, and GroupName.
+func (f *Funnel) grouped() bool { return f.Dimension != "" || f.Attribute != "" }
+
+// codedStep is an event as a number that sorts as events of one time do, that of the earlier step first: its nanoseconds, the first of its steps,
+// and all of them, a bit for each.
+const codedStep = "bitShiftLeft(toUInt128(toUnixTimestamp64Nano(Timestamp)), 32) + bitShiftLeft(toUInt128(bitAnd(Mask, 65536 - Mask)), 16) + Mask"
+
+// steps prints a subquery of the events that are steps: Key, and Part, a list of codedStep, with the group of each event where there are groups.
 func (f *Funnel) steps(b *builder, a *actors) string {
 	group := "''"
 	if f.Attribute != "" {
@@ -197,15 +204,18 @@ func (f *Funnel) steps(b *builder, a *actors) string {
     WHERE %s%s
 )`, strings.Join(bits, " + "), group, a.inside().with(names(b, f.Steps), "Mask != 0").join(8), session)
 	}
-	column := "EventGroup"
-	if f.Dimension != "" {
-		column = dimensionColumn(f.Dimension)
+	element, part := codedStep, "Part"
+	switch {
+	case f.Dimension != "":
+		part = "arrayMap(event -> (event, toString(" + dimensionColumn(f.Dimension) + ")), Part) AS Part"
+	case f.Attribute != "":
+		element = "(" + codedStep + ", EventGroup)"
 	}
 	return fmt.Sprintf(`(
-    SELECT Key, toUnixTimestamp64Nano(Timestamp) AS At, Mask, toString(%s) AS GroupName
+    SELECT Key, %s
     FROM %s
     WHERE Key != ''
-)`, column, indent(a.keyed(events), 4))
+)`, part, indent(a.keyed(a.parts(events, element, f.Dimension != "")), 4))
 }
 
 // dimensionColumn is the column of actors.sessions that holds a dimension.
@@ -232,12 +242,12 @@ func FunnelLeavers(f Funnel) Statement {
 FROM %s AS attempts
 LEFT JOIN
 (
-    SELECT Key, arraySort(groupArray((toUnixTimestamp64Nano(Timestamp), Node))) AS Walk
+    SELECT Key, arraySort(groupArrayArray(Part)) AS Walk
     FROM %s
     GROUP BY Key
 ) AS walks USING (Key)
 WHERE Level < %d
 GROUP BY StepLevel, Next
 ORDER BY StepLevel, Actors DESC, Next
-LIMIT 5 BY StepLevel`, f.attempts(b, a), indent(a.keyed(nodes(a.inside(), "")), 4), len(f.Steps)), Args: b.args}
+LIMIT 5 BY StepLevel`, f.attempts(b, a), indent(a.keyed(a.parts(nodes(a.inside(), ""), "(toUnixTimestamp64Nano(Timestamp), Node)", false)), 4), len(f.Steps)), Args: b.args}
 }

@@ -109,20 +109,25 @@ func (p *Paths) walks(b *builder) string {
 	}
 	// An anchor is there as an anchor even where it may not be a node.
 	events := nodes(a.inside().with("(IsAnchor OR IsNode)"), fmt.Sprintf(", toBool(%s) AS IsAnchor, toBool(%s) AS IsNode", anchor, included))
-	walk := "arraySort(event -> (event.1, NOT event.3, event.2, event.4), groupArray((toUnixTimestamp64Nano(Timestamp), Node, IsAnchor, IsNode)))"
+	at := "toUnixTimestamp64Nano(Timestamp)"
 	if p.Before { // the same, with the time running backwards
-		walk = "arraySort(event -> (event.1, NOT event.3, event.2, event.4), groupArray((-toUnixTimestamp64Nano(Timestamp), Node, IsAnchor, IsNode)))"
+		at = "-" + at
 	}
+	// A subquery for each column that the next one uses more than once: aliases would be computed as often.
 	return fmt.Sprintf(`(
-    SELECT
-        Key,
-        %s AS Walk,
-        arrayFirstIndex(event -> event.3, Walk) AS AnchorPlace,
-        arraySlice(arrayCompact(arrayConcat([Walk[AnchorPlace].2], arrayMap(event -> event.2,
-            arrayFilter(event -> event.4 AND event.1 - Walk[AnchorPlace].1 <= %s, arraySlice(Walk, AnchorPlace + 1))))), 1, %d) AS Nodes
-    FROM %s
-    WHERE Key != ''
-    GROUP BY Key
-    HAVING AnchorPlace > 0
-)`, walk, b.bind("within", "Int64", p.Within.Nanoseconds()), p.Depth+1, indent(a.keyed(events), 4))
+    SELECT arraySlice(arrayCompact(arrayConcat([Walk[AnchorPlace].2], arrayMap(event -> event.2,
+        arrayFilter(event -> event.4 AND event.1 - Walk[AnchorPlace].1 <= %s, arraySlice(Walk, AnchorPlace + 1))))), 1, %d) AS Nodes
+    FROM
+    (
+        SELECT Walk, arrayFirstIndex(event -> event.3, Walk) AS AnchorPlace
+        FROM
+        (
+            SELECT arraySort(event -> (event.1, NOT event.3, event.2, event.4), groupArrayArray(Part)) AS Walk
+            FROM %s
+            WHERE Key != ''
+            GROUP BY Key
+        )
+        WHERE AnchorPlace > 0
+    )
+)`, b.bind("within", "Int64", p.Within.Nanoseconds()), p.Depth+1, indent(a.keyed(a.parts(events, "("+at+", Node, IsAnchor, IsNode)", false)), 12))
 }

@@ -16,6 +16,15 @@ import (
 type Statement struct {
 	SQL  string
 	Args []warehouse.Arg
+	// Until is the end of the window that it reads: once that is over, the rows stay the same but for what comes late. Zero when rows may change
+	// at any time.
+	Until time.Time
+}
+
+// Over is the statement with the end of the window that it reads.
+func (s Statement) Over(w Window) Statement {
+	s.Until = w.End
+	return s
 }
 
 // builder collects parameters.

@@ -55,9 +55,13 @@ func (w *Warehouse) QueryRow(ctx context.Context, org principal.OrgID, sql strin
 
 // Rows is the result of a Query, as in database/sql: Next, Scan, then Err and Close.
 type Rows struct {
-	ctx  context.Context
-	rows driver.Rows
+	ctx    context.Context
+	rows   driver.Rows
+	closed func()
 }
+
+// OnClose has a function called once, when the rows are closed.
+func (r *Rows) OnClose(f func()) { r.closed = f }
 
 // Next moves to the next row. False means the end, or a failure that Err tells.
 func (r *Rows) Next() bool { return r.rows.Next() }
@@ -75,7 +79,14 @@ func (r *Rows) Columns() []string { return r.rows.Columns() }
 func (r *Rows) Err() error { return mapError(r.ctx, r.rows.Err()) }
 
 // Close reads the rest and gives the connection back. Cancel the context of the query first to leave early.
-func (r *Rows) Close() error { return mapError(r.ctx, r.rows.Close()) }
+func (r *Rows) Close() error {
+	err := mapError(r.ctx, r.rows.Close())
+	if r.closed != nil {
+		r.closed()
+		r.closed = nil
+	}
+	return err
+}
 
 // RawQuery runs an operator's read-only statement, over all organizations, and writes the output in ClickHouse's format of
 // that name. The default format is TabSeparated.

@@ -166,7 +166,7 @@ func BenchmarkQueries(b *testing.B) {
 	if !seeded {
 		seedBench(b, w, total)
 	}
-	e := New(Config{Warehouse: w.Warehouse, CacheBytes: 1, Rollups: query.AllRollups()})
+	e := New(Config{Warehouse: w.Warehouse, Rollups: query.AllRollups()})
 	for _, c := range benchCases() {
 		b.Run(c.name, func(b *testing.B) {
 			end := benchDay().Add(24 * time.Hour)

@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,21 +19,16 @@ import (
 
 // Config is what an Engine needs. Zero fields have defaults.
 type Config struct {
+	// Warehouse is a *read.Gate where results are to be kept.
 	Warehouse read.Warehouse
 	Now       func() time.Time
-	// PerOrganization is how many statements of one organization run at once.
+	// PerOrganization is how many statements of one organization run at once, within those that the gate lets through.
 	PerOrganization int
-	// CacheBytes bounds the memory that results of closed windows take.
-	CacheBytes int
 	// Rollups is what may be read instead of rows.
 	Rollups query.Rollups
 }
 
-// Defaults of Config.
-const (
-	defaultPerOrganization = 4
-	defaultCacheBytes      = 32 << 20
-)
+const defaultPerOrganization = 4
 
 // TimeLimit is how long a request may take, waiting included.
 const TimeLimit = 30 * time.Second
@@ -41,8 +37,7 @@ const TimeLimit = 30 * time.Second
 type Engine struct {
 	warehouse read.Warehouse
 	now       func() time.Time
-	shares    *shares
-	cache     *cache
+	shares    *read.Shares
 	keys      keysCache
 	rollups   query.Rollups
 }
@@ -55,10 +50,7 @@ func New(cfg Config) *Engine {
 	if cfg.PerOrganization == 0 {
 		cfg.PerOrganization = defaultPerOrganization
 	}
-	if cfg.CacheBytes == 0 {
-		cfg.CacheBytes = defaultCacheBytes
-	}
-	return &Engine{warehouse: cfg.Warehouse, now: cfg.Now, shares: newShares(cfg.PerOrganization), cache: newCache(cfg.CacheBytes, cfg.Now), rollups: cfg.Rollups}
+	return &Engine{warehouse: cfg.Warehouse, now: cfg.Now, shares: read.NewShares(cfg.PerOrganization), rollups: cfg.Rollups}
 }
 
 // answer is what the rows of one query were made into.
@@ -165,30 +157,67 @@ func (e *Engine) run(
 	return answers[:n], answers[n:], append(append(warnings, ofMetrics...), unknown...), nil
 }
 
-// read fills the rows of an answer, from the cache where the window is closed.
-func (e *Engine) read(ctx context.Context, org principal.OrgID, end time.Time, a *answer) error {
-	key := ""
-	if e.now().Sub(end) >= settled {
-		key = cacheKey(org, a.plan.Statement)
-		if found, ok := e.cache.get(key); ok {
-			a.series, a.groups = found.series, found.groups
-			return nil
-		}
+// fetched is what a query read. It belongs to many when it was kept.
+type fetched struct {
+	series []query.SeriesRow
+	groups []query.GroupRow
+}
+
+// read fills the rows of an answer, from those that the gate keeps where it may.
+func (e *Engine) read(ctx context.Context, org principal.OrgID, end time.Time, a *answer) (err error) {
+	var out fetched
+	g, gated := e.warehouse.(*read.Gate)
+	keep := time.Duration(0)
+	if gated {
+		keep = g.KeepFor(ctx, end)
 	}
-	release, err := e.shares.acquire(ctx, org)
+	if keep == 0 {
+		out, err = e.fetch(ctx, org, a.plan)
+	} else {
+		out, err = read.Once(ctx, g, read.KeyOf("series", org, a.plan.Statement), keep, func() (fetched, int, error) {
+			out, err := e.fetch(ctx, org, a.plan)
+			if err != nil || len(out.series)+len(out.groups) == 0 { // what is not there yet may be there at once
+				return out, 0, err
+			}
+			return out, out.size(), nil
+		})
+	}
+	a.series, a.groups = out.series, out.groups
+	return err
+}
+
+func (e *Engine) fetch(ctx context.Context, org principal.OrgID, p query.Plan) (out fetched, err error) {
+	release, err := e.shares.Acquire(ctx, org)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer release()
-	if a.plan.Timeseries {
-		a.series, err = e.seriesOnce(ctx, org, a.plan)
+	if p.Timeseries {
+		out.series, err = e.seriesOnce(ctx, org, p)
 	} else {
-		a.groups, err = read.All[query.GroupRow](ctx, e.warehouse, org, a.plan.Statement)
+		out.groups, err = read.All[query.GroupRow](read.Shared(ctx, 0), e.warehouse, org, p.Statement)
 	}
-	if err == nil && key != "" {
-		e.cache.put(key, *a)
+	return out, err
+}
+
+// size is about what rows take.
+func (r fetched) size() int {
+	n := 512
+	for _, row := range r.series {
+		n += 96 + textSize(row.Group)
 	}
-	return err
+	for _, row := range r.groups {
+		n += 96 + textSize(row.Group)
+	}
+	return n
+}
+
+func textSize(list []string) int {
+	n := 0
+	for _, s := range list {
+		n += 16 + len(s)
+	}
+	return n
 }
 
 // seriesRows reads rows one by one: there may be a hundred thousand, and read.All finds the fields of each by reflection.
@@ -238,4 +267,13 @@ func groupsOf(rows []query.SeriesRow, most int) int {
 		}
 	}
 	return len(seen)
+}
+
+// inQuery adds the place of a query to what its plan says is wrong with it.
+func inQuery(r *query.Request, i int, err error) error {
+	var bad *query.Invalid
+	if errors.As(err, &bad) && len(r.Queries) > 0 {
+		return &query.Invalid{Field: fmt.Sprintf("queries[%d].%s", i, bad.Field), Message: bad.Message}
+	}
+	return err
 }

@@ -133,7 +133,7 @@ func within(got, lo, hi float64) bool {
 // Every aggregation, grouping and operator agrees with what is computed from the rows themselves.
 func TestAgreesWithExact(t *testing.T) {
 	w := warehousetest.Shared(t)
-	e := New(Config{Warehouse: w, CacheBytes: 1, Rollups: query.AllRollups()})
+	e := New(Config{Warehouse: w, Rollups: query.AllRollups()})
 	data := map[query.Source][]*item{}
 	org := func(s query.Source) principal.OrgID { return principal.OrgID("org_exact_" + string(s)) }
 	for n, s := range []query.Source{query.Traces, query.Logs, query.ProductEvents} {

@@ -35,6 +35,12 @@ func TestIndexesAreUsed(t *testing.T) {
 			", lower(hex(MD5(toString(intDiv(number, 10))))), lower(hex(number)), concat('service-', toString(number % 20)), 'op', 1, map('user.id', toString(number))" + part,
 		"INSERT INTO logs (OrgId, Timestamp, ServiceName, SeverityText, Body, LogAttributes) SELECT 'org_big', " + at +
 			", concat('service-', toString(number % 20)), 'INFO', if(number = 123456, 'Payment declined for card', concat('request ', toString(number), ' served')), map('user.id', toString(number))" + part,
+		"ALTER TABLE metrics_sum MODIFY SETTING min_bytes_for_wide_part = 0",
+		"ALTER TABLE metrics_histogram MODIFY SETTING min_bytes_for_wide_part = 0",
+		"INSERT INTO metrics_sum (OrgId, MetricName, ServiceName, SeriesHash, StartTimestamp, Timestamp, Value, IsMonotonic, AggregationTemporality) SELECT 'org_big', " +
+			"concat('metric.', toString(number % 10)), concat('service-', toString(number % 20)), number % 200, " + at + " AS T, T, 1, 1, 'Cumulative'" + part,
+		"INSERT INTO metrics_histogram (OrgId, MetricName, ServiceName, SeriesHash, StartTimestamp, Timestamp, Count, Sum, BucketCounts, ExplicitBounds, AggregationTemporality) SELECT 'org_big', " +
+			"concat('metric.', toString(number % 10)), concat('service-', toString(number % 20)), number % 200, " + at + " AS T, T, 3, 3, [1, 2], [1], 'Cumulative'" + part,
 	} {
 		if err := w.Exec(t.Context(), strings.ReplaceAll(sql, "DAY", day.Format(time.DateOnly))); err != nil {
 			t.Fatal(err)
@@ -56,8 +62,17 @@ func TestIndexesAreUsed(t *testing.T) {
 		{"rollup: hours of services", "p95_duration|traces||service.name", 0},
 		{"rollup: hours of operations", "count|traces|service.name = service-7|span.name", 0},
 		{"rollup: minutes of logs", "count|logs||severity", 0},
+		{"rate of a metric", "rate|metrics||sum metric.3", 0},
+		{"rate of a metric of a service", "rate|metrics|service.name = service-13|sum metric.3", 0},
+		{"quantile of a histogram, the last hour", "p95|metrics||histogram metric.3", 21 * time.Hour},
 	} {
+		metric := query.Metric{}
+		if kind, name, ok := strings.Cut(c.text[strings.LastIndex(c.text, "|")+1:], " "); ok {
+			metric = query.Metric{Name: name, Type: kind}
+			c.text = c.text[:strings.LastIndex(c.text, "|")+1]
+		}
 		q := benchQuery(t, c.text).Spec
+		q.Metric = metric
 		q.Rollups = query.Rollups{Minutes: query.Rollup{Complete: strings.HasPrefix(c.name, "minutes")}}
 		if strings.HasPrefix(c.name, "rollup") {
 			q.Rollups = query.AllRollups()

@@ -87,7 +87,7 @@ func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal stri
 	if ok && now.Before(found.until) {
 		return found.rows, nil
 	}
-	release, err := e.shares.acquire(ctx, org)
+	release, err := e.shares.Acquire(ctx, org)
 	if err != nil {
 		return nil, err
 	}

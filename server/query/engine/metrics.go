@@ -50,7 +50,7 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 }
 
 func (e *Engine) metricKinds(ctx context.Context, org principal.OrgID, w query.Window, q *query.Spec) ([]query.MetricKindRow, error) {
-	release, err := e.shares.acquire(ctx, org)
+	release, err := e.shares.Acquire(ctx, org)
 	if err != nil {
 		return nil, err
 	}

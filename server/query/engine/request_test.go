@@ -165,7 +165,7 @@ func TestHavingOrderAndLimit(t *testing.T) {
 
 // counting counts the statements that reach the warehouse and can hold them up.
 type counting struct {
-	read.Warehouse
+	*warehouse.Warehouse
 	mu      sync.Mutex
 	n       int
 	running int
@@ -195,7 +195,8 @@ func TestCacheIsOfClosedWindowsAndOneOrganization(t *testing.T) {
 	const org = "org_cache"
 	window := few(t, warehousetest.Shared(t), org)
 	now := window.End.Add(time.Hour)
-	e := New(Config{Warehouse: w, Now: func() time.Time { return now }})
+	clock := func() time.Time { return now }
+	e := New(Config{Warehouse: read.NewGate(read.GateConfig{Warehouse: w, Now: clock}), Now: clock})
 	run := func(org principal.OrgID, window query.Window) (int, float64) {
 		t.Helper()
 		before := w.n
@@ -217,22 +218,13 @@ func TestCacheIsOfClosedWindowsAndOneOrganization(t *testing.T) {
 	if n, v := run("org_cache_other", window); n != 1 || v != 0 {
 		t.Errorf("another organization: %d statements, %v", n, v)
 	}
-	now = now.Add(cacheFor + time.Second)
+	now = now.Add(read.KeptFor + time.Second)
 	if n, _ := run(org, window); n != 1 {
 		t.Errorf("later: %d statements", n)
 	}
 	now = window.End.Add(time.Second)
 	if n, _ := run(org, window); n != 1 {
 		t.Errorf("an open window: %d statements", n)
-	}
-	// The cache is bounded.
-	small := newCache(32<<10, func() time.Time { return now })
-	for i := range 100 {
-		small.put(strings.Repeat("k", i+1), answer{series: []query.SeriesRow{{Group: []string{"x"}}}})
-	}
-	small.put("huge", answer{series: make([]query.SeriesRow, 1000)})
-	if _, ok := small.get("huge"); ok || small.used > 32<<10 || small.order.Len() != len(small.entries) || small.order.Len() == 0 {
-		t.Errorf("%d bytes in %d entries", small.used, len(small.entries))
 	}
 }
 
@@ -273,8 +265,8 @@ func TestShareOfAnOrganization(t *testing.T) {
 	if w.most > 3 {
 		t.Errorf("%d statements ran at once", w.most)
 	}
-	if len(e.shares.orgs) != 0 {
-		t.Errorf("%d shares are left", len(e.shares.orgs))
+	if !e.shares.Idle() {
+		t.Error("a share is left")
 	}
 }
 

@@ -4,6 +4,9 @@ package read
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
@@ -25,8 +28,28 @@ func Org(ctx context.Context) (principal.OrgID, error) {
 	return caller.Org, nil
 }
 
-// All reads every row into a T by its `ch` tags. The statement bounds how many there are.
-func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) (out []T, err error) {
+// All reads every row into a T by its `ch` tags. The statement bounds how many there are. Rows of a Gate may be those of an equal read a while
+// ago (see KeepFor), so what hangs on them must not be changed; the list itself is the caller's.
+func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) ([]T, error) {
+	g, ok := w.(*Gate)
+	if !ok {
+		return all[T](ctx, w, org, s)
+	}
+	keep := g.KeepFor(ctx, s.Until)
+	if keep == 0 {
+		return all[T](ctx, w, org, s)
+	}
+	rows, err := Once(ctx, g, KeyOf(fmt.Sprintf("%T", *new(T)), org, s), keep, func() ([]T, int, error) {
+		rows, err := all[T](ctx, w, org, s)
+		if err != nil || len(rows) == 0 { // what is not there yet may be there at once
+			return nil, 0, err
+		}
+		return rows, sizeOf(reflect.ValueOf(rows)), nil
+	})
+	return slices.Clone(rows), err
+}
+
+func all[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) (out []T, err error) {
 	rows, err := w.Query(ctx, org, s.SQL, s.Args...)
 	if err != nil {
 		return nil, Failure(ctx, err)
@@ -64,7 +87,10 @@ func One[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 // Failure gives an error of the warehouse its tag. The warehouse's own text can hold stored values, so it stays private.
 func Failure(ctx context.Context, err error) error {
 	var e *warehouse.Error
+	var known *apierr.Error
 	switch {
+	case errors.As(err, &known): // of a Gate
+		return err
 	case errors.Is(err, warehouse.ErrTimeout):
 		return apierr.New(apierr.QueryEngineTimeout, "The query took longer than it may. Narrow the time range or add a filter.", apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrMemory), errors.Is(err, warehouse.ErrTooCostly):

@@ -2,92 +2,114 @@ SELECT
     Pair.1 AS Class,
     Pair.2 AS GroupName,
     sumForEach(arrayMap(step -> toUInt64(Level >= step), range(1, 4))) AS Counts,
-    quantilesExactInclusiveForEach(0.5, 0.9)(arrayPopFront(arrayDifference(arraySlice(Best, 2)))) AS Quantiles
+    quantilesExactInclusiveForEach(0.5, 0.9)(arrayPopFront(arrayDifference(Best))) AS Quantiles
 FROM
 (
     SELECT *, arrayJoin([(toUInt8(0), '')]) AS Pair
     FROM (
-        SELECT
-            Key,
-            arraySort(event -> (event.1, bitAnd(event.2, 65536 - event.2), event.2, event.3), groupArray((At, Mask, GroupName))) AS Events,
-            arrayFold(
-                (state, event, place) -> (
-                    if(bitTest(event.2, 0), [toInt64(place), event.1], state.1),
-                    if(bitTest(event.2, 1) AND notEmpty(state.1) AND event.1 - state.1[2] <= {within:Int64}, arrayPushBack(state.1, event.1), state.2),
-                    if(bitTest(event.2, 2) AND notEmpty(state.2) AND event.1 - state.2[2] <= {within:Int64}, arrayPushBack(state.2, event.1), state.3),
-                    multiIf(
-                        length(state.4) = 0 AND bitTest(event.2, 0), [toInt64(place), event.1],
-                        length(state.4) = 2 AND bitTest(event.2, 1) AND notEmpty(state.1) AND event.1 - state.1[2] <= {within:Int64}, arrayPushBack(state.1, event.1),
-                        length(state.4) = 3 AND bitTest(event.2, 2) AND notEmpty(state.2) AND event.1 - state.2[2] <= {within:Int64}, arrayPushBack(state.2, event.1),
-                        state.4)),
-                Events, arrayEnumerate(Events), (CAST([], 'Array(Int64)'), CAST([], 'Array(Int64)'), CAST([], 'Array(Int64)'), CAST([], 'Array(Int64)'))).4 AS Best,
-            length(Best) - 1 AS Level,
-            Best[-1] AS LastAt,
-            Events[Best[1]].3 AS FirstGroup
-        FROM
-        (
-            SELECT Key, toUnixTimestamp64Nano(Timestamp) AS At, Mask, toString(EventGroup) AS GroupName
+        SELECT Key, Level, arrayMap(place -> Times[place], arraySlice([Place1, Place2, Place3], 1, Level)) AS Best, Best[-1] AS LastAt, '' AS FirstGroup
+        FROM (
+            SELECT *, if(Level = 1, arrayFirstIndex(start -> start != 0, Reached1), arrayLastIndex(start -> start != 0, arraySlice(Reached1, 1, toInt64(Place2) - 1))) AS Place1
             FROM (
-                SELECT
-                    known.*,
-                    multiIf(KnownUser != '', concat('u ', KnownUser), VisitorUser != '', concat('u ', VisitorUser), KnownVisitor != '', concat('v ', KnownVisitor),
-                        SessionId != '', concat('s ', SessionId), '') AS Key
+                SELECT *, if(Level = 2, arrayFirstIndex(start -> start != 0, Reached2), arrayLastIndex(start -> start != 0, arraySlice(Reached2, 1, toInt64(Place3) - 1))) AS Place2
                 FROM (
-                    SELECT
-                        events.*,
-                        if(events.VisitorId != '', events.VisitorId, sessions.SessionVisitor) AS KnownVisitor,
-                        if(events.UserId != '', events.UserId, sessions.SessionUser) AS KnownUser,
-                        ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country, SessionHost
+                    SELECT *, arrayFirstIndex(start -> start != 0, Reached3) AS Place3
                     FROM (
-                        SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_1:String} AND mapContains(Attributes, {attribute_key_2:String}) AND Attributes[{attribute_key_2:String}] = {attribute_value_3:String}) * 1 + toUInt16(Name IN ('$pageview', '$screen') AND PagePath = {step_path_4:String} AND Host = {step_host_5:String}) * 2 + toUInt16(Name = {step_name_6:String}) * 4) AS Mask, toString('') AS EventGroup
-                        FROM product_events
-                        WHERE OrgId = {org:String}
-                            AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
-                            AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                            AND Name IN {step_names:Array(String)}
-                            AND Mask != 0
-                    ) AS events
-                    LEFT JOIN (
-                        SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
-                            Host AS SessionHost
-                        FROM
-                        (
-                            SELECT *
-                            FROM session_replays
-                            WHERE OrgId = {org:String}
-                                AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
-                                AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                            ORDER BY SessionId, Version DESC
-                            LIMIT 1 BY SessionId
+                        SELECT *, toUInt64(arrayExists(start -> start != 0, Reached1) + arrayExists(start -> start != 0, Reached2) + arrayExists(start -> start != 0, Reached3)) AS Level
+                        FROM (
+                            SELECT *, arrayMap((at, mask, start) -> if(bitTest(mask, 2) AND start != 0 AND at - start <= {within:Int64}, start, 0),
+                                    Times, Masks, arrayPopBack(arrayPushFront(arrayFill(start -> start != 0, Reached2), 0))) AS Reached3
+                            FROM (
+                                SELECT *, arrayMap((at, mask, start) -> if(bitTest(mask, 1) AND start != 0 AND at - start <= {within:Int64}, start, 0),
+                                        Times, Masks, arrayPopBack(arrayPushFront(arrayFill(start -> start != 0, Reached1), 0))) AS Reached2
+                                FROM (
+                                    SELECT *, arrayMap((at, mask) -> if(bitTest(mask, 0), at, 0), Times, Masks) AS Reached1
+                                    FROM (
+                                        SELECT *, arrayMap(event -> toInt64(bitShiftRight(event, 32)), Events) AS Times,
+                                            arrayMap(event -> toUInt16(bitAnd(event, 65535)), Events) AS Masks
+                                        FROM (
+                                            SELECT Key, arraySort(groupArrayArray(Part)) AS Events
+                                            FROM
+                                            (
+                                                SELECT Key, Part
+                                                FROM (
+                                                    SELECT
+                                                        known.*,
+                                                        multiIf(KnownUser != '', concat('u ', KnownUser), VisitorUser != '', concat('u ', VisitorUser), KnownVisitor != '', concat('v ', KnownVisitor),
+                                                            SessionId != '', concat('s ', SessionId), '') AS Key
+                                                    FROM (
+                                                        SELECT
+                                                            events.*,
+                                                            if(events.VisitorId != '', events.VisitorId, sessions.SessionVisitor) AS KnownVisitor,
+                                                            if(events.UserId != '', events.UserId, sessions.SessionUser) AS KnownUser,
+                                                            ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country, SessionHost
+                                                        FROM (
+                                                            SELECT OfSession AS SessionId, OfVisitor AS VisitorId, OfUser AS UserId, Part
+                                                            FROM
+                                                            (
+                                                                SELECT if(VisitorId != '' AND UserId != '', '', SessionId) AS OfSession, VisitorId AS OfVisitor, UserId AS OfUser, groupArray(bitShiftLeft(toUInt128(toUnixTimestamp64Nano(Timestamp)), 32) + bitShiftLeft(toUInt128(bitAnd(Mask, 65536 - Mask)), 16) + Mask) AS Part
+                                                                FROM (
+                                                                    SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_1:String} AND mapContains(Attributes, {attribute_key_2:String}) AND Attributes[{attribute_key_2:String}] = {attribute_value_3:String}) * 1 + toUInt16(Name IN ('$pageview', '$screen') AND PagePath = {step_path_4:String} AND Host = {step_host_5:String}) * 2 + toUInt16(Name = {step_name_6:String}) * 4) AS Mask, toString('') AS EventGroup
+                                                                    FROM product_events
+                                                                    WHERE OrgId = {org:String}
+                                                                        AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                                                                        AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                        AND Name IN {step_names:Array(String)}
+                                                                        AND Mask != 0
+                                                                )
+                                                                GROUP BY OfSession, OfVisitor, OfUser
+                                                            )
+                                                        ) AS events
+                                                        LEFT JOIN (
+                                                            SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
+                                                                Host AS SessionHost
+                                                            FROM
+                                                            (
+                                                                SELECT *
+                                                                FROM session_replays
+                                                                WHERE OrgId = {org:String}
+                                                                    AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
+                                                                    AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                ORDER BY SessionId, Version DESC
+                                                                LIMIT 1 BY SessionId
+                                                            )
+                                                        ) AS sessions ON events.SessionId = sessions.SessionId
+                                                    ) AS known
+                                                    LEFT JOIN
+                                                    (
+                                                        SELECT VisitorId AS KnownVisitor, argMax(UserId, (At, UserId)) AS VisitorUser
+                                                        FROM
+                                                        (
+                                                            SELECT VisitorId, UserId, Timestamp AS At FROM product_events
+                                                            WHERE OrgId = {org:String}
+                                                                AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                                                                AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                AND VisitorId != ''
+                                                                AND UserId != ''
+                                                            UNION ALL
+                                                            SELECT VisitorId, UserId, StartTime AS At FROM session_replays
+                                                            WHERE OrgId = {org:String}
+                                                                AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
+                                                                AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                AND VisitorId != ''
+                                                                AND UserId != ''
+                                                        )
+                                                        GROUP BY VisitorId
+                                                    ) AS visitors USING (KnownVisitor)
+                                                )
+                                                WHERE Key != ''
+                                            )
+                                            GROUP BY Key
+                                        )
+                                    )
+                                )
+                            )
                         )
-                    ) AS sessions ON events.SessionId = sessions.SessionId
-                ) AS known
-                LEFT JOIN
-                (
-                    SELECT VisitorId AS KnownVisitor, argMax(UserId, (At, UserId)) AS VisitorUser
-                    FROM
-                    (
-                        SELECT VisitorId, UserId, Timestamp AS At FROM product_events
-                        WHERE OrgId = {org:String}
-                            AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
-                            AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                            AND VisitorId != ''
-                            AND UserId != ''
-                        UNION ALL
-                        SELECT VisitorId, UserId, StartTime AS At FROM session_replays
-                        WHERE OrgId = {org:String}
-                            AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
-                            AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                            AND VisitorId != ''
-                            AND UserId != ''
                     )
-                    GROUP BY VisitorId
-                ) AS visitors USING (KnownVisitor)
+                )
             )
-            WHERE Key != ''
         )
-        GROUP BY Key
-        HAVING notEmpty(Best)
+        WHERE Level > 0
     )
 )
 GROUP BY Class, GroupName

@@ -2,7 +2,7 @@ SELECT
     Pair.1 AS Class,
     Pair.2 AS GroupName,
     sumForEach(arrayMap(step -> toUInt64(Level >= step), range(1, 2))) AS Counts,
-    quantilesExactInclusiveForEach(0.5, 0.9)(arrayPopFront(arrayDifference(arraySlice(Best, 2)))) AS Quantiles
+    quantilesExactInclusiveForEach(0.5, 0.9)(arrayPopFront(arrayDifference(Best))) AS Quantiles
 FROM
 (
     SELECT *, arrayJoin([(toUInt8(0), ''), if(Place <= {groups:UInt32}, (toUInt8(1), FirstGroup), (toUInt8(2), ''))]) AS Pair
@@ -12,59 +12,71 @@ FROM
         (
             SELECT *, count() OVER (PARTITION BY FirstGroup) AS Size
             FROM (
-                SELECT
-                    Key,
-                    arraySort(event -> (event.1, bitAnd(event.2, 65536 - event.2), event.2, event.3), groupArray((At, Mask, GroupName))) AS Events,
-                    arrayFold(
-                        (state, event, place) -> (
-                            if(bitTest(event.2, 0), [toInt64(place), event.1], state.1),
-                            multiIf(
-                                length(state.2) = 0 AND bitTest(event.2, 0), [toInt64(place), event.1],
-                                state.2)),
-                        Events, arrayEnumerate(Events), (CAST([], 'Array(Int64)'), CAST([], 'Array(Int64)'))).2 AS Best,
-                    length(Best) - 1 AS Level,
-                    Best[-1] AS LastAt,
-                    Events[Best[1]].3 AS FirstGroup
-                FROM
-                (
-                    SELECT Key, toUnixTimestamp64Nano(Timestamp) AS At, Mask, toString(EventGroup) AS GroupName
+                SELECT Key, Level, arrayMap(place -> Times[place], arraySlice([Place1], 1, Level)) AS Best, Best[-1] AS LastAt, Events[Place1].2 AS FirstGroup
+                FROM (
+                    SELECT *, arrayFirstIndex(start -> start != 0, Reached1) AS Place1
                     FROM (
-                        SELECT *, KnownUser AS Key
+                        SELECT *, toUInt64(arrayExists(start -> start != 0, Reached1)) AS Level
                         FROM (
-                            SELECT
-                                events.*,
-                                if(events.VisitorId != '', events.VisitorId, sessions.SessionVisitor) AS KnownVisitor,
-                                if(events.UserId != '', events.UserId, sessions.SessionUser) AS KnownUser,
-                                ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country, SessionHost
+                            SELECT *, arrayMap((at, mask) -> if(bitTest(mask, 0), at, 0), Times, Masks) AS Reached1
                             FROM (
-                                SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_1:String} AND mapContains(Attributes, {attribute_key_2:String}) AND Attributes[{attribute_key_2:String}] = {attribute_value_3:String}) * 1) AS Mask, toString(Attributes[{group_attribute:String}]) AS EventGroup
-                                FROM product_events
-                                WHERE OrgId = {org:String}
-                                    AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
-                                    AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                                    AND Name IN {step_names:Array(String)}
-                                    AND Mask != 0
-                            ) AS events
-                            LEFT JOIN (
-                                SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
-                                    Host AS SessionHost
-                                FROM
-                                (
-                                    SELECT *
-                                    FROM session_replays
-                                    WHERE OrgId = {org:String}
-                                        AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
-                                        AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                                    ORDER BY SessionId, Version DESC
-                                    LIMIT 1 BY SessionId
+                                SELECT *, arrayMap(event -> toInt64(bitShiftRight(event.1, 32)), Events) AS Times,
+                                    arrayMap(event -> toUInt16(bitAnd(event.1, 65535)), Events) AS Masks
+                                FROM (
+                                    SELECT Key, arraySort(groupArrayArray(Part)) AS Events
+                                    FROM
+                                    (
+                                        SELECT Key, Part
+                                        FROM (
+                                            SELECT *, KnownUser AS Key
+                                            FROM (
+                                                SELECT
+                                                    events.*,
+                                                    if(events.VisitorId != '', events.VisitorId, sessions.SessionVisitor) AS KnownVisitor,
+                                                    if(events.UserId != '', events.UserId, sessions.SessionUser) AS KnownUser,
+                                                    ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country, SessionHost
+                                                FROM (
+                                                    SELECT OfSession AS SessionId, OfVisitor AS VisitorId, OfUser AS UserId, Part
+                                                    FROM
+                                                    (
+                                                        SELECT if(UserId != '', '', SessionId) AS OfSession, '' AS OfVisitor, UserId AS OfUser, groupArray((bitShiftLeft(toUInt128(toUnixTimestamp64Nano(Timestamp)), 32) + bitShiftLeft(toUInt128(bitAnd(Mask, 65536 - Mask)), 16) + Mask, EventGroup)) AS Part
+                                                        FROM (
+                                                            SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_1:String} AND mapContains(Attributes, {attribute_key_2:String}) AND Attributes[{attribute_key_2:String}] = {attribute_value_3:String}) * 1) AS Mask, toString(Attributes[{group_attribute:String}]) AS EventGroup
+                                                            FROM product_events
+                                                            WHERE OrgId = {org:String}
+                                                                AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                                                                AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                AND Name IN {step_names:Array(String)}
+                                                                AND Mask != 0
+                                                        )
+                                                        GROUP BY OfSession, OfVisitor, OfUser
+                                                    )
+                                                ) AS events
+                                                LEFT JOIN (
+                                                    SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
+                                                        Host AS SessionHost
+                                                    FROM
+                                                    (
+                                                        SELECT *
+                                                        FROM session_replays
+                                                        WHERE OrgId = {org:String}
+                                                            AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
+                                                            AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                        ORDER BY SessionId, Version DESC
+                                                        LIMIT 1 BY SessionId
+                                                    )
+                                                ) AS sessions ON events.SessionId = sessions.SessionId
+                                            )
+                                        )
+                                        WHERE Key != ''
+                                    )
+                                    GROUP BY Key
                                 )
-                            ) AS sessions ON events.SessionId = sessions.SessionId
+                            )
                         )
                     )
-                    WHERE Key != ''
                 )
-                GROUP BY Key
-                HAVING notEmpty(Best)
+                WHERE Level > 0
             )
         )
     )

@@ -2,7 +2,7 @@ SELECT
     Pair.1 AS Class,
     Pair.2 AS GroupName,
     sumForEach(arrayMap(step -> toUInt64(Level >= step), range(1, 5))) AS Counts,
-    quantilesExactInclusiveForEach(0.5, 0.9)(arrayPopFront(arrayDifference(arraySlice(Best, 2)))) AS Quantiles
+    quantilesExactInclusiveForEach(0.5, 0.9)(arrayPopFront(arrayDifference(Best))) AS Quantiles
 FROM
 (
     SELECT *, arrayJoin([(toUInt8(0), ''), if(Place <= {groups:UInt32}, (toUInt8(1), FirstGroup), (toUInt8(2), ''))]) AS Pair
@@ -12,116 +12,143 @@ FROM
         (
             SELECT *, count() OVER (PARTITION BY FirstGroup) AS Size
             FROM (
-                SELECT
-                    Key,
-                    arraySort(event -> (event.1, bitAnd(event.2, 65536 - event.2), event.2, event.3), groupArray((At, Mask, GroupName))) AS Events,
-                    arrayFold(
-                        (state, event, place) -> (
-                            if(bitTest(event.2, 0), [toInt64(place), event.1], state.1),
-                            if(bitTest(event.2, 1) AND notEmpty(state.1) AND event.1 - state.1[2] <= {within:Int64}, arrayPushBack(state.1, event.1), state.2),
-                            if(bitTest(event.2, 2) AND notEmpty(state.2) AND event.1 - state.2[2] <= {within:Int64}, arrayPushBack(state.2, event.1), state.3),
-                            if(bitTest(event.2, 3) AND notEmpty(state.3) AND event.1 - state.3[2] <= {within:Int64}, arrayPushBack(state.3, event.1), state.4),
-                            multiIf(
-                                length(state.5) = 0 AND bitTest(event.2, 0), [toInt64(place), event.1],
-                                length(state.5) = 2 AND bitTest(event.2, 1) AND notEmpty(state.1) AND event.1 - state.1[2] <= {within:Int64}, arrayPushBack(state.1, event.1),
-                                length(state.5) = 3 AND bitTest(event.2, 2) AND notEmpty(state.2) AND event.1 - state.2[2] <= {within:Int64}, arrayPushBack(state.2, event.1),
-                                length(state.5) = 4 AND bitTest(event.2, 3) AND notEmpty(state.3) AND event.1 - state.3[2] <= {within:Int64}, arrayPushBack(state.3, event.1),
-                                state.5)),
-                        Events, arrayEnumerate(Events), (CAST([], 'Array(Int64)'), CAST([], 'Array(Int64)'), CAST([], 'Array(Int64)'), CAST([], 'Array(Int64)'), CAST([], 'Array(Int64)'))).5 AS Best,
-                    length(Best) - 1 AS Level,
-                    Best[-1] AS LastAt,
-                    Events[Best[1]].3 AS FirstGroup
-                FROM
-                (
-                    SELECT Key, toUnixTimestamp64Nano(Timestamp) AS At, Mask, toString(Country) AS GroupName
+                SELECT Key, Level, arrayMap(place -> Times[place], arraySlice([Place1, Place2, Place3, Place4], 1, Level)) AS Best, Best[-1] AS LastAt, Events[Place1].2 AS FirstGroup
+                FROM (
+                    SELECT *, if(Level = 1, arrayFirstIndex(start -> start != 0, Reached1), arrayLastIndex(start -> start != 0, arraySlice(Reached1, 1, toInt64(Place2) - 1))) AS Place1
                     FROM (
-                        SELECT *, SessionId AS Key
+                        SELECT *, if(Level = 2, arrayFirstIndex(start -> start != 0, Reached2), arrayLastIndex(start -> start != 0, arraySlice(Reached2, 1, toInt64(Place3) - 1))) AS Place2
                         FROM (
-                            SELECT
-                                events.*,
-                                if(events.VisitorId != '', events.VisitorId, sessions.SessionVisitor) AS KnownVisitor,
-                                if(events.UserId != '', events.UserId, sessions.SessionUser) AS KnownUser,
-                                ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country, SessionHost
+                            SELECT *, if(Level = 3, arrayFirstIndex(start -> start != 0, Reached3), arrayLastIndex(start -> start != 0, arraySlice(Reached3, 1, toInt64(Place4) - 1))) AS Place3
                             FROM (
-                                SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_1:String} AND mapContains(Attributes, {attribute_key_2:String}) AND Attributes[{attribute_key_2:String}] = {attribute_value_3:String}) * 2 + toUInt16(Name IN ('$pageview', '$screen') AND PagePath = {step_path_4:String} AND Host = {step_host_5:String}) * 4 + toUInt16(Name = {step_name_6:String}) * 8) AS Mask, toString('') AS EventGroup
-                                FROM product_events
-                                WHERE OrgId = {org:String}
-                                    AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
-                                    AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                                    AND Name IN {step_names:Array(String)}
-                                    AND Mask != 0
-                                UNION ALL
-                                SELECT StartTime AS Timestamp, SessionId, SessionVisitor AS VisitorId, SessionUser AS UserId, toUInt16(1) AS Mask, '' AS EventGroup
+                                SELECT *, arrayFirstIndex(start -> start != 0, Reached4) AS Place4
                                 FROM (
-                                    SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
-                                        Host AS SessionHost
-                                    FROM
-                                    (
-                                        SELECT *
-                                        FROM session_replays
-                                        WHERE OrgId = {org:String}
-                                            AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
-                                            AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                                        ORDER BY SessionId, Version DESC
-                                        LIMIT 1 BY SessionId
+                                    SELECT *, toUInt64(arrayExists(start -> start != 0, Reached1) + arrayExists(start -> start != 0, Reached2) + arrayExists(start -> start != 0, Reached3) + arrayExists(start -> start != 0, Reached4)) AS Level
+                                    FROM (
+                                        SELECT *, arrayMap((at, mask, start) -> if(bitTest(mask, 3) AND start != 0 AND at - start <= {within:Int64}, start, 0),
+                                                Times, Masks, arrayPopBack(arrayPushFront(arrayFill(start -> start != 0, Reached3), 0))) AS Reached4
+                                        FROM (
+                                            SELECT *, arrayMap((at, mask, start) -> if(bitTest(mask, 2) AND start != 0 AND at - start <= {within:Int64}, start, 0),
+                                                    Times, Masks, arrayPopBack(arrayPushFront(arrayFill(start -> start != 0, Reached2), 0))) AS Reached3
+                                            FROM (
+                                                SELECT *, arrayMap((at, mask, start) -> if(bitTest(mask, 1) AND start != 0 AND at - start <= {within:Int64}, start, 0),
+                                                        Times, Masks, arrayPopBack(arrayPushFront(arrayFill(start -> start != 0, Reached1), 0))) AS Reached2
+                                                FROM (
+                                                    SELECT *, arrayMap((at, mask) -> if(bitTest(mask, 0), at, 0), Times, Masks) AS Reached1
+                                                    FROM (
+                                                        SELECT *, arrayMap(event -> toInt64(bitShiftRight(event.1, 32)), Events) AS Times,
+                                                            arrayMap(event -> toUInt16(bitAnd(event.1, 65535)), Events) AS Masks
+                                                        FROM (
+                                                            SELECT Key, arraySort(groupArrayArray(Part)) AS Events
+                                                            FROM
+                                                            (
+                                                                SELECT Key, arrayMap(event -> (event, toString(Country)), Part) AS Part
+                                                                FROM (
+                                                                    SELECT *, SessionId AS Key
+                                                                    FROM (
+                                                                        SELECT
+                                                                            events.*,
+                                                                            if(events.VisitorId != '', events.VisitorId, sessions.SessionVisitor) AS KnownVisitor,
+                                                                            if(events.UserId != '', events.UserId, sessions.SessionUser) AS KnownUser,
+                                                                            ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country, SessionHost
+                                                                        FROM (
+                                                                            SELECT OfSession AS SessionId, OfVisitor AS VisitorId, OfUser AS UserId, Part
+                                                                            FROM
+                                                                            (
+                                                                                SELECT SessionId AS OfSession, '' AS OfVisitor, '' AS OfUser, groupArray(bitShiftLeft(toUInt128(toUnixTimestamp64Nano(Timestamp)), 32) + bitShiftLeft(toUInt128(bitAnd(Mask, 65536 - Mask)), 16) + Mask) AS Part
+                                                                                FROM (
+                                                                                    SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_1:String} AND mapContains(Attributes, {attribute_key_2:String}) AND Attributes[{attribute_key_2:String}] = {attribute_value_3:String}) * 2 + toUInt16(Name IN ('$pageview', '$screen') AND PagePath = {step_path_4:String} AND Host = {step_host_5:String}) * 4 + toUInt16(Name = {step_name_6:String}) * 8) AS Mask, toString('') AS EventGroup
+                                                                                    FROM product_events
+                                                                                    WHERE OrgId = {org:String}
+                                                                                        AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                                                                                        AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                                        AND Name IN {step_names:Array(String)}
+                                                                                        AND Mask != 0
+                                                                                    UNION ALL
+                                                                                    SELECT StartTime AS Timestamp, SessionId, SessionVisitor AS VisitorId, SessionUser AS UserId, toUInt16(1) AS Mask, '' AS EventGroup
+                                                                                    FROM (
+                                                                                        SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
+                                                                                            Host AS SessionHost
+                                                                                        FROM
+                                                                                        (
+                                                                                            SELECT *
+                                                                                            FROM session_replays
+                                                                                            WHERE OrgId = {org:String}
+                                                                                                AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
+                                                                                                AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                                            ORDER BY SessionId, Version DESC
+                                                                                            LIMIT 1 BY SessionId
+                                                                                        )
+                                                                                        WHERE Host = {session_host:String}
+                                                                                            AND ReferrerHost = {session_referrer_host:String}
+                                                                                            AND Country = {session_country:String}
+                                                                                            AND DeviceType = {session_device_type:String}
+                                                                                            AND BrowserName = {session_browser_name:String}
+                                                                                            AND OsName = {session_os_name:String}
+                                                                                            AND Language = {session_language:String}
+                                                                                            AND UtmSource = {session_utm_source:String}
+                                                                                            AND UtmMedium = {session_utm_medium:String}
+                                                                                            AND UtmCampaign = {session_utm_campaign:String}
+                                                                                            AND VisitorIsNew = {session_visitor_is_new:Bool}
+                                                                                            AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
+                                                                                                AND Name IN ('$pageview', '$screen')
+                                                                                                AND PagePath = {session_page_path:String}
+                                                                                                AND SessionId != ''
+                                                                                                AND Timestamp >= fromUnixTimestamp64Nano({pages_start:Int64}, 'UTC')
+                                                                                                AND Timestamp <= fromUnixTimestamp64Nano({pages_end:Int64}, 'UTC')))
+                                                                                    )
+                                                                                    WHERE UtmSource = {session_value:String} AND StartTime >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                                                                                )
+                                                                                GROUP BY OfSession, OfVisitor, OfUser
+                                                                            )
+                                                                        ) AS events
+                                                                        INNER JOIN (
+                                                                            SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
+                                                                                Host AS SessionHost
+                                                                            FROM
+                                                                            (
+                                                                                SELECT *
+                                                                                FROM session_replays
+                                                                                WHERE OrgId = {org:String}
+                                                                                    AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
+                                                                                    AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                                ORDER BY SessionId, Version DESC
+                                                                                LIMIT 1 BY SessionId
+                                                                            )
+                                                                            WHERE Host = {session_host:String}
+                                                                                AND ReferrerHost = {session_referrer_host:String}
+                                                                                AND Country = {session_country:String}
+                                                                                AND DeviceType = {session_device_type:String}
+                                                                                AND BrowserName = {session_browser_name:String}
+                                                                                AND OsName = {session_os_name:String}
+                                                                                AND Language = {session_language:String}
+                                                                                AND UtmSource = {session_utm_source:String}
+                                                                                AND UtmMedium = {session_utm_medium:String}
+                                                                                AND UtmCampaign = {session_utm_campaign:String}
+                                                                                AND VisitorIsNew = {session_visitor_is_new:Bool}
+                                                                                AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
+                                                                                    AND Name IN ('$pageview', '$screen')
+                                                                                    AND PagePath = {session_page_path:String}
+                                                                                    AND SessionId != ''
+                                                                                    AND Timestamp >= fromUnixTimestamp64Nano({pages_start:Int64}, 'UTC')
+                                                                                    AND Timestamp <= fromUnixTimestamp64Nano({pages_end:Int64}, 'UTC')))
+                                                                        ) AS sessions ON events.SessionId = sessions.SessionId
+                                                                    )
+                                                                )
+                                                                WHERE Key != ''
+                                                            )
+                                                            GROUP BY Key
+                                                        )
+                                                    )
+                                                )
+                                            )
+                                        )
                                     )
-                                    WHERE Host = {session_host:String}
-                                        AND ReferrerHost = {session_referrer_host:String}
-                                        AND Country = {session_country:String}
-                                        AND DeviceType = {session_device_type:String}
-                                        AND BrowserName = {session_browser_name:String}
-                                        AND OsName = {session_os_name:String}
-                                        AND Language = {session_language:String}
-                                        AND UtmSource = {session_utm_source:String}
-                                        AND UtmMedium = {session_utm_medium:String}
-                                        AND UtmCampaign = {session_utm_campaign:String}
-                                        AND VisitorIsNew = {session_visitor_is_new:Bool}
-                                        AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
-                                            AND Name IN ('$pageview', '$screen')
-                                            AND PagePath = {session_page_path:String}
-                                            AND SessionId != ''
-                                            AND Timestamp >= fromUnixTimestamp64Nano({pages_start:Int64}, 'UTC')
-                                            AND Timestamp <= fromUnixTimestamp64Nano({pages_end:Int64}, 'UTC')))
                                 )
-                                WHERE UtmSource = {session_value:String} AND StartTime >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
-                            ) AS events
-                            INNER JOIN (
-                                SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
-                                    Host AS SessionHost
-                                FROM
-                                (
-                                    SELECT *
-                                    FROM session_replays
-                                    WHERE OrgId = {org:String}
-                                        AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
-                                        AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                                    ORDER BY SessionId, Version DESC
-                                    LIMIT 1 BY SessionId
-                                )
-                                WHERE Host = {session_host:String}
-                                    AND ReferrerHost = {session_referrer_host:String}
-                                    AND Country = {session_country:String}
-                                    AND DeviceType = {session_device_type:String}
-                                    AND BrowserName = {session_browser_name:String}
-                                    AND OsName = {session_os_name:String}
-                                    AND Language = {session_language:String}
-                                    AND UtmSource = {session_utm_source:String}
-                                    AND UtmMedium = {session_utm_medium:String}
-                                    AND UtmCampaign = {session_utm_campaign:String}
-                                    AND VisitorIsNew = {session_visitor_is_new:Bool}
-                                    AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
-                                        AND Name IN ('$pageview', '$screen')
-                                        AND PagePath = {session_page_path:String}
-                                        AND SessionId != ''
-                                        AND Timestamp >= fromUnixTimestamp64Nano({pages_start:Int64}, 'UTC')
-                                        AND Timestamp <= fromUnixTimestamp64Nano({pages_end:Int64}, 'UTC')))
-                            ) AS sessions ON events.SessionId = sessions.SessionId
+                            )
                         )
                     )
-                    WHERE Key != ''
                 )
-                GROUP BY Key
-                HAVING notEmpty(Best)
+                WHERE Level > 0
             )
         )
     )

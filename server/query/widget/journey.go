@@ -83,7 +83,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 	} else {
 		f.Dimension = dimension(d.GetBreakdownBy())
 	}
-	rows, err := read.All[query.FunnelRow](ctx, j.warehouse, j.org, query.FunnelCounts(f))
+	rows, err := read.All[query.FunnelRow](ctx, j.warehouse, j.org, query.FunnelCounts(f).Over(f.Window))
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 		}
 	}
 	if d.GetVariant() == "dropoff" {
-		leavers, err := read.All[query.LeaverRow](ctx, j.warehouse, j.org, query.FunnelLeavers(f))
+		leavers, err := read.All[query.LeaverRow](ctx, j.warehouse, j.org, query.FunnelLeavers(f).Over(f.Window))
 		if err != nil {
 			return err
 		}
@@ -160,11 +160,11 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 	if d.Include != nil {
 		p.Include = d.GetInclude()
 	}
-	kept, err := read.All[query.PathNodeRow](ctx, j.warehouse, j.org, query.PathNodes(p))
+	kept, err := read.All[query.PathNodeRow](ctx, j.warehouse, j.org, query.PathNodes(p).Over(p.Window))
 	if err != nil {
 		return err
 	}
-	rows, err := read.All[query.PathLinkRow](ctx, j.warehouse, j.org, query.PathLinks(p, kept))
+	rows, err := read.All[query.PathLinkRow](ctx, j.warehouse, j.org, query.PathLinks(p, kept).Over(p.Window))
 	if err != nil {
 		return err
 	}

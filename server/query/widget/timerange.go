@@ -19,6 +19,19 @@ const (
 	fromFallback  = "fallback"
 )
 
+// snap is what the ends of relative windows are rounded up to, and how long what they gave is kept: equal widgets, and everybody who looks at a
+// dashboard, ask for the same window and are answered by one read.
+const snap = 15 * time.Second
+
+// lately is a relative window that ends now, or up to snap later.
+func lately(now time.Time, length time.Duration) query.Window {
+	end := now.UTC().Truncate(snap)
+	if end.Before(now) {
+		end = end.Add(snap)
+	}
+	return query.Window{Start: end.Add(-length), End: end}
+}
+
 // defaultRange is the window of a dashboard that says none.
 const defaultRange = 12 * time.Hour
 
@@ -35,7 +48,7 @@ func Window(override, own, dashboard *svcv2.TimeRange, now time.Time) (w query.W
 			return w, c.source, err
 		}
 	}
-	return query.Window{Start: now.Add(-defaultRange).UTC(), End: now.UTC()}, fromDashboard, nil
+	return lately(now, defaultRange), fromDashboard, nil
 }
 
 func resolve(r *svcv2.TimeRange, now time.Time) (query.Window, error) {
@@ -52,7 +65,7 @@ func resolve(r *svcv2.TimeRange, now time.Time) (query.Window, error) {
 	if length > query.MaxTimeseriesWindow {
 		return query.Window{}, apierr.New(apierr.TelemetryRangeTooLarge, "time_range.value is longer than the 31 days that a widget reads at most.", apierr.Param("time_range.value"))
 	}
-	return query.Window{Start: now.Add(-length).UTC(), End: now.UTC()}, nil
+	return lately(now, length), nil
 }
 
 func relativeLength(text string) (time.Duration, bool) {

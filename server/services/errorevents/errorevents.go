@@ -55,11 +55,11 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 		return nil, err
 	}
 	filters := toFilters(req.GetFilters())
-	rows, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, req.GetOrderBy(), offset, limit+1))
+	rows, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, req.GetOrderBy(), offset, limit+1).Over(window))
 	if err != nil {
 		return nil, err
 	}
-	totals, err := read.One[query.ErrorTotalsRow](ctx, s.warehouse, org, query.ErrorTotals(window, filters))
+	totals, err := read.One[query.ErrorTotalsRow](ctx, s.warehouse, org, query.ErrorTotals(window, filters).Over(window))
 	if err != nil {
 		return nil, err
 	}
@@ -109,18 +109,18 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if err != nil {
 		return nil, err
 	}
-	groups, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, "", 0, 1))
+	groups, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, "", 0, 1).Over(window))
 	if err != nil {
 		return nil, err
 	}
 	if len(groups) == 0 {
 		return nil, notFound()
 	}
-	points, err := read.All[query.ErrorPointRow](ctx, s.warehouse, org, query.ErrorPoints(window, filters, bucket))
+	points, err := read.All[query.ErrorPointRow](ctx, s.warehouse, org, query.ErrorPoints(window, filters, bucket).Over(window))
 	if err != nil {
 		return nil, err
 	}
-	split, err := read.All[query.ErrorSplitRow](ctx, s.warehouse, org, query.ErrorSplit(window, filters))
+	split, err := read.All[query.ErrorSplitRow](ctx, s.warehouse, org, query.ErrorSplit(window, filters).Over(window))
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if n := req.SampleLimit; n != nil {
 		samples = min(max(int(*n), 1), maxSamples)
 	}
-	occurrences, err := read.All[query.ErrorSampleRow](ctx, s.warehouse, org, query.ErrorSamples(window, filters, samples))
+	occurrences, err := read.All[query.ErrorSampleRow](ctx, s.warehouse, org, query.ErrorSamples(window, filters, samples).Over(window))
 	if err != nil {
 		return nil, err
 	}

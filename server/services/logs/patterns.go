@@ -100,7 +100,7 @@ func (s sample) weight() float64 {
 // the newest alone would show the last seconds of a flood, and records from everywhere would cost the read of all.
 func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f query.LogFilters, size int) (out sample, err error) {
 	slot := max((w.End.Sub(w.Start)+histogramSlots)/histogramSlots, 1)
-	slots, err := read.All[query.LogSlotRow](ctx, s.warehouse, org, query.LogHistogram(w, slot, f))
+	slots, err := read.All[query.LogSlotRow](ctx, s.warehouse, org, query.LogHistogram(w, slot, f).Over(w))
 	if err != nil {
 		return out, err
 	}

@@ -27,11 +27,11 @@ func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.Search
 	if err != nil {
 		return nil, err
 	}
-	kept, err := read.All[query.PathNodeRow](ctx, s.warehouse, org, query.PathNodes(p))
+	kept, err := read.All[query.PathNodeRow](ctx, s.warehouse, org, query.PathNodes(p).Over(p.Window))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.PathLinkRow](ctx, s.warehouse, org, query.PathLinks(p, kept))
+	rows, err := read.All[query.PathLinkRow](ctx, s.warehouse, org, query.PathLinks(p, kept).Over(p.Window))
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 		return nil, err
 	}
 	environment, service := given(req.DeploymentEnvironment), given(req.ServiceName)
-	services, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Limit: maxServices, Rollups: s.rollups}))
+	services, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Limit: maxServices, Rollups: s.rollups}).Over(window))
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 			m.edges = append(m.edges, c)
 		}
 	}
-	peers, err := read.All[query.PeerRow](ctx, s.warehouse, org, query.PeerCalls(window, service, environment, peerRows))
+	peers, err := read.All[query.PeerRow](ctx, s.warehouse, org, query.PeerCalls(window, service, environment, peerRows).Over(window))
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 	case environment != nil:
 		if inEnvironment, err = read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
 			Window: window, DeploymentEnvironment: environment, Limit: maxServices, Rollups: s.rollups,
-		})); err != nil {
+		}).Over(window)); err != nil {
 			return nil, err
 		}
 	default:
@@ -111,7 +111,7 @@ func given(s *string) *string {
 
 // calls adds up the calls of a window, slice after slice: calls are found by a join, whose memory grows with the spans.
 func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window, environment *string) ([]query.CallRow, error) {
-	hours, err := read.All[query.SpanHourRow](ctx, s.warehouse, org, query.SpanHours(w))
+	hours, err := read.All[query.SpanHourRow](ctx, s.warehouse, org, query.SpanHours(w).Over(w))
 	if err != nil {
 		return nil, err
 	}

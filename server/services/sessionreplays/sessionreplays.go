@@ -135,7 +135,7 @@ func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.Sear
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.SessionFacetRow](ctx, s.warehouse, org, query.SessionFacets(window, filters))
+	rows, err := read.All[query.SessionFacetRow](ctx, s.warehouse, org, query.SessionFacets(window, filters).Over(window))
 	if err != nil {
 		return nil, err
 	}

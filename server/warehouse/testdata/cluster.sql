@@ -1013,3 +1013,6 @@ SELECT
 FROM logs_local
 GROUP BY OrgId, Minute, ServiceName, ServiceNamespace, Environment, SeverityText, SeverityNumber
 ;
+
+ALTER TABLE product_events_local ON CLUSTER 'main' MODIFY TTL toDateTime(Timestamp) + INTERVAL 365 DAY
+;
