@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/svc-observability/svc/server/ingest"
 )
@@ -66,5 +67,51 @@ func TestCutIsCounted(t *testing.T) {
 	}
 	if want := []int{2, 2, 6, 4, 1, 0}; !slices.Equal(got, want) {
 		t.Errorf("cut %v, want %v", got, want)
+	}
+}
+
+// TestCutOfRejectedItems: of an item that is rejected nothing was cut, since nothing of it is stored; it does not hide what was cut of others.
+func TestCutOfRejectedItems(t *testing.T) {
+	f := newFixture(t, ingest.Limits{}, nil)
+	long := attribute("a", longText(70_000))
+	traces := spans(3)
+	for i, span := range traces.ResourceSpans[0].ScopeSpans[0].Spans {
+		span.Attributes = append(span.Attributes, long)
+		if i < 2 {
+			span.TraceId = nil
+		}
+	}
+	records := logRecords()
+	scope := records.ResourceLogs[0].ScopeLogs[0]
+	scope.LogRecords[0].Attributes = append(scope.LogRecords[0].Attributes, long)
+	old := proto.CloneOf(scope.LogRecords[0])
+	old.TimeUnixNano = 1
+	scope.LogRecords = append(scope.LogRecords, old)
+	measured := points()
+	gauge := measured.ResourceMetrics[0].ScopeMetrics[0].Metrics[0].GetGauge()
+	gauge.DataPoints[0].Attributes = append(gauge.DataPoints[0].Attributes, long)
+	empty := proto.CloneOf(gauge.DataPoints[0])
+	empty.Value = nil
+	gauge.DataPoints = append(gauge.DataPoints, empty)
+	for path, body := range map[string][]byte{"/v1/traces": wire(t, traces), "/v1/logs": wire(t, records), "/v1/metrics": wire(t, measured)} {
+		res := f.do("POST", path, body, bearer(goodKey)...)
+		if got := text(t, res.Body); !strings.Contains(got, "rejected") || !strings.Contains(got, "is longer than 65536 bytes as text and was cut") || strings.Count(got, "times in this request") > strings.Count(path, "traces") {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+	all := spans(1)
+	all.ResourceSpans[0].Resource.Attributes = append(all.ResourceSpans[0].Resource.Attributes, long)
+	all.ResourceSpans[0].ScopeSpans[0].Spans[0].SpanId = nil
+	f.do("POST", "/v1/traces", wire(t, all), bearer(goodKey)...)
+	for _, signal := range []string{"traces", "logs", "metrics"} {
+		if got := f.metric(t, "svc_ingest_cut_total", signal); got != 1 {
+			t.Errorf("svc_ingest_cut_total{signal=%q} = %g, want 1", signal, got)
+		}
+	}
+	f.account()
+	for _, o := range f.ledger.outcomes["org_one ingk_good"] {
+		if o.Cut != min(o.Accepted, 1) {
+			t.Errorf("%s: %d accepted, %d cut", o.Signal, o.Accepted, o.Cut)
+		}
 	}
 }

@@ -90,6 +90,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		return otlp.Result{}, fail
 	}
 	if set.Rows() == 0 {
+		e.cut = 0 // of a resource, perhaps, none of whose items is stored
 		return result, nil
 	}
 	taken, fail := g.enqueue(ctx, &header, payload, set, work, e.held)

@@ -115,6 +115,7 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 	message := result.Message()
 	if e.test && fail != nil {
 		message, result.Rejected, fail = testVerdict(fail), 0, nil
+		media, _ = mediaType(r.Header, &e) // a success is in the request's own type, also of what was refused before that was looked at
 	}
 	g.metrics.answered(signal, doorHTTP, started, fail)
 	g.settle(&e.receipt, fail)

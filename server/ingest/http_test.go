@@ -154,8 +154,20 @@ func TestTestKey(t *testing.T) {
 			t.Errorf("%s %q: %d %s, want %q", c.path, c.body, res.StatusCode, got, c.want)
 		}
 	}
-	if n, _ := f.queue.count(); n != 0 {
-		t.Errorf("%d records of the test key were stored", n)
+	// What is refused before the media type is looked at is answered in it all the same: an exporter reads a success as what it sent.
+	small := newFixture(t, ingest.Limits{Body: 8 << 10}, nil)
+	for sent, want := range map[string]string{
+		"": "application/x-protobuf", "application/x-protobuf": "application/x-protobuf", "application/octet-stream": "application/octet-stream", "text/json; charset=utf-8": "application/json",
+	} {
+		res := small.do("POST", "/v1/traces", make([]byte, 9<<10), append(bearer(ingest.TestKey), "Content-Type", sent)...)
+		if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || got != want || !strings.Contains(text(t, res.Body), "413 ingest_payload_too_large") {
+			t.Errorf("%q: %d in %s", sent, res.StatusCode, got)
+		}
+	}
+	for _, f := range []*fixture{f, small} {
+		if n, _ := f.queue.count(); n != 0 {
+			t.Errorf("%d records of the test key were stored", n)
+		}
 	}
 }
 

@@ -127,6 +127,7 @@ func (w *walker) finishPoint(t *pointTable, own func()) bool {
 	p, m := &w.point, &w.metric
 	at, ok := w.admitPoint()
 	if !ok {
+		w.takeBackWarnings()
 		t.Attributes.Rollback(p.mark)
 		if t.exemplars != nil {
 			w.dropExemplars(t.exemplars)

@@ -30,6 +30,7 @@ func (w *walker) logs(body []byte) bool {
 func (w *walker) readLogRecord(t *blocks.Logs, columns *resourceColumns, b []byte) bool {
 	r := &w.record
 	*r = logRecord{}
+	w.beginNotes()
 	attributes := t.LogAttributes
 	mark := attributes.Mark()
 	attributes.BeginRow()
@@ -82,6 +83,7 @@ func (w *walker) readLogRecord(t *blocks.Logs, columns *resourceColumns, b []byt
 	}
 	at, ok := w.admitRecord()
 	if !ok {
+		w.takeBackWarnings()
 		attributes.Rollback(mark)
 		return w.grow(rejectedSize)
 	}

@@ -37,6 +37,7 @@ func appendBool(c *native.UInt8, v bool) { native.AppendBool(c, v) }
 
 // beginPoint must come before the fields of a point are read.
 func (w *walker) beginPoint(t *pointTable) {
+	w.beginNotes()
 	w.point = point{mark: t.Attributes.Mark(), problem: noIssue}
 	t.Attributes.BeginRow()
 }

@@ -14,7 +14,7 @@ type Result struct {
 	Sampled int
 	// ProductEvents counts the product events that spans made, whether the spans themselves are stored or not.
 	ProductEvents int
-	// Cut counts what was shortened or left out because it is beyond a limit, as its warnings say: texts, attributes, events, links, exemplars.
+	// Cut counts what was shortened or left out of accepted items because it is beyond a limit, as the warnings say: texts, attributes, events, links, exemplars.
 	Cut int
 	// Reasons says why items were rejected, Warnings what was changed or left out in accepted ones. Each kind comes once.
 	Reasons, Warnings []Note
@@ -156,9 +156,8 @@ func (k issueKind) cuts() bool {
 // note counts an issue; field is the path below the item, or empty for the item itself.
 func (w *walker) note(k issueKind, field string) {
 	n := &w.issues[k]
-	if w.sampler.enabled {
-		w.noted = append(w.noted, k)
-	}
+	w.noted[k]++
+	w.anyNoted = true
 	if n.count++; n.count > 1 {
 		return
 	}
@@ -193,12 +192,22 @@ func (w *walker) noteMetric(k issueKind, field string) {
 	w.itemAt = point
 }
 
-// takeBackNotes forgets the notes of a span that is not stored by no fault of its own.
-func (w *walker) takeBackNotes() {
-	for _, k := range w.noted {
-		w.issues[k].count--
+// beginNotes begins those of an item.
+func (w *walker) beginNotes() {
+	if w.anyNoted {
+		w.noted, w.anyNoted = [issues]int{}, false
 	}
-	w.noted = w.noted[:0]
+}
+
+// takeBackWarnings forgets what was changed or left out in the present item, because nothing of it is stored: it was rejected, or sampled out.
+func (w *walker) takeBackWarnings() {
+	if !w.anyNoted {
+		return
+	}
+	for k := firstWarning; k < issues; k++ {
+		w.issues[k].count -= w.noted[k]
+		w.noted[k] = 0
+	}
 }
 
 func (w *walker) result() Result {

@@ -45,7 +45,8 @@ func (w *walker) traces(body []byte) bool {
 func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) bool {
 	s := &w.span
 	*s = span{deferredEvent: s.deferredEvent[:0], deferredLink: s.deferredLink[:0]}
-	w.hotKeys.given, w.noted = 0, w.noted[:0]
+	w.hotKeys.given = 0
+	w.beginNotes()
 	attributes := t.SpanAttributes
 	mark := attributes.Mark()
 	attributes.BeginRow()
@@ -115,7 +116,9 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 		}
 	}
 	start, ok := w.admitSpan()
-	if ok && (w.hotKeys.given >= 1<<hotProductEvent || w.sampler.enabled || w.hotKeys.mapper.onEach) {
+	if !ok {
+		w.takeBackWarnings()
+	} else if w.hotKeys.given >= 1<<hotProductEvent || w.sampler.enabled || w.hotKeys.mapper.onEach {
 		var sound bool
 		if ok, sound = w.applyPolicies(t, start); !sound {
 			return false
@@ -137,7 +140,7 @@ func (w *walker) applyPolicies(t *blocks.Spans, start int64) (keep, ok bool) {
 	keep = !w.sampler.enabled || w.sample(start)
 	if !keep {
 		w.sampled++
-		w.takeBackNotes()
+		w.takeBackWarnings()
 	}
 	if w.hotKeys.has(hotProductEvent) && !w.productEvent(m, start) {
 		return false, false

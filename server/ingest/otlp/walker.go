@@ -41,8 +41,9 @@ type walker struct {
 	unyielded int
 
 	issues [issues]issue
-	// noted lists the issues of the present span.
-	noted []issueKind
+	// noted counts the issues of the present item; anyNoted spares most items the clearing of it.
+	noted    [issues]int
+	anyNoted bool
 
 	hotKeys hotKeys
 	sampler sampler
