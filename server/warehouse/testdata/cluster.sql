@@ -1016,3 +1016,24 @@ GROUP BY OrgId, Minute, ServiceName, ServiceNamespace, Environment, SeverityText
 
 ALTER TABLE product_events_local ON CLUSTER 'main' MODIFY TTL toDateTime(Timestamp) + INTERVAL 365 DAY
 ;
+
+ALTER TABLE product_events_view ON CLUSTER 'main' MODIFY QUERY
+SELECT
+    OrgId,
+    if(Type = 'navigation', '$pageview', Message) AS Name,
+    Timestamp,
+    Type AS Kind,
+    'browser' AS Source,
+    VisitorId,
+    UserId,
+    GroupId,
+    SessionId,
+    ResourceAttributes['service.name'] AS ServiceName,
+    Url,
+    lower(if(domain(Url) != '', domain(Url), trim(BOTH '[]' FROM extract(Url, '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][0-9a-fA-F:.]+[]]|[^/?#:@]+)')))) AS Host,
+    path(Url) AS PagePath,
+    Attributes,
+    ResourceAttributes
+FROM session_events_local
+WHERE Type = 'navigation' OR (Type = 'custom' AND Message != '' AND length(Message) <= 128 AND NOT startsWith(Message, '$'))
+;
