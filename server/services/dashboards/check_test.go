@@ -91,6 +91,10 @@ func TestCheck(t *testing.T) {
 		"widgets[0].data_source.queries[1].id":          func(d *definition) { w(d, 0).DataSource.Queries[1].Id = "a" },
 		"widgets[0].data_source.queries[2].metric_name": func(d *definition) { w(d, 0).DataSource.Queries[2].MetricName = new("m") },
 		"widgets[0].data_source.queries[0].limit":       func(d *definition) { w(d, 0).DataSource.Queries[0].Limit = new("ten") },
+		"widgets[0].data_source.queries[2].aggregation": func(d *definition) { w(d, 0).DataSource.Queries[2].Aggregation = "p95_duration" },
+		"widgets[0].data_source.queries[3].where_clause": func(d *definition) {
+			w(d, 0).DataSource.Queries[3].WhereClause = new("event.name = ")
+		},
 		"widgets[0].data_source.formulas[0].expression": func(d *definition) { w(d, 0).DataSource.Formulas[0].Expression = " " },
 		"widgets[0].data_source.sql":                    func(d *definition) { w(d, 0).DataSource.Sql = new("SELECT 1") },
 		"widgets[0].data_source.transform.limit":        func(d *definition) { w(d, 0).DataSource.Transform.Limit = new(0.0) },

@@ -2,9 +2,11 @@ package dashboards
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query"
 )
 
 // Kinds of data sources.
@@ -131,6 +133,9 @@ func (c *checker) query(path string, q *svcv2.QueryDraft) {
 		{"metric_type", "metrics", q.MetricType != nil},
 		{"is_monotonic", "metrics", q.IsMonotonic != nil},
 	})
+	if q.Enabled == nil || q.GetEnabled() { // one that is switched off may be half written
+		c.asked(path, q)
+	}
 	if len(q.GetGroupBy()) > maxGroups {
 		c.fail(path+".group_by", "has %d attributes; at most %d are allowed", len(q.GetGroupBy()), maxGroups)
 	}
@@ -146,6 +151,19 @@ func (c *checker) query(path string, q *svcv2.QueryDraft) {
 	}
 	if step := q.GetStepInterval(); step != "" && !stepInterval.MatchString(step) {
 		c.fail(path+".step_interval", "must be a number of seconds, or a number and s, m, h or d")
+	}
+}
+
+// asked checks that the query language can read what the query asks. A clause with variables is only read with their values.
+func (c *checker) asked(path string, q *svcv2.QueryDraft) {
+	source := query.Source(q.GetDataSource())
+	if known := query.Aggregations(source); !slices.Contains(known, q.GetAggregation()) {
+		c.fail(path+".aggregation", "must be one of %s", strings.Join(known, ", "))
+	}
+	if clause := q.GetWhereClause(); !strings.ContainsRune(clause, '$') {
+		if _, err := query.ParseWhere(source, clause); err != nil {
+			c.fail(path+".where_clause", "cannot be read: %s", err)
+		}
 	}
 }
 
@@ -169,14 +187,14 @@ func grouped(d *svcv2.WidgetDataSource) bool {
 // match checks that the visualization can draw what the data source gives.
 func (c *checker) match(path string, w *svcv2.Widget) {
 	d := w.GetDataSource()
-	query := d.GetKind() == sourceQuery
+	queried := d.GetKind() == sourceQuery
 	switch v := w.GetVisualization(); v {
 	case "pie", "heatmap", "hbar":
-		if query && !grouped(d) {
+		if queried && !grouped(d) {
 			c.fail(path+".data_source.queries", "need a group_by for the visualization %s", v)
 		}
 	case "funnel":
-		if len(w.GetDisplay().GetFunnel().GetSteps()) == 0 && (query && !grouped(d) || d.GetKind() == sourceStatic) {
+		if len(w.GetDisplay().GetFunnel().GetSteps()) == 0 && (queried && !grouped(d) || d.GetKind() == sourceStatic) {
 			c.fail(path+".display.funnel.steps", "are required for a funnel, or a query with a group_by")
 		}
 	case "paths":
@@ -184,11 +202,11 @@ func (c *checker) match(path string, w *svcv2.Widget) {
 			c.fail(path+".display.paths", "is required for the visualization paths")
 		}
 	case "stat", "gauge":
-		if query && d.GetResultShape() == "list" {
+		if queried && d.GetResultShape() == "list" {
 			c.fail(path+".data_source.result_shape", "must be timeseries or breakdown for the visualization %s, which shows one number", v)
 		}
 	case "list":
-		if query && d.GetResultShape() != "list" {
+		if queried && d.GetResultShape() != "list" {
 			c.fail(path+".data_source.result_shape", "must be list for the visualization list")
 		}
 	case "markdown":
