@@ -95,7 +95,7 @@ func TestShareWidgetData(t *testing.T) {
 	seedTelemetry(t, s)
 	c, public := restClient{t, s, s.APIKey}, restClient{t: t, s: s}
 	second := strings.Replace(strings.Replace(countWidget, `"id":"count"`, `"id":"secret"`, 1), "service.name = $service", "service.name = checkout", 1)
-	broken := strings.Replace(strings.Replace(countWidget, `"id":"count"`, `"id":"broken"`, 1), "service.name = $service", "hidden.attribute = (", 1)
+	broken := strings.Replace(strings.Replace(countWidget, `"id":"count"`, `"id":"broken"`, 1), "service.name = $service", "hidden.attribute = $service (", 1)
 	text := `{"id":"text","visualization":"markdown","data_source":{"kind":"static"},"display":{"markdown":{"content":"hello"}},"layout":{"x":0,"y":0,"w":4,"h":4}}`
 	made := c.call("POST", "/v2/dashboards", `{"name":"Shared","variables":[{"name":"service","type":"custom","options":[{"value":"checkout"},{"value":"nobody"}]}],"widgets":[`+
 		strings.Join([]string{countWidget, second, broken, text}, ",")+`]}`, 200)
