@@ -139,7 +139,7 @@ func TestMCPTools(t *testing.T) {
 					if err := json.Unmarshal([]byte(m[2]), &next); err != nil || inputs[m[1]] == nil {
 						t.Fatalf("it suggests %s %s: %v", m[1], m[2], err)
 					}
-					if err := inputs[m[1]].Validate(map[string]any(next)); err != nil {
+					if err := inputs[m[1]].Validate(next); err != nil {
 						t.Errorf("it suggests %s %s: %v", m[1], m[2], err)
 					}
 				}

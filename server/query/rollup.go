@@ -83,8 +83,9 @@ func (b *builder) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup,
 	hours := coarse && bucket%time.Hour == 0 && w.whole(time.Hour).Start.Before(w.whole(time.Hour).End)
 	switch {
 	case q.Source == Logs && coarse && q.uses(inLogMinutes):
-		r, ok := logRollup(), false
-		r.value, ok = logMinutesAggregate(q.Aggregation)
+		r := logRollup()
+		value, ok := logMinutesAggregate(q.Aggregation)
+		r.value = value
 		return r, ok
 	case q.Source != Traces || !q.Rollups.Minutes.holds(w):
 		return rollup{}, false
@@ -95,12 +96,13 @@ func (b *builder) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup,
 		} else if coarse && q.uses(inOrganizationMinutes) {
 			r.layers, r.columns = []layer{organizationMinutes()}, organizationColumns
 		}
-		ok := false
-		r.value, ok = b.minutesAggregate(q.Aggregation, true)
+		value, ok := b.minutesAggregate(q.Aggregation, true)
+		r.value = value
 		return r, ok
 	case hours && q.uses(inOperationHours):
-		r, ok := operationRollup(), false
-		r.value, ok = b.minutesAggregate(q.Aggregation, false)
+		r := operationRollup()
+		value, ok := b.minutesAggregate(q.Aggregation, false)
+		r.value = value
 		return r, ok
 	default:
 		return rollup{}, false
