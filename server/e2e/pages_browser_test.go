@@ -259,7 +259,8 @@ func TestOIDCInBrowser(t *testing.T) {
 			if !strings.Contains(fmt.Sprint(got.Seen["cancelled"]), "cancelled") {
 				t.Errorf("cancelled: %v", got.Seen)
 			}
-			for action, want := range map[string]int{"invitation.accepted": 1, "user_identity.linked": 2, "member.added": 1, "session.created": 3} {
+			// Added: the first administrator, and who joined by the rule.
+			for action, want := range map[string]int{"invitation.accepted": 1, "user_identity.linked": 2, "member.added": 2, "session.created": 3} {
 				list := joined.call("GET", "/v2/audit_log?action="+action, "", 200)
 				if entries, _ := list["data"].([]any); len(entries) != want {
 					t.Errorf("%s: %d entries, want %d", action, len(entries), want)
