@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -143,8 +145,11 @@ func (s *Server) exploreServices(ctx context.Context, a *arguments, w timeRange,
 		}
 		for _, r := range rows {
 			res.CommitShas = append(res.CommitShas, nameCount{r.GetValue(), r.GetCount()})
-			commits = append(commits, []string{r.GetValue(), number(r.GetCount())})
 		}
+	}
+	res.CommitShas = mergeCounts(res.CommitShas)
+	for _, c := range res.CommitShas {
+		commits = append(commits, []string{c.Name, number(c.Count)})
 	}
 	text.blocks = []block{
 		table("Environments", "No environment was seen in this time range.", []string{"Environment", "Spans"}, cells),
@@ -152,6 +157,21 @@ func (s *Server) exploreServices(ctx context.Context, a *arguments, w timeRange,
 	}
 	text.next = append(text.next, suggestion{"list_services", a.again(w, nil), "the services"})
 	return nil
+}
+
+// mergeCounts lists each name once, most frequent first. A resource that names its commit under both keys is counted under each, so the larger count
+// is kept.
+func mergeCounts(list []nameCount) []nameCount {
+	var merged []nameCount
+	for _, c := range list {
+		if i := slices.IndexFunc(merged, func(m nameCount) bool { return m.Name == c.Name }); i >= 0 {
+			merged[i].Count = max(merged[i].Count, c.Count)
+		} else {
+			merged = append(merged, c)
+		}
+	}
+	slices.SortStableFunc(merged, func(a, b nameCount) int { return cmp.Compare(b.Count, a.Count) })
+	return merged
 }
 
 func shownOf(n int, more bool, noun string) string {

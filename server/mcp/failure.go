@@ -60,11 +60,20 @@ func errorResult(t *tool, err error) (*sdk.CallToolResult, error) {
 func apiFailure(t *tool, err error) failureData {
 	for _, detail := range status.Convert(err).Details() {
 		if d, ok := detail.(*optionsv1.ErrorDetail); ok {
-			return failureData{Tag: d.GetTag(), Message: d.GetMessage(), Parameter: t.parameterOf(d.GetParam())}
+			return t.named(d.GetParam(), failureData{Tag: d.GetTag(), Message: d.GetMessage()})
 		}
 	}
 	e := apierr.From(err)
-	return failureData{Tag: apierr.Spec(e.Tag).GetTag(), Message: e.Message, Parameter: t.parameterOf(e.Param)}
+	return t.named(e.Param, failureData{Tag: apierr.Spec(e.Tag).GetTag(), Message: e.Message})
+}
+
+// named puts the tool's parameter into a failure, and into its message where that begins with the field of the API's request.
+func (t *tool) named(field string, d failureData) failureData {
+	d.Parameter = t.parameterOf(field)
+	if rest, ok := strings.CutPrefix(d.Message, field+" "); ok && d.Parameter != "" {
+		d.Message = d.Parameter + " " + rest
+	}
+	return d
 }
 
 // parameterOf is the tool's name of a field of the API's request, empty when the tool has no such parameter.
@@ -77,6 +86,16 @@ func (t *tool) parameterOf(field string) string {
 		field = "service"
 	case field == "deployment_environment":
 		field = "environment"
+	case field == "id":
+		// A tool that asks for one thing by its id.
+		for _, p := range t.params {
+			if p.required && strings.HasSuffix(p.name, "_id") {
+				field = p.name
+				break
+			}
+		}
+	case field == "template_id":
+		field = "template"
 	case field == "body_search":
 		field = "search"
 	}

@@ -52,7 +52,7 @@ func newQueryData(s *Server) (*tool, error) {
 		params: append([]param{
 			{name: "source", kind: kindText, required: true, enum: []string{"traces", "logs", "metrics", "product_events"}, example: "traces"},
 			{name: "kind", kind: kindText, required: true, enum: []string{"timeseries", "breakdown"}, example: "timeseries"},
-			words("metric", "traces: count, error_rate, apdex, avg_duration, p50_duration, p95_duration, p99_duration; logs: count; metrics: avg, sum, min, max, count, rate, increase, p50, p95, p99; product_events: count, sessions, persons, users, visitors."),
+			words("metric", "traces: "+strings.Join(metricsOf("traces"), ", ")+"; logs: count; metrics: "+strings.Join(metricsOf("metrics"), ", ")+"; product_events: "+strings.Join(metricsOf("product_events"), ", ")+"."),
 			words("group_by", "service, span_name, status_code, http_method, severity, event_name, kind, source, host, page_path, group, attribute, resource_attribute (both need attribute_key), none."),
 			serviceParam(), list("environments", ""), list("commit_shas", ""), words("span_name", ""),
 			{name: "root_spans_only", kind: kindFlag},
@@ -104,6 +104,20 @@ func groupField(group, key string) string {
 	}
 }
 
+// metricsOf are the metrics of a source.
+func metricsOf(source string) []string {
+	switch source {
+	case "traces":
+		return []string{"count", "error_rate", "apdex", "avg_duration", "p50_duration", "p95_duration", "p99_duration"}
+	case "metrics":
+		return []string{"avg", "sum", "min", "max", "count", "rate", "increase", "p50", "p95", "p99"}
+	case "product_events":
+		return []string{"count", "sessions", "persons", "users", "visitors"}
+	default:
+		return []string{"count"}
+	}
+}
+
 // spec turns the arguments into a query of the engine; every condition is a value in its tree, never text.
 func (a *arguments) spec(w timeRange) (*svcv2.QuerySpec, *dataResult, error) {
 	res := &dataResult{TimeRange: w, Kind: *a.text("kind"), Context: queryEcho{Source: *a.text("source")}}
@@ -115,6 +129,9 @@ func (a *arguments) spec(w timeRange) (*svcv2.QuerySpec, *dataResult, error) {
 	if res.Metric = a.textOr("metric", ""); res.Metric == "" {
 		res.Metric = fallback
 		res.Decisions = append(res.Decisions, "metric="+fallback)
+	}
+	if known := metricsOf(source); !slices.Contains(known, res.Metric) {
+		return nil, nil, badInput("metric", fmt.Sprintf("is %q; source=%s has %s.", res.Metric, source, strings.Join(known, ", ")), known[0])
 	}
 	group := a.textOr("group_by", "")
 	if group == "" && res.Kind == "breakdown" {

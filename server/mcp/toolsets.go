@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -57,6 +58,10 @@ type selectionKey struct{}
 func selecting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
+			if wrong := badSelection(r.URL.Query()); wrong != "" {
+				fail(w, apierr.New(apierr.ParameterInvalid, wrong))
+				return
+			}
 			r = r.WithContext(context.WithValue(r.Context(), selectionKey{}, r.URL.Query()))
 		}
 		next.ServeHTTP(w, r)
@@ -66,7 +71,7 @@ func selecting(next http.Handler) http.Handler {
 // selected reports whether the URL of the request leaves a tool in.
 func selected(ctx context.Context, t *tool) bool {
 	q, _ := ctx.Value(selectionKey{}).(url.Values)
-	if strings.EqualFold(q.Get("readonly"), "true") && t.writes || q.Get("readonly") == "1" && t.writes {
+	if t.writes && slices.ContainsFunc(q["readonly"], func(v string) bool { return v == "1" || strings.EqualFold(v, "true") }) {
 		return false
 	}
 	var wanted []string
@@ -76,6 +81,26 @@ func selected(ctx context.Context, t *tool) bool {
 		}
 	}
 	return len(wanted) == 0 || slices.Contains(wanted, t.set)
+}
+
+// badSelection says what is wrong with the query of the URL, empty when nothing is: a slip in readonly=true must not offer tools that write, and one in
+// a name must not leave a client without tools and without a reason.
+func badSelection(q url.Values) string {
+	for _, v := range q["readonly"] {
+		if !slices.Contains([]string{"", "true", "false", "1", "0"}, strings.ToLower(v)) {
+			return "`readonly` must be true or false."
+		}
+	}
+	known := []string{"all"}
+	for _, set := range toolsets() {
+		known = append(known, set.name)
+	}
+	for _, name := range strings.Split(strings.Join(q["toolsets"], ","), ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && !slices.Contains(known, name) {
+			return "`toolsets` must be a list of " + strings.Join(known, ", ") + "."
+		}
+	}
+	return ""
 }
 
 // filterTools leaves out of tools/list what the caller may not use, and what the URL leaves out. A call of a tool that the caller's
