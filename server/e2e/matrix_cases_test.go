@@ -382,6 +382,12 @@ func (o *operated) wrongTypes(t *testing.T) {
 
 // missingFields: each required field left out, and null; the error names it.
 func (o *operated) missingFields(t *testing.T) {
+	whole := maps.Clone(o.request)
+	for _, name := range o.spec.required {
+		if whole[name] == nil {
+			whole[name] = "a secret, which has no example"
+		}
+	}
 	for _, name := range o.spec.required {
 		tags := []apierr.Tag{o.inputTag(name)}
 		if o.m.HTTP.Source(name) == contract.InQuery {
@@ -392,11 +398,12 @@ func (o *operated) missingFields(t *testing.T) {
 				tags = append(tags, tag)
 			}
 		}
-		without := maps.Clone(o.request)
+		without := maps.Clone(whole)
 		delete(without, name)
 		o.refuses(t, "without `"+name+"`", o.key, without, name, tags...)
 		if o.m.HTTP.Source(name) == contract.InBody {
-			body, err := json.Marshal(o.with(name, nil))
+			without[name] = nil
+			body, err := json.Marshal(without)
 			if err != nil {
 				t.Fatal(err)
 			}
