@@ -108,6 +108,7 @@ var seams = []struct {
 	},
 	{"github.com/coreos/go-oidc", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
 	{"golang.org/x/oauth2", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
+	{"golang.org/x/image", []string{"server/web"}, "one package draws pictures"},
 	{"github.com/redis", []string{"server/ratelimit"}, "one package speaks to Redis"},
 	{"github.com/grpc-ecosystem/grpc-gateway", []string{"server/rest", "gen"}, "one package translates REST"},
 	{"github.com/modelcontextprotocol", []string{"server/mcp"}, "one package speaks MCP"},

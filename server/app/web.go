@@ -17,6 +17,7 @@ func (a *App) mountPages(mux *http.ServeMux, calls grpc.ClientConnInterface, cre
 	cfg := web.Config{
 		BaseURL: a.baseURL(), IngestURL: a.ingestURL(),
 		Sessions: svcv2.NewSessionsServiceClient(calls), Organizations: svcv2.NewOrganizationServiceClient(calls), Cli: svcv2.NewCliServiceClient(calls),
+		Shares:      svcv2.NewShareServiceClient(calls),
 		Credentials: credentials, SignIn: a.signIn, Users: a.store, Hasher: a.hasher, Others: others, Logger: a.log,
 		OAuth: programs, Grants: a.store,
 	}

@@ -88,6 +88,9 @@ func TestDashboardLife(t *testing.T) {
 	if diff := cmp.Diff([]string{"dashboard.version_restored", "dashboard.updated", "dashboard.updated", "dashboard.updated", "dashboard.created"}, actions); diff != "" {
 		t.Errorf("audit log (-want +got):\n%s", diff)
 	}
+	if fields, _ := at(entries[0], "changes", "fields").([]any); !cmp.Equal(fields, []any{"name", "refresh_interval_seconds", "tags"}) {
+		t.Errorf("the entry of the restoration: %v", entries[0])
+	}
 	if created := fmt.Sprint(entries[4]); !strings.Contains(created, "widgets:<updated>") || strings.Contains(created, "aggregation") {
 		t.Errorf("the entry of the creation: %s", created)
 	}

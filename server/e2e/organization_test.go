@@ -108,6 +108,12 @@ func TestInvitationsAndMembers(t *testing.T) {
 		t.Errorf("after the removal: %v", got)
 	}
 
+	// Whoever is a member is not invited again.
+	taken := member.call("POST", "/v2/organization/invitations", `{"email":" `+strings.ToUpper(email)+`"}`, 400)
+	if tagOf(taken) != "@svc/http/v2/InvalidRequestError" || at(taken, "error", "param") != "email" {
+		t.Errorf("an invitation for a member: %v", taken)
+	}
+
 	// A user who exists joins with the session, or with the password that the user has.
 	again := member.call("POST", "/v2/organization/invitations", `{"role":"org:admin"}`, 200)
 	back := strings.TrimPrefix(fmt.Sprint(again["link"]), s.BaseURL+"/invite/")

@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"image/png"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -24,6 +27,26 @@ func (c restClient) text(method, path string) string {
 		c.t.Fatalf("%s %s: %d: %s", method, path, status, text)
 	}
 	return string(text)
+}
+
+// sharePicture gets the picture of a link as a program does that previews it.
+func sharePicture(t *testing.T, s *testkit.Server, path, etag string, want int) (http.Header, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("If-None-Match", etag)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != want {
+		t.Fatalf("%s: %d %v, want %d", path, res.StatusCode, err, want)
+	}
+	return res.Header, body
 }
 
 // TestDashboardShares: a link to a dashboard and one to a widget, from their beginning to their end.
@@ -79,6 +102,11 @@ func TestDashboardShares(t *testing.T) {
 
 	// The database does not know the tokens, and the audit log never saw them.
 	audit := c.text("GET", "/v2/audit_log?resource_type=dashboard_share")
+	for _, id := range []string{`"widget_id":null`, `"widget_id":"a b/c"`} {
+		if !strings.Contains(audit, id) {
+			t.Errorf("the audit log does not say %s: %s", id, audit)
+		}
+	}
 	if strings.Contains(audit, fmt.Sprint(rotated["token"])) || strings.Count(audit, `"action":"dashboard_share.`) != 4 {
 		t.Errorf("audit log: %s", audit)
 	}
@@ -144,6 +172,15 @@ func TestPublicShare(t *testing.T) {
 	if meta["title"] != "Open" || meta["description"] != "For all" || card["widget_count"] != 2.0 || len(card["tiles"].([]any)) != 2 || card["org"].(map[string]any)["name"] != "Public shares" {
 		t.Errorf("preview: %v %v", meta, card)
 	}
+	header, picture := sharePicture(t, s, fmt.Sprint(meta["image_path"]), "", 200)
+	if config, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || config.Width != 1200 || config.Height != 630 {
+		t.Errorf("the picture: %v %v", config, err)
+	}
+	if header.Get("Content-Type") != "image/png" || header.Get("Cache-Control") != "public, max-age=300" || header.Get("X-Robots-Tag") != "noindex" || header.Get("Set-Cookie") != "" {
+		t.Errorf("headers of the picture: %v", header)
+	}
+	sharePicture(t, s, fmt.Sprint(meta["image_path"]), header.Get("ETag"), 304)
+	sharePicture(t, s, "/share/og/"+fmt.Sprint(share["token"]), "", 404) // the token is not its id
 	if diff := cmp.Diff(missing, nobody.call("POST", resolve, fmt.Sprintf(`{"token":%q}`, ogID), 404)); diff != "" {
 		t.Errorf("the id of the card opens the link: %s", diff)
 	}
@@ -155,6 +192,9 @@ func TestPublicShare(t *testing.T) {
 		t.Errorf("widget: %v", part)
 	}
 	c.call("PUT", board+"/share", `{"mode":"org"}`, 200)
+	if header, _ := sharePicture(t, s, fmt.Sprint(meta["image_path"]), "", 403); header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the picture of a link for the organization: %v", header)
+	}
 	for _, who := range []restClient{nobody, c} { // an API key is no session
 		for _, body := range []string{token(widget), token(share)} {
 			if got := tagOf(who.call("POST", resolve, body, 403)); got != "@svc/http/errors/ShareSignInRequiredError" {

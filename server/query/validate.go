@@ -200,13 +200,8 @@ func (q *Spec) Validate(path string) error {
 		return invalid(at("group_by"), "has %d fields; at most %d are allowed", n, MaxGroupBy)
 	}
 	for i, f := range q.GroupBy {
-		field := fmt.Sprintf("%s[%d]", at("group_by"), i)
-		if b, ok := findBuiltin(q.Source, f.Key); f.Scope == Builtin && ok && b.kind == durationField {
-			return invalid(field, "cannot be grouped by: `%s` differs in every row", f)
-		}
-		// What an equality takes is what a group takes.
-		if problem := (&Match{Field: f, Op: OpEqual, Values: []string{"1"}}).check(q.Source); problem != "" {
-			return invalid(field, "cannot be grouped by: %s", problem)
+		if problem := CheckGroup(q.Source, f); problem != "" {
+			return invalid(fmt.Sprintf("%s[%d]", at("group_by"), i), "%s", problem)
 		}
 	}
 	for i, h := range q.Having {
@@ -227,7 +222,42 @@ func (q *Spec) Validate(path string) error {
 	return nil
 }
 
-func queryName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}$`) }
+// CheckGroup says why rows of a source cannot be grouped by a field, "" when they can.
+func CheckGroup(s Source, f Field) string {
+	if b, ok := findBuiltin(s, f.Key); f.Scope == Builtin && ok && b.kind == durationField {
+		return fmt.Sprintf("cannot be grouped by: `%s` differs in every row", f)
+	}
+	// What an equality takes is what a group takes.
+	if problem := (&Match{Field: f, Op: OpEqual, Values: []string{"1"}}).check(s); problem != "" {
+		return "cannot be grouped by: " + problem
+	}
+	return ""
+}
+
+var queryName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}$`)
+
+// CheckName says why a query or formula cannot have a name, "" when it can. Formulas refer to names without regard to letter case.
+func CheckName(name string) string {
+	if !queryName.MatchString(name) {
+		return "must be a letter and up to 31 letters, digits or underscores"
+	}
+	return ""
+}
+
+// CheckFormula says what is wrong with an expression, "" when nothing is. Known has the names of the queries and of earlier formulas, in
+// lower case.
+func CheckFormula(text string, known map[string]bool) string {
+	e, err := ParseFormula(text)
+	if err != nil {
+		return "cannot be read: " + err.Error()
+	}
+	for _, operand := range e.Operands() {
+		if !known[strings.ToLower(operand)] {
+			return fmt.Sprintf("names %q, which is no query and no earlier formula", operand)
+		}
+	}
+	return ""
+}
 
 // Validate checks a request whose window NewWindow made. The error is an *Invalid, or an *apierr.Error where the contract has a tag.
 func (r *Request) Validate(breakdown bool) error {
@@ -239,8 +269,8 @@ func (r *Request) Validate(breakdown bool) error {
 	}
 	seen := map[string]bool{}
 	name := func(path, name string) error {
-		if !queryName().MatchString(name) {
-			return invalid(path, "must be a letter and up to 31 letters, digits or underscores")
+		if problem := CheckName(name); problem != "" {
+			return invalid(path, "%s", problem)
 		}
 		if lower := strings.ToLower(name); seen[lower] {
 			return invalid(path, "is the name of two: %q", name)
@@ -260,14 +290,8 @@ func (r *Request) Validate(breakdown bool) error {
 	}
 	for i, f := range r.Formulas {
 		path := fmt.Sprintf("formulas[%d]", i)
-		e, err := ParseFormula(f.Expression)
-		if err != nil {
-			return invalid(path+".expression", "cannot be read: %s", err)
-		}
-		for _, operand := range e.Operands() {
-			if !seen[strings.ToLower(operand)] {
-				return invalid(path+".expression", "names %q, which is no query and no earlier formula", operand)
-			}
+		if problem := CheckFormula(f.Expression, seen); problem != "" {
+			return invalid(path+".expression", "%s", problem)
 		}
 		if err := name(path+".name", f.Name); err != nil {
 			return err

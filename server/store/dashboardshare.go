@@ -166,9 +166,13 @@ func (s *Store) lockShare(ctx context.Context, tx *ent.Tx, org principal.OrgID, 
 }
 
 func (d *DashboardShare) event(verb string, before, after map[string]any) AuditEvent {
+	var widget any // null for the whole dashboard, as in the share itself
+	if d.Widget != "" {
+		widget = d.Widget
+	}
 	return AuditEvent{
 		Action: "dashboard_share." + verb, ResourceID: publicid.Encode(publicid.DashboardShare, d.ID), Before: before, After: after,
-		Metadata: map[string]any{"mode": d.Mode, "dashboard_id": publicid.Encode(publicid.Dashboard, d.Dashboard), "widget_id": d.Widget},
+		Metadata: map[string]any{"mode": d.Mode, "dashboard_id": publicid.Encode(publicid.Dashboard, d.Dashboard), "widget_id": widget},
 	}
 }
 

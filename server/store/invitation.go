@@ -10,6 +10,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/invitation"
 	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 )
@@ -43,7 +44,7 @@ func (i *Invitation) Pending(now time.Time) bool {
 	return i.AcceptedAt == nil && i.RevokedAt == nil && now.Before(i.ExpiresAt)
 }
 
-// CreateInvitation creates an invitation.
+// CreateInvitation creates an invitation. ErrConflict: whoever has the address is a member already.
 func (s *Store) CreateInvitation(ctx context.Context, org principal.OrgID, in NewInvitation) (Invitation, error) {
 	role, err := storedRole(in.Role)
 	if err != nil {
@@ -58,7 +59,15 @@ func (s *Store) CreateInvitation(ctx context.Context, org principal.OrgID, in Ne
 		c := tx.Invitation.Create().SetID(id).SetOrgID(string(org)).SetRole(invitation.Role(role)).SetTokenHash(in.TokenHash).
 			SetCreatedAt(s.stamp()).SetCreatedBy(string(in.CreatedBy)).SetExpiresAt(utc(in.ExpiresAt))
 		if in.Email != nil {
-			c.SetEmail(normalEmail(*in.Email))
+			email := normalEmail(*in.Email)
+			member, err := tx.Membership.Query().Where(membership.OrgID(string(org)), membership.HasUserWith(user.Email(email))).Exist(ctx)
+			if err != nil {
+				return err
+			}
+			if member {
+				return errMember
+			}
+			c.SetEmail(email)
 		}
 		row, err := c.Save(ctx)
 		if err != nil {
@@ -119,7 +128,7 @@ func (s *Store) InvitationByHash(ctx context.Context, hash string) (Invitation, 
 	return toInvitation(row), toOrganization(row.Edges.Organization), nil
 }
 
-// errMember is the conflict of an invitation that a member accepts.
+// errMember is the conflict of an invitation for a member, or that a member accepts.
 var errMember = fmt.Errorf("store: a membership %w", ErrConflict)
 
 // AcceptInvitation makes a user a member, once for each invitation. The user is an existing one, or, with create set, a new one.

@@ -37,6 +37,7 @@ type Config struct {
 	Sessions      svcv2.SessionsServiceClient
 	Organizations svcv2.OrganizationServiceClient
 	Cli           svcv2.CliServiceClient
+	Shares        svcv2.ShareServiceClient
 	Credentials   *auth.Authenticator
 	SignIn        *auth.SignIn
 	Users         Users
@@ -61,7 +62,9 @@ type Pages struct {
 	origins *http.CrossOriginProtection
 	flows   *auth.Sealer
 	views   views
-	log     *slog.Logger
+	// pictures are those of share links.
+	pictures *pictures
+	log      *slog.Logger
 }
 
 // New returns the pages.
@@ -84,6 +87,9 @@ func New(cfg Config) (*Pages, error) {
 	if p.views, err = parseViews(); err != nil {
 		return nil, err
 	}
+	if p.pictures, err = newPictures(); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -99,6 +105,7 @@ func (p *Pages) Mount(mux *http.ServeMux) {
 	mux.Handle("/cli", p.page(methods{http.MethodGet: p.showCli, http.MethodPost: p.decideCli}))
 	mux.Handle(oauth.AuthorizePath, p.page(methods{http.MethodGet: p.showConsent, http.MethodPost: p.decideConsent}))
 	mux.Handle(grantsPath, p.page(methods{http.MethodPost: p.revokeGrant}))
+	mux.Handle("/share/og/{og_id}", p.page(methods{http.MethodGet: p.sharePicture}))
 	mux.Handle(stylePath, http.HandlerFunc(serveStyle))
 }
 

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"image/png"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/auth"
 )
 
@@ -86,5 +89,52 @@ func TestViews(t *testing.T) {
 	}
 	if len(p.views) != 8 {
 		t.Errorf("%d templates, of which 8 are looked at", len(p.views))
+	}
+}
+
+// TestDrawCard: whatever a dashboard is called and however its widgets stand, there is a picture of the size that is asked for; what is
+// drawn differs with each part, and neither long texts nor tiles leave their place.
+func TestDrawCard(t *testing.T) {
+	f, err := parseFonts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tile := func(x, y, w, h float64, visualization, title, section string) *svcv2.ShareOgTile {
+		return &svcv2.ShareOgTile{X: x, Y: y, W: w, H: h, Visualization: visualization, Title: &title, Section: &section}
+	}
+	seen := map[string]string{}
+	for name, card := range map[string]*svcv2.ShareOgCard{
+		"empty":        {},
+		"title":        {Title: "Checkout"},
+		"description":  {Title: "Checkout", Description: new("Orders and payments.")},
+		"organization": {Title: "Checkout", Org: &svcv2.ShareOgOrganization{Name: "Acme"}},
+		"long":         {Title: strings.Repeat("Wide ", 2000), Description: new(strings.Repeat("x", 10_000))},
+		"odd":          {Title: "a\nb\x00\u202e 数据 😀 \xff"},
+		"one":          {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{tile(0, 0, 6, 4, "chart", "Requests", "")}},
+		"kinds": {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{
+			tile(0, 0, 4, 6, "chart", "A", ""), tile(4, 0, 4, 6, "hbar", "B", ""), tile(8, 0, 4, 6, "table", "C", ""), tile(0, 6, 4, 6, "pie", "D", ""), tile(4, 6, 4, 6, "stat", "E", ""),
+		}},
+		"sections": {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{tile(0, 0, 6, 4, "chart", "A", "one"), tile(0, 0, 6, 4, "chart", "B", "one"), tile(0, 0, 6, 4, "chart", "C", "two")}},
+		"absurd":   {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{tile(-5, -5, 1e9, 1e9, "pie", "B", ""), tile(0, 9999, 12, 10_000, "chart", "A", ""), tile(0, 0, 0, 0, "stat", "", "")}},
+	} {
+		b, err := drawCard(f, card)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		picture, err := png.Decode(bytes.NewReader(b))
+		if err != nil || picture.Bounds().Dx() != pictureWidth || picture.Bounds().Dy() != pictureHeight || len(b) > 100_000 {
+			t.Errorf("%s: %d bytes, %v", name, len(b), err)
+			continue
+		}
+		if other, twice := seen[string(b)]; twice {
+			t.Errorf("%s and %s look the same", name, other)
+		}
+		seen[string(b)] = name
+		for y := range pictureHeight { // the margin stays free
+			if name != "absurd" && (picture.At(pictureMargin-4, y) != picture.At(0, 0) || picture.At(pictureWidth-pictureMargin+4, y) != picture.At(0, 0)) {
+				t.Errorf("%s: something stands in the margin at %d", name, y)
+				break
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -64,22 +65,8 @@ func (j *job) draft(path string, d *svcv2.QueryDraft) (q query.Query, err error)
 	if q.Filter, err = j.filter(path+".where_clause", q.Source, d.GetWhereClause()); err != nil {
 		return q, err
 	}
-	if on(d, (*svcv2.QueryAddOns).GetGroupBy) {
-		for i, text := range d.GetGroupBy() {
-			if text == "none" || text == "all" {
-				continue
-			}
-			f, err := query.ParseField(q.Source, text)
-			if err != nil {
-				return q, &query.Invalid{Field: fmt.Sprintf("%s.group_by[%d]", path, i), Message: "cannot be read: " + err.Error()}
-			}
-			q.GroupBy = append(q.GroupBy, f)
-		}
-	}
-	if text := d.GetHaving(); text != "" && on(d, (*svcv2.QueryAddOns).GetHaving) {
-		if q.Having, err = having(text); err != nil {
-			return q, &query.Invalid{Field: path + ".having", Message: err.Error()}
-		}
+	if err = groups(path, d, &q.Spec); err != nil {
+		return q, err
 	}
 	q.Order.Ascending = d.GetOrderByDirection() == "asc"
 	if by := strings.TrimSpace(d.GetOrderBy()); by != "" && on(d, (*svcv2.QueryAddOns).GetOrderBy) {
@@ -90,6 +77,43 @@ func (j *job) draft(path string, d *svcv2.QueryDraft) (q query.Query, err error)
 		q.SeriesLimit = min(n, query.MaxSeriesLimit)
 	}
 	return q, nil
+}
+
+// groups reads by what a draft groups, and which groups it keeps.
+func groups(path string, d *svcv2.QueryDraft, q *query.Spec) (err error) {
+	if on(d, (*svcv2.QueryAddOns).GetGroupBy) {
+		for i, text := range d.GetGroupBy() {
+			if text == "none" || text == "all" {
+				continue
+			}
+			f, err := query.ParseField(q.Source, text)
+			if err != nil {
+				return &query.Invalid{Field: fmt.Sprintf("%s.group_by[%d]", path, i), Message: "cannot be read: " + err.Error()}
+			}
+			q.GroupBy = append(q.GroupBy, f)
+		}
+	}
+	if text := d.GetHaving(); text != "" && on(d, (*svcv2.QueryAddOns).GetHaving) {
+		if q.Having, err = having(text); err != nil {
+			return &query.Invalid{Field: path + ".having", Message: err.Error()}
+		}
+	}
+	return nil
+}
+
+// CheckGroups says which of the fields group_by and having of a draft the query language cannot read; nil when it can read both.
+func CheckGroups(path string, d *svcv2.QueryDraft) *query.Invalid {
+	q := query.Spec{Source: query.Source(d.GetDataSource())}
+	var bad *query.Invalid
+	if err := groups(path, d, &q); errors.As(err, &bad) {
+		return bad
+	}
+	for i, f := range q.GroupBy {
+		if problem := query.CheckGroup(q.Source, f); problem != "" {
+			return &query.Invalid{Field: fmt.Sprintf("%s.group_by[%d]", path, i), Message: problem}
+		}
+	}
+	return nil
 }
 
 // limit is how many groups are given: by the draft, else by its data source.

@@ -44,7 +44,11 @@ var (
 )
 
 // checker collects violations. What the .proto files say of single fields, types and enums above all, holds already.
-type checker struct{ violations []apierr.Violation }
+type checker struct {
+	violations []apierr.Violation
+	// known are the variables of the definition.
+	known []*svcv2.DashboardVariable
+}
 
 func (c *checker) fail(path, format string, args ...any) {
 	if len(c.violations) < maxViolations {
@@ -54,7 +58,7 @@ func (c *checker) fail(path, format string, args ...any) {
 
 // check judges a normalized definition as a whole and returns its stored form. The error names every field that is at fault.
 func check(def *svcv2.CreateDashboardRequest) ([]byte, error) {
-	c := &checker{}
+	c := &checker{known: def.GetVariables()}
 	c.values(def.ProtoReflect(), "")
 	c.label("name", def.GetName())
 	if len(def.GetTags()) > maxTags {

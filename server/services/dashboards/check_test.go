@@ -96,6 +96,11 @@ func TestCheck(t *testing.T) {
 			w(d, 0).DataSource.Queries[3].WhereClause = new("event.name = ")
 		},
 		"widgets[0].data_source.formulas[0].expression": func(d *definition) { w(d, 0).DataSource.Formulas[0].Expression = " " },
+		"widgets[0].data_source.formulas[0].name":       func(d *definition) { w(d, 0).DataSource.Formulas[0].Name = "a" },
+		"widgets[0].data_source.queries[1].name":        func(d *definition) { w(d, 0).DataSource.Queries[1].Name = "B C" },
+		"widgets[0].data_source.queries[2].group_by[0]": func(d *definition) { w(d, 0).DataSource.Queries[2].GroupBy = []string{"event.x"} },
+		"widgets[0].data_source.queries[0].group_by[0]": func(d *definition) { w(d, 0).DataSource.Queries[0].GroupBy[0] = "duration_ms" },
+		"widgets[0].data_source.queries[3].having":      func(d *definition) { w(d, 0).DataSource.Queries[3].Having = new("many") },
 		"widgets[0].data_source.sql":                    func(d *definition) { w(d, 0).DataSource.Sql = new("SELECT 1") },
 		"widgets[0].data_source.transform.limit":        func(d *definition) { w(d, 0).DataSource.Transform.Limit = new(0.0) },
 		"widgets[1].data_source.sql":                    func(d *definition) { w(d, 1).DataSource.Sql = new("SELECT 1") },
@@ -201,5 +206,38 @@ func TestSQL(t *testing.T) {
 		if got := len(c.violations) == 0; got != ok {
 			t.Errorf("%q: taken %v, want %v: %v", text, got, ok, c.violations)
 		}
+	}
+}
+
+// TestFormulas: an expression that cannot be computed is not saved; the violation names it.
+func TestFormulas(t *testing.T) {
+	for expression, problem := range map[string]string{
+		"A / B": "", "a*100": "", "-(C + 1.5) / $t": "", "${t} * D": "", "F1 + 1": "F1", "A / Z": `"Z"`, "A +": "ends", "A / (B": "parenthesis", "A ^ B": "expected",
+		"1..2": "no number", "$nobody * A": "expected", "A B": "not expected", strings.Repeat("(", 100) + "A": "deep", strings.Repeat("A+", 600) + "A": "1024",
+	} {
+		def := full(t)
+		def.Widgets[0].DataSource.Formulas[0].Expression = expression
+		normalize(def)
+		_, err := check(def)
+		if problem == "" {
+			if err != nil {
+				t.Errorf("%s: %v", expression, err)
+			}
+			continue
+		}
+		var e *apierr.Error
+		if !errors.As(err, &e) || e.Param != "widgets[0].data_source.formulas[0].expression" || !strings.Contains(e.Message, problem) {
+			t.Errorf("%.40s: %v, want a violation with %q", expression, err, problem)
+		}
+	}
+	// An earlier formula can be named, a later one and itself cannot; a query that is switched off stays a name.
+	def := full(t)
+	source := def.Widgets[0].DataSource
+	source.Queries[1].Enabled = new(false)
+	source.Formulas = append(source.Formulas, &svcv2.QueryFormula{Id: "g", Name: "F2", Expression: "F1 + F3", Legend: "l"}, &svcv2.QueryFormula{Id: "h", Name: "F3", Expression: "f2 * F1", Legend: "l"})
+	_, err := check(def)
+	var e *apierr.Error
+	if !errors.As(err, &e) || len(e.Violations) != 1 || e.Param != "widgets[0].data_source.formulas[1].expression" {
+		t.Errorf("a later formula: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/widget"
 )
 
 // Kinds of data sources.
@@ -98,17 +99,19 @@ func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
 	if n := len(d.GetFormulas()); n > maxQueries {
 		c.fail(path+".formulas", "has %d formulas; at most %d are allowed", n, maxQueries)
 	}
-	ids, names := map[string]bool{}, map[string]bool{}
+	ids, names := map[string]bool{}, map[string]bool{} // names in lower case, as formulas refer to them
 	unique := func(path, id, name string) {
 		c.label(path+".id", id)
-		c.label(path+".name", name)
 		if ids[id] {
 			c.fail(path+".id", "is the id of an earlier query or formula, too")
 		}
-		if names[name] {
-			c.fail(path+".name", "is the name of an earlier query or formula, too")
+		lower := strings.ToLower(name)
+		if problem := query.CheckName(name); problem != "" {
+			c.fail(path+".name", "%s", problem)
+		} else if names[lower] {
+			c.fail(path+".name", "is the name of an earlier query or formula, too, letter case aside")
 		}
-		ids[id], names[name] = true, true
+		ids[id], names[lower] = true, true
 	}
 	for i, q := range d.GetQueries() {
 		here := at(path+".queries", i)
@@ -117,10 +120,10 @@ func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
 	}
 	for i, f := range d.GetFormulas() {
 		here := at(path+".formulas", i)
-		unique(here, f.GetId(), f.GetName())
-		if strings.TrimSpace(f.GetExpression()) == "" {
-			c.fail(here+".expression", "must not be blank")
+		if problem := query.CheckFormula(widget.ReadableFormula(f.GetExpression(), c.known), names); problem != "" {
+			c.fail(here+".expression", "%s", problem)
 		}
+		unique(here, f.GetId(), f.GetName()) // after its expression, which cannot name it
 	}
 }
 
@@ -164,6 +167,9 @@ func (c *checker) asked(path string, q *svcv2.QueryDraft) {
 		if _, err := query.ParseWhere(source, clause); err != nil {
 			c.fail(path+".where_clause", "cannot be read: %s", err)
 		}
+	}
+	if bad := widget.CheckGroups(path, q); bad != nil {
+		c.fail(bad.Field, "%s", bad.Message)
 	}
 }
 

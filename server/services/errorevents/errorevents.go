@@ -46,16 +46,12 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 	if err != nil {
 		return nil, err
 	}
-	limit, err := paging.Limit(req.Limit)
-	if err != nil {
-		return nil, err
-	}
-	offset, err := paging.ParseOffset(req.Cursor)
+	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	filters := toFilters(req.GetFilters())
-	rows, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, req.GetOrderBy(), offset, limit+1).Over(window))
+	rows, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, req.GetOrderBy(), page.Offset, page.Want()).Over(window))
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +59,11 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 	if err != nil {
 		return nil, err
 	}
-	res := &svcv2.SearchErrorEventsResponse{Object: "list", HasMore: len(rows) > limit, Totals: &svcv2.ErrorEventTotals{
+	rows, next := paging.Cut(page, rows)
+	res := &svcv2.SearchErrorEventsResponse{Object: "list", HasMore: next != nil, NextCursor: next, Totals: &svcv2.ErrorEventTotals{
 		Occurrences: float64(totals.Occurrences), EstimatedOccurrences: totals.Estimated, Fingerprints: int32(totals.Groups),
 		NoExceptionCount: float64(totals.NoException), AffectedServicesCount: int32(totals.Services), AffectedTracesCount: float64(totals.Traces),
 	}}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatOffset(offset + limit)
-		res.NextCursor = &next
-	}
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row))
 	}

@@ -51,15 +51,12 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	res := &svcv2.SearchLogsResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		last := rows[limit-1]
-		next := paging.FormatLog(paging.LogKey{
+	rows, next := paging.CutAfter(limit, rows, func(last query.LogRow) string {
+		return paging.FormatLog(paging.LogKey{
 			Timestamp: last.Timestamp, Service: last.ServiceName, TraceID: last.TraceID, SpanID: last.SpanID, Record: last.Record, Copy: last.Copy,
 		})
-		res.NextCursor = &next
-	}
+	})
+	res := &svcv2.SearchLogsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		p, err := toProto(row)
 		if err != nil {

@@ -38,6 +38,9 @@ func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitat
 	i, err := s.store.CreateInvitation(ctx, caller.Org, store.NewInvitation{
 		Email: req.Email, Role: role, TokenHash: s.hasher.Hash(token), ExpiresAt: s.now().Add(invitationLifetime), CreatedBy: caller.User,
 	})
+	if errors.Is(err, store.ErrConflict) {
+		return nil, apierr.New(apierr.InvalidRequest, "`email` is the address of somebody who is a member of this organization already.", apierr.Param("email"), apierr.Cause(err))
+	}
 	if err != nil {
 		return nil, failure(ctx, err)
 	}

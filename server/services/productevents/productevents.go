@@ -91,13 +91,10 @@ func (s *Service) SearchProductEvents(ctx context.Context, req *svcv2.SearchProd
 	if err != nil {
 		return nil, err
 	}
-	res := &svcv2.SearchProductEventsResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		last := rows[limit-1]
-		next := paging.FormatEvent(paging.EventKey{Timestamp: last.Timestamp, Record: last.Record, Copy: last.Copy})
-		res.NextCursor = &next
-	}
+	rows, next := paging.CutAfter(limit, rows, func(last query.ProductEventRow) string {
+		return paging.FormatEvent(paging.EventKey{Timestamp: last.Timestamp, Record: last.Record, Copy: last.Copy})
+	})
+	res := &svcv2.SearchProductEventsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		res.Data = append(res.Data, toEvent(row))
 	}

@@ -82,12 +82,10 @@ func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSes
 	if err != nil {
 		return nil, err
 	}
-	res := &svcv2.SearchSessionReplaysResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		next := paging.FormatSession(paging.SessionKey{Start: rows[limit-1].StartTime, SessionID: rows[limit-1].SessionID})
-		res.NextCursor = &next
-	}
+	rows, next := paging.CutAfter(limit, rows, func(last query.SessionRow) string {
+		return paging.FormatSession(paging.SessionKey{Start: last.StartTime, SessionID: last.SessionID})
+	})
+	res := &svcv2.SearchSessionReplaysResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	recorded, err := s.recorded(ctx, org, rows)
 	if err != nil {
 		return nil, err

@@ -41,13 +41,10 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 			return nil, err
 		}
 	}
-	res := &svcv2.SearchTracesResponse{Object: "list", HasMore: len(rows) > limit}
-	if res.HasMore {
-		rows = rows[:limit]
-		last := rows[limit-1]
-		next := paging.FormatTrace(paging.TraceKey{Start: last.Start, TraceID: last.TraceID})
-		res.NextCursor = &next
-	}
+	rows, next := paging.CutAfter(limit, rows, func(last query.TraceRow) string {
+		return paging.FormatTrace(paging.TraceKey{Start: last.Start, TraceID: last.TraceID})
+	})
+	res := &svcv2.SearchTracesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		res.Data = append(res.Data, toSummary(row))
 	}

@@ -86,16 +86,13 @@ func checkPart(start, end *timestamppb.Timestamp) error {
 }
 
 func toSkeleton(ask query.Skeleton, extent query.TraceExtentRow, rows []query.SkeletonRow) *svcv2.TraceSkeleton {
+	rows, next := paging.CutAfter(ask.Limit, rows, func(last query.SkeletonRow) string {
+		return paging.FormatSpan(paging.SpanKey{Start: last.Timestamp, SpanID: last.SpanID})
+	})
 	p := &svcv2.TraceSkeleton{
 		Id: ask.TraceID, Object: "trace_skeleton", StartTime: timestamppb.New(extent.Start), EndTime: timestamppb.New(extent.End),
 		DurationMs: milliseconds(extent.End.Sub(extent.Start)), SpanCount: int32(extent.SpanCount), ServiceCount: int32(extent.ServiceCount),
-		ErrorCount: int32(extent.ErrorCount), HasMore: len(rows) > ask.Limit,
-	}
-	if p.HasMore {
-		rows = rows[:ask.Limit]
-		last := rows[len(rows)-1]
-		next := paging.FormatSpan(paging.SpanKey{Start: last.Timestamp, SpanID: last.SpanID})
-		p.NextCursor = &next
+		ErrorCount: int32(extent.ErrorCount), HasMore: next != nil, NextCursor: next,
 	}
 	services, names := dictionary{}, dictionary{}
 	p.Spans = make([]*svcv2.SkeletonSpan, len(rows))
