@@ -36,6 +36,7 @@ func sendActivity(t *testing.T, p *testkit.Process, path string, body []byte, he
 // TestActivityIsKept sends to every endpoint that is not OTLP, kills the server as soon as it has acknowledged, and reads the rows back
 // from the restarted one: each is there once.
 func TestActivityIsKept(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
 	now := time.Now().UTC().Add(-time.Minute).Format("2006-01-02 15:04:05.000")

@@ -53,6 +53,7 @@ type visit struct {
 // reads everything back that the page sent to the other origin with the public key: spans, session, timeline, and a recording that
 // rrweb's player plays.
 func TestBrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t, os.Getenv("SVC_TEST_REQUIRE_CHROMIUM") == "1")
 	dir := npmInstall(t, "browser", "playwright-core")
 	built := t.TempDir()

@@ -39,6 +39,7 @@ var unauthenticated = clientFailure{Code: "Unauthenticated", Tag: "@svc/http/v2/
 // TestTypeScriptClient generates a TypeScript client from the definitions, compiles it, and pages through API keys over Connect and
 // gRPC; a refused key shows the typed detail of the error.
 func TestTypeScriptClient(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "TypeScript client")
 	createKey(t, s, "traces:read")
 	dir := workspace(t, "connect-ts", "@connectrpc/connect-node")
@@ -62,6 +63,7 @@ func TestTypeScriptClient(t *testing.T) {
 
 // TestGoClient does the same in Go, in a module of its own that knows nothing of this one.
 func TestGoClient(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Go client")
 	createKey(t, s, "traces:read")
 	dir := t.TempDir()

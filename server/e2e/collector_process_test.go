@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -31,15 +32,25 @@ func collectorBinary(t *testing.T) string {
 	return filepath.Join(root, ".cache", "bin", "otelcol")
 }
 
-// freeAddr is an address that nobody listened on just now: the Collector cannot tell which port it was given.
-func freeAddr(t *testing.T) string {
+// nextPort starts below the ports that the kernel gives to clients (from 32768 on), elsewhere in each process.
+var nextPort atomic.Int32
+
+func init() { nextPort.Store(int32(20000 + os.Getpid()*64%12000)) }
+
+// freeAddress is an address that nobody listens on: for programs that take a port and cannot tell which one they were given. A port of
+// the kernel's choice could be some connection's by the time the program listens.
+func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20000+nextPort.Add(1)%12000))
+		if err != nil {
+			continue
+		}
+		defer l.Close()
+		return l.Addr().String()
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free between 20000 and 32000")
+	return ""
 }
 
 func collectorConfig(exporters []*collectorExporter, key string) string {

@@ -27,6 +27,7 @@ type collectorExporter struct {
 // refuses some requests and cuts others. Everything that the Collector received is stored, and svc_ingest_items_total says so; twice only
 // where the answer was cut after the server had acknowledged.
 func TestCollector(t *testing.T) {
+	t.Parallel()
 	binary := collectorBinary(t)
 	server := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	exporters := []*collectorExporter{
@@ -49,6 +50,7 @@ func TestCollector(t *testing.T) {
 // TestCollectorWaits lets the Collector meet the server's own refusals: the warehouse stands still until the organization's share of the
 // queue is full. The Collector waits as long as it is told, over HTTP and gRPC, and hands over everything once, when there is room again.
 func TestCollectorWaits(t *testing.T) {
+	t.Parallel()
 	binary := collectorBinary(t)
 	server := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"), "--queue-max-bytes", "1MiB", "--queue-segment-bytes", "64KiB")
 	exporters := []*collectorExporter{
@@ -92,7 +94,7 @@ func (e *collectorExporter) through(t *testing.T, server *testkit.Process, plan 
 	if e.kind == "otlp_grpc" {
 		upstream = server.OTLPGRPCAddr
 	}
-	e.receiver = freeAddr(t)
+	e.receiver = freeAddress(t)
 	e.proxy = startFaultProxy(t, upstream, plan...)
 }
 

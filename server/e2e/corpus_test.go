@@ -20,6 +20,7 @@ const maxServerMemory = 1 << 30
 
 // TestCorpus sends every bad request to a real server, and reads back from the warehouse what was stored: exactly what is said to be.
 func TestCorpus(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := testkit.StartProcess(t, dir)
 	target := corpus.NewTarget(strings.TrimPrefix(p.IngestURL, "http://"), p.OTLPGRPCAddr, p.PrivateKey)

@@ -29,6 +29,7 @@ const countWidget = `{"id":"count","visualization":"stat","data_source":{"kind":
 
 // TestDashboardData: data of a stored widget, a preview, the values of a variable and an inspection, through REST, and none of it to others.
 func TestDashboardData(t *testing.T) {
+	t.Parallel()
 	mine, theirs := testkit.Shared(t).NewOrganization(t, "Data mine"), testkit.Shared(t).NewOrganization(t, "Data theirs")
 	seedTelemetry(t, mine)
 	c, other := restClient{t, mine, mine.APIKey}, restClient{t, theirs, theirs.APIKey}

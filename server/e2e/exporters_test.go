@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,9 +78,14 @@ func installJS(t *testing.T) string {
 	return npmInstall(t, "otel-js", "@opentelemetry/api")
 }
 
+// npmLock keeps tests that run at the same time from installing one folder twice.
+var npmLock sync.Mutex
+
 // npmInstall lays the packages of a folder's lock file into it, unless probe, one of them, is there.
 func npmInstall(t *testing.T, folder, probe string) string {
 	t.Helper()
+	npmLock.Lock()
+	defer npmLock.Unlock()
 	dir, err := filepath.Abs(folder)
 	if err != nil {
 		t.Fatal(err)

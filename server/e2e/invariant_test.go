@@ -120,6 +120,7 @@ func sendEverything(t *testing.T, p *testkit.Process, run string, seed int) {
 // TestAcceptedIsStored holds the promise of the counters over a whole life: every signal, both doors, partial success, sampling, an engine
 // that hangs and a kill in between. In each run accepted is stored and refused, over all runs it is what the warehouse and the usage say.
 func TestAcceptedIsStored(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
 	if out, err := testkit.Command(t, "admin", "sampling", "set", "--trace-sample-ratio", "0.5", "--data-dir", dir).CombinedOutput(); err != nil {

@@ -24,6 +24,7 @@ var killRounds = flag.Int("kill-rounds", 3, "rounds of TestKillLosesNothing; the
 // TestKillLosesNothing kills the whole process group (server and engine) at a random moment under load, starts again, and repeats that:
 // everything that was acknowledged is stored, and nothing is stored twice.
 func TestKillLosesNothing(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d, %d rounds", seed, *killRounds)

@@ -178,8 +178,13 @@ func (x *matrix) key(s *testkit.Server, scopes ...string) string {
 // TestMatrix: every operation × every credential that may not, every identifier of another organization, and every kind of bad input,
 // over REST and Connect. The answer is always one that the operation's own list of errors has.
 func TestMatrix(t *testing.T) {
-	t.Run("SQLite", func(t *testing.T) { runMatrix(t, newMatrix(t, testkit.Shared(t))) })
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		runMatrix(t, newMatrix(t, testkit.Shared(t)))
+	})
 	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
 		database := pgtest.Start(t).NewDatabase(t)
 		runMatrix(t, newMatrix(t, testkit.Start(t, func(c *config.Config) { c.DatabaseURL = config.DSN(database) })))
 	})

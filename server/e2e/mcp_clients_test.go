@@ -68,6 +68,7 @@ func mcpCredentials(t *testing.T, s *testkit.Server) []string {
 
 // TestMCPClientsGo: the official Go SDK, at every version of the protocol that it speaks, with every kind of credential.
 func TestMCPClientsGo(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "MCP clients, Go")
 	for i, credential := range mcpCredentials(t, s) {
 		for _, version := range sdk.SupportedProtocolVersions() {
@@ -113,6 +114,7 @@ func TestMCPClientsGo(t *testing.T) {
 
 // TestMCPClientsTypeScript: the official TypeScript SDKs, the older by its handshake, the newer by discovery, with every kind of credential.
 func TestMCPClientsTypeScript(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "MCP clients, TypeScript")
 	out := node(t, ".", append([]string{"clients.mjs", s.BaseURL + "/mcp"}, mcpCredentials(t, s)...)...)
 	var seen []map[string]map[string]any

@@ -58,6 +58,7 @@ var suiteTotal = regexp.MustCompile(`Total: (\d+) passed`)
 // TestMCPConformance: every scenario that the suite requires of a server in a revision of the protocol. Those that test what the server does not offer are named in
 // mcp-js/not-applicable-*.yaml with the reason.
 func TestMCPConformance(t *testing.T) {
+	t.Parallel()
 	s := testkit.Start(t, nil, func(o *app.Options) { o.MCPFixtures = mcpFixtures })
 	at := withKeys(t, s)
 	for revision, least := range map[string]int{"2025-11-25": 59, "2026-07-28": 161} {
@@ -81,6 +82,7 @@ func TestMCPConformance(t *testing.T) {
 
 // TestOAuthConformance: the suite's scenarios for an authorization server: its metadata, and a grant that a person approves.
 func TestOAuthConformance(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "OAuth conformance")
 	client := newWaitingProgram(t).register(t, s.BaseURL+"/register", "Conformance")
 	_, port, err := net.SplitHostPort(freeAddress(t))

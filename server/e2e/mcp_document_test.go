@@ -34,6 +34,7 @@ func trustTests() (remove func(), err error) {
 
 // TestOAuthPublishedClient: a program that registers nowhere, but publishes its metadata at its client_id, is shown by the host of that address, and gets a token.
 func TestOAuthPublishedClient(t *testing.T) {
+	t.Parallel()
 	s := testkit.Start(t, nil, func(o *app.Options) { o.Egress = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
 	program := newWaitingProgram(t)
 	publisher := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

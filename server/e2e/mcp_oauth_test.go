@@ -107,6 +107,7 @@ var challengeForm = regexp.MustCompile(`^Bearer resource_metadata="([^"]+)", sco
 // TestOAuthGoClient: from the 401 of the MCP server, by golang.org/x/oauth2 and the Go SDK, through a browser, to a tool, a refresh, and the
 // person who takes it back. The person has two organizations and chooses the second.
 func TestOAuthGoClient(t *testing.T) {
+	t.Parallel()
 	first := testkit.Shared(t).NewOrganization(t, "OAuth first")
 	s := testkit.Shared(t).NewOrganization(t, "OAuth second")
 	st := openStore(t, s)
@@ -262,6 +263,7 @@ func TestOAuthGoClient(t *testing.T) {
 
 // TestOAuthTypeScriptSDK: the official TypeScript SDK does all of it by itself, but for the browser.
 func TestOAuthTypeScriptSDK(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "OAuth TypeScript")
 	dir := npmInstall(t, "mcp-js", "@modelcontextprotocol/conformance")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -55,6 +55,7 @@ func suggested(t *testing.T, text, tool string) map[string]any {
 // TestMCPScenarios walks the paths of the prompts without a model, over the demo's planted faults: within five calls and 25,000 characters the texts say what
 // happened, with figures.
 func TestMCPScenarios(t *testing.T) {
+	t.Parallel()
 	p := testkit.StartProcess(t, t.TempDir()+"/data")
 	yesterday := time.Now().UTC().Truncate(24 * time.Hour).Add(-24 * time.Hour)
 	starts := map[string]time.Time{}

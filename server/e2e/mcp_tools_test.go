@@ -93,6 +93,7 @@ func schemaOf(t *testing.T, name string, doc map[string]any) *jsonschema.Schema 
 // TestMCPTools calls every tool that is listed on the demo's data: structured content fits the output schema, the text keeps its layout and its budget, what
 // it suggests can be called, and bad arguments are told by their names.
 func TestMCPTools(t *testing.T) {
+	t.Parallel()
 	p := testkit.StartProcess(t, t.TempDir()+"/data")
 	cmd := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--hours", "0.5", "--output", "json", "--seed", "7")
 	cmd.Env = append(cmd.Environ(), "SVC_INGEST_KEY="+p.PrivateKey)

@@ -44,6 +44,7 @@ func TestOpenAPILinters(t *testing.T) {
 // TestOpenAPIClients makes a client of the document with two generators that know nothing of each other, compiles what they wrote
 // strictly, and lists API keys and dashboards with it.
 func TestOpenAPIClients(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "OpenAPI clients")
 	createKey(t, s, "traces:read")
 	keys := restClient{t, s, s.APIKey}

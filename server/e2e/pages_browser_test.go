@@ -77,6 +77,7 @@ func signInSteps(email, password string) []step {
 
 // TestPagesInBrowser: signing in, joining and confirming as a person does it, each page in light and dark, wide and on a phone.
 func TestPagesInBrowser(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Browser pages")
 	admin := restClient{t, s, s.APIKey}
 	email := fmt.Sprintf("grace.hopper.%d@research.example.com", time.Now().UnixNano())
@@ -187,6 +188,7 @@ func startProvider(t *testing.T, args ...string) (issuer string, register func(r
 // TestOIDCInBrowser signs in with a certified provider by others, as the whole way is in a browser: who is invited joins, who is known by
 // a verified address is the same user, who is neither gets nothing, and a provider that is away keeps nobody from using a password.
 func TestOIDCInBrowser(t *testing.T) {
+	t.Parallel()
 	chromium(t, os.Getenv("SVC_TEST_REQUIRE_CHROMIUM") == "1")
 	for _, claims := range []string{"userinfo", "id-token"} {
 		t.Run(claims, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -331,6 +330,7 @@ func TestPageNext(t *testing.T) {
 
 // TestPageHTTPS: behind https the cookies are bound to the host and never sent in clear, and forms of the public address are ours.
 func TestPageHTTPS(t *testing.T) {
+	t.Parallel()
 	address := freeAddress(t)
 	s := testkit.Start(t, func(c *config.Config) { c.PublicURL, c.APIAddr = "https://svc.example.test", address })
 	v := newVisitor(t, "http://"+address)
@@ -344,17 +344,6 @@ func TestPageHTTPS(t *testing.T) {
 	if c := got.cookie("session"); got.StatusCode != 303 || c == nil || c.Name != "__Host-svc_session" || !c.Secure {
 		t.Errorf("sign-in behind a proxy: %d %+v", got.StatusCode, c)
 	}
-}
-
-// freeAddress is one that nobody listens on, for servers whose own word is a public URL.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // TestPageThrottle: guessing passwords on the page is bounded as it is at the API, and the wait is told.
@@ -379,6 +368,7 @@ func TestPageThrottle(t *testing.T) {
 
 // TestInvitationPage: the link shows what it offers; a new person, a person with an account and a signed-in one can join.
 func TestInvitationPage(t *testing.T) {
+	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "Invitation <page>")
 	admin := restClient{t, s, s.APIKey}
 	invite := func(body string) string {

@@ -94,6 +94,7 @@ const segmentHead = 64
 // TestGracefulStopLosesNothing stops the server under load: requests under way end, what was acknowledged is flushed before the exit, and
 // nothing of it is left to the next start or stored twice by it. SIGINT goes to the whole process group, as Ctrl-C does.
 func TestGracefulStopLosesNothing(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name  string
 		group bool

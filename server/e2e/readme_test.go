@@ -19,6 +19,7 @@ var readmeBlock = regexp.MustCompile("(?s)<!-- run(?:: ([^\n]*?))? -->\n```sh\n(
 // TestReadme runs the README's commands as written, in their order, in one shell session each. Only the addresses, the path of the
 // program and the keys are those of the test's server.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
