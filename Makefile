@@ -7,6 +7,8 @@ MAKEFLAGS += --no-print-directory
 BIN    := $(CURDIR)/.cache/bin
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+# Without paths of this clone in them, packages are compiled once for all clones of a machine, and binaries do not say where they were built.
+export GOFLAGS += -trimpath
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # Its dependencies clash with the other tools', so it is installed by version.
