@@ -47,7 +47,24 @@ which migrates it.`
 	}
 	settings(status, placeKeys()...)
 	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.AddCommand(up, status)
+	backfill := &cobra.Command{
+		Use: "backfill", Short: "Show what older versions stored in the tables that later ones added", Args: args(cobra.NoArgs),
+		Long: `Show what older versions stored in the tables that later ones added.
+
+Groups of errors, calls of databases and queues, and keys of product events are in tables of their own, which are fed as telemetry is stored. This
+command adds what was stored before they were made, and nothing twice. 'svc serve' does it by itself with the embedded engine; with a
+ClickHouse server run it once after an upgrade, on one machine. It can be broken off and run again.`,
+		Example: "  svc migrate backfill --warehouse-url clickhouse://svc@clickhouse:8123/svc",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.load(cmd)
+			if err != nil {
+				return err
+			}
+			return c.migrateBackfill(cmd.Context(), cfg)
+		},
+	}
+	settings(backfill, placeKeys()...)
+	cmd.AddCommand(up, status, backfill)
 	return cmd
 }
 
@@ -76,6 +93,22 @@ func (c *cli) migrateWarehouse(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	fmt.Fprintln(c.stderr, "svc: the warehouse is up to date")
+	return nil
+}
+
+func (c *cli) migrateBackfill(ctx context.Context, cfg config.Config) error {
+	if err := warehouseRuns(ctx, cfg); err != nil {
+		return err
+	}
+	w, err := app.OpenWarehouse(ctx, cfg, app.Options{Logger: logger(c.stderr, cfg)})
+	if err != nil {
+		return err
+	}
+	hours, err := w.Backfill(ctx)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stderr, "svc: gone through %d hours that were stored before\n", hours)
 	return nil
 }
 

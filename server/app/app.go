@@ -105,6 +105,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		{"Opening the ingest queue", a.openIngest},
 		{"Opening the API", a.openAPI},
 		{"Watching for deleted organizations", a.openPurge},
+		{"Looking for what older versions stored", a.openBackfill},
 		{"Checking for a first start", a.bootstrap},
 	} {
 		opts.Progress(step.name)

@@ -10,9 +10,10 @@ import (
 
 const (
 	// weightedMinutes is the migration that made service_minutes all that the query engine reads of it, coarseRollups the one that added the
-	// rollups for long windows.
+	// rollups for long windows, serviceSeries the one that added the minutes of one service.
 	weightedMinutes = "0006_weighted_minutes.sql"
 	coarseRollups   = "0007_coarse_rollups.sql"
+	serviceSeries   = "0011_service_series.sql"
 	// firstMigrations is how long the migrations of a new warehouse take at most.
 	firstMigrations = 10 * time.Minute
 )
@@ -29,7 +30,7 @@ func (a *App) rollups(ctx context.Context) query.Rollups {
 }
 
 func rollupsOf(statuses []warehouse.MigrationStatus) query.Rollups {
-	return query.Rollups{Minutes: rollupOf(statuses, weightedMinutes), Coarse: rollupOf(statuses, coarseRollups)}
+	return query.Rollups{Minutes: rollupOf(statuses, weightedMinutes), Coarse: rollupOf(statuses, coarseRollups), Series: rollupOf(statuses, serviceSeries)}
 }
 
 // rollupOf is the rollup that a migration added.

@@ -20,7 +20,7 @@ func TestRollupsOf(t *testing.T) {
 	}{
 		"none": {nil, query.Rollups{}},
 		"new": {
-			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, at.Add(time.Second)), step(coarseRollups, at.Add(time.Second))},
+			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, at.Add(time.Second)), step(coarseRollups, at.Add(time.Second)), step(serviceSeries, at.Add(time.Second))},
 			query.AllRollups(),
 		},
 		"upgraded": {

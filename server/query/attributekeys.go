@@ -5,7 +5,7 @@ import "fmt"
 // AttributeKeyList asks which attribute keys were sent in the hours of a window.
 type AttributeKeyList struct {
 	Window Window
-	// Signal is traces, logs or metrics; Scope is resource, span, log, metric, event or link, or nil for all.
+	// Signal is traces, logs, metrics or product_events; Scope is resource, span, log, metric, event or link, or nil for all.
 	Signal string
 	Scope  *string
 	// Search is text that the key contains, letter case ignored.

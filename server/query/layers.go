@@ -13,6 +13,7 @@ type layer struct {
 }
 
 func serviceMinutes() layer      { return layer{"service_minutes", "Minute", time.Minute} }
+func serviceSeries() layer       { return layer{"service_series", "Minute", time.Minute} }
 func organizationMinutes() layer { return layer{"organization_minutes", "Minute", time.Minute} }
 func logMinutes() layer          { return layer{"log_minutes", "Minute", time.Minute} }
 func serviceHours() layer        { return layer{"service_hours", "Hour", time.Hour} }

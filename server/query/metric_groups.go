@@ -39,7 +39,7 @@ FROM
 )
 WHERE isFinite(ifNull(Value, nan))`, m.valued(m.rows))
 	}
-	limit := r.b.bind("limit", "UInt32", int64(seriesLimit(r.q)))
+	limit := r.b.bind("limit", "UInt32", int64(readSeries(r.q)))
 	var shown, columns, merged []string
 	for i := range r.keys {
 		shown = append(shown, fmt.Sprintf("if(Other, '', toString(Label%[1]d)) AS Shown%[1]d", i+1))
@@ -52,19 +52,26 @@ WHERE isFinite(ifNull(Value, nan))`, m.valued(m.rows))
 	if m.additive {
 		rank = "sum"
 	}
+	best, passes, first, held := "isFinite(ifNull(Value, nan))", "", "", "isNotNull(Best)"
+	if len(r.q.Having) > 0 {
+		condition := r.b.having(r.q, "Value")
+		best += " AND " + condition
+		passes = fmt.Sprintf(", %s AS Passes", r.q.passing(r.w, r.bucket, condition, r.q.Aggregation.countLike()))
+		first, held = "Passes DESC, ", "countIf(isFinite(ifNull(Value, nan))) > 0"
+	}
 	// The groups are ranked by their values, those beyond the limit are merged: of what their values are made, which for quantiles is
 	// more than the values.
-	ranked := fmt.Sprintf(`SELECT %[1]s, Parts, row_number() OVER (ORDER BY Best DESC, %[1]s) > %[2]s AS Other
+	ranked := fmt.Sprintf(`SELECT %[1]s, Parts, row_number() OVER (ORDER BY %[8]sBest DESC, %[1]s) > %[2]s AS Other
 FROM
 (
-SELECT %[1]s, groupArray((Bucket, %[3]s)) AS Parts, %[4]s(if(isFinite(ifNull(Value, nan)), Value, NULL)) AS Best
+SELECT %[1]s, groupArray((Bucket, %[3]s)) AS Parts, %[4]s(if(%[6]s, Value, NULL)) AS Best%[7]s
 FROM
 (
 %[5]s
 )
 GROUP BY %[1]s
-HAVING isNotNull(Best)
-)`, r.labels(), limit, strings.Join(columns, ", "), rank, m.valued(m.rows))
+HAVING %[9]s
+)`, r.labels(), limit, strings.Join(columns, ", "), rank, m.valued(m.rows), best, passes, first, held)
 	merging := fmt.Sprintf(`SELECT tupleElement(Part, 1) AS Bucket, Other, %s,
     %s
 FROM
@@ -95,8 +102,8 @@ func (r *metricRead) breakdown(m metricMeasure) string {
 		order = append(order, ordered...)
 	}
 	c := conditions{"isFinite(ifNull(Value, nan))"}
-	for _, h := range r.q.Having {
-		c.add("Value %s %s", h.Op, r.b.next("having", "Float64", h.Value))
+	if len(r.q.Having) > 0 {
+		c.add("%s", r.b.having(r.q, "Value"))
 	}
 	return fmt.Sprintf(`SELECT %s AS GroupKey, assumeNotNull(Value) AS Value, sum(assumeNotNull(Value)) OVER () AS Total, count() OVER () AS Groups
 FROM

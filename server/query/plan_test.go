@@ -17,6 +17,7 @@ func planCases() []planCase {
 	return []planCase{
 		{name: "count", text: "count|traces||"},
 		{name: "rollup", text: "p95_duration|traces|service.name = caller-value AND env != caller-value|service.version", edit: func(q *Spec) { q.Rollups.Minutes.Complete = true }},
+		{name: "rollup_service", text: "p95_duration|traces|service.name = caller-value|", edit: func(q *Spec) { q.Rollups = AllRollups() }},
 		{name: "rollup_breakdown", text: "error_rate|traces||service.name", breakdown: true, edit: func(q *Spec) { q.Rollups = AllRollups() }},
 		{name: "rollup_organization", text: "p95_duration|traces|env = caller-value|", edit: func(q *Spec) { q.Rollups = AllRollups() }},
 		{name: "rollup_operations", text: "avg_duration|traces|service.name = caller-value AND http.status_code >= 500|span.name", breakdown: true, edit: func(q *Spec) { q.Rollups = AllRollups() }},
@@ -107,10 +108,15 @@ func TestRollupIsChosen(t *testing.T) {
 		{"rate|traces|env = prod|", day, time.Minute, time.Time{}, "organization_minutes"},
 		{"p95_duration|traces||", day, time.Minute, time.Time{}, "organization_minutes"},
 		{"p95_duration|traces||", day, 90 * time.Second, time.Time{}, "spans"},
+		{"p95_duration|traces|service.name = a|", day, time.Minute, time.Time{}, "service_series"},
+		{"p95_duration|traces|service.name = a AND env = prod|service.version", day, time.Minute, time.Time{}, "service_series"},
+		{"p95_duration|traces|service.name != a|", day, time.Minute, time.Time{}, "service_minutes"},
+		{"p95_duration|traces|service.name = a OR env = prod|", day, time.Minute, time.Time{}, "service_minutes"},
+		{"p95_duration|traces|service.name = a|", day, time.Hour, time.Time{}, "service_hours"},
 		{"rate|traces|version = 1|", day, time.Minute, time.Time{}, "service_minutes"},
 		{"p99_duration|traces|is_entry|", day, 0, time.Time{}, "service_hours"},
 		{"avg_duration|traces|NOT (service = a OR namespace exists)|", day, 0, time.Time{}, "service_hours"},
-		{"avg_duration|traces|service = a|service.version", Window{Start: at.Add(10 * time.Minute), End: at.Add(50 * time.Minute)}, 0, time.Time{}, "service_minutes"},
+		{"avg_duration|traces|service = a|service.version", Window{Start: at.Add(10 * time.Minute), End: at.Add(50 * time.Minute)}, 0, time.Time{}, "service_series"},
 		{"count|traces||service.name", Window{Start: at.Add(time.Second), End: at.Add(2 * time.Hour)}, time.Hour, time.Time{}, "service_hours"},
 		{"count|traces||service.name", Window{Start: at.Add(time.Second), End: at.Add(time.Hour)}, time.Minute, time.Time{}, "spans"},
 		{"count|traces||service.name", day, 30 * time.Second, time.Time{}, "spans"},
@@ -135,7 +141,7 @@ func TestRollupIsChosen(t *testing.T) {
 	} {
 		q := planCase{text: tc.text}.spec()
 		since := Rollup{Complete: true, Since: tc.since}
-		q.Rollups = Rollups{Minutes: since, Coarse: since}
+		q.Rollups = Rollups{Minutes: since, Coarse: since, Series: since}
 		p, err := PlanTimeseries(q, tc.window, tc.bucket)
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +149,7 @@ func TestRollupIsChosen(t *testing.T) {
 		if p.Reads != tc.want {
 			t.Errorf("%s in %s: reads %s, want %s", tc.text, tc.window.End.Sub(tc.window.Start), p.Reads, tc.want)
 		}
-		q.Rollups.Coarse = Rollup{}
+		q.Rollups.Coarse, q.Rollups.Series = Rollup{}, Rollup{}
 		if p, _ := PlanTimeseries(q, tc.window, tc.bucket); p.Reads != "service_minutes" && p.Reads != rowsOf(q.Source).table {
 			t.Errorf("%s reads %s, which is not complete", tc.text, p.Reads)
 		}

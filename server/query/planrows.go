@@ -109,9 +109,9 @@ func planRows(q *Spec, w Window, bucket time.Duration) Plan {
 func (b *builder) plan(q *Spec, w Window, table, at string, c conditions, keys []string, value string, bucket time.Duration) Plan {
 	p := Plan{Additive: q.Aggregation.Additive(), Zero: q.Aggregation.countLike(), PerSecond: q.Aggregation.Func == Rate, Reads: table}
 	if bucket == 0 {
-		p.SQL = b.breakdownSQL(q, table, c, keys, value)
+		p.SQL = b.breakdownSQL(q, w, table, c, keys, value)
 	} else {
-		p.SQL = b.timeseriesSQL(q, table, at, c, keys, value, bucket)
+		p.SQL = b.timeseriesSQL(q, w, table, at, c, keys, value, bucket)
 		if p.SeriesLimit = seriesLimit(q); len(keys) > 0 {
 			p.Quick = quickSQL(table, b.bucketOf(at), c, keys, value, w.rows(bucket, p.SeriesLimit))
 		}
@@ -130,7 +130,7 @@ func named(prefix string, expressions []string) (list string, names []string) {
 	return strings.Join(items, ",\n        "), names
 }
 
-func (b *builder) timeseriesSQL(q *Spec, table, at string, c conditions, keys []string, value string, bucket time.Duration) string {
+func (b *builder) timeseriesSQL(q *Spec, w Window, table, at string, c conditions, keys []string, value string, bucket time.Duration) string {
 	start := b.bucketSQL(at, bucket)
 	if len(keys) == 0 {
 		return fmt.Sprintf(`SELECT
@@ -143,27 +143,28 @@ GROUP BY Bucket`, start, value, table, c.clause(0))
 	}
 	// The groups are ranked in a read of their own: the states of a million groups times the buckets would not fit.
 	list, names := named("Top", keys)
-	limit := b.bind("limit", "UInt32", int64(seriesLimit(q)))
+	limit := b.bind("limit", "UInt32", int64(readSeries(q)))
 	ranked := fmt.Sprintf(`SELECT
         %s
     FROM %s%s
     GROUP BY %s
     ORDER BY %s DESC, %s
     LIMIT %s`, list, table, c.clause(4), strings.Join(names, ", "), value, strings.Join(names, ", "), limit)
-	if !q.Aggregation.Additive() {
+	if len(q.Having) > 0 || !q.Aggregation.Additive() {
 		ranked = fmt.Sprintf(`SELECT
         %[1]s
     FROM
     (
         SELECT
         %[2]s,
+        %[6]s AS TopBucket,
         %[3]s AS TopValue
         FROM %[4]s%[5]s
-        GROUP BY %[1]s, %[6]s
+        GROUP BY %[1]s, TopBucket
     )
     GROUP BY %[1]s
-    ORDER BY maxIf(TopValue, isFinite(TopValue)) DESC, %[1]s
-    LIMIT %[7]s`, strings.Join(names, ", "), list, value, table, c.clause(8), start, limit)
+    ORDER BY %[8]s DESC, %[1]s
+    LIMIT %[7]s`, strings.Join(names, ", "), list, value, table, c.clause(8), start, limit, b.rank(q, w, bucket))
 	}
 	var picked []string
 	for _, k := range keys {
@@ -189,6 +190,29 @@ FROM
     GROUP BY Bucket, %[9]s, Other
 )`, strings.Join(keys, ", "), ranked, textArray(keyNames), start, keyList, value, table, c.clause(4), strings.Join(keyNames, ", "))
 }
+
+// rank prints by what groups are ranked, over TopBucket and TopValue of each bucket: first those with a bucket that passes the conditions, then by
+// the sum of what passes, or its maximum where values do not add up.
+func (b *builder) rank(q *Spec, w Window, bucket time.Duration) string {
+	if len(q.Having) == 0 {
+		return "maxIf(TopValue, isFinite(TopValue))"
+	}
+	value := "TopValue"
+	if q.Aggregation.Func == Rate {
+		// What the engine divides by: the part of the bucket that is in the window.
+		value = fmt.Sprintf("TopValue / greatest(least(toFloat64(toUnixTimestamp(TopBucket)) + {bucket:UInt32}, %s) - greatest(toFloat64(toUnixTimestamp(TopBucket)), %s), 1e-9)",
+			b.bind("having_end", "Float64", seconds(w.End)), b.bind("having_start", "Float64", seconds(w.Start)))
+	}
+	condition := "isFinite(TopValue) AND " + b.having(q, value)
+	function := "maxIf"
+	if q.Aggregation.Additive() {
+		function = "sumIf"
+	}
+	return fmt.Sprintf("%s DESC, %s(TopValue, %s)", q.passing(w, bucket, condition, q.Aggregation.countLike()), function, condition)
+}
+
+// seconds is a time since 1970.
+func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
 // rows is how many rows a timeseries of so many groups has at most.
 func (w Window) rows(bucket time.Duration, groups int) int {
@@ -223,7 +247,7 @@ func textArray(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-func (b *builder) breakdownSQL(q *Spec, table string, c conditions, keys []string, value string) string {
+func (b *builder) breakdownSQL(q *Spec, w Window, table string, c conditions, keys []string, value string) string {
 	list, names := named("Key", keys)
 	group, order := "", "Value "+direction(q.Order)
 	groupKey := "CAST([], 'Array(String)')"
@@ -243,11 +267,11 @@ func (b *builder) breakdownSQL(q *Spec, table string, c conditions, keys []strin
 	}
 	having := ""
 	if len(q.Having) > 0 {
-		var all []string
-		for _, h := range q.Having {
-			all = append(all, fmt.Sprintf("Value %s %s", h.Op, b.next("having", "Float64", h.Value)))
+		of := "Value"
+		if q.Aggregation.Func == Rate {
+			of = "Value / " + b.bind("having_seconds", "Float64", w.End.Sub(w.Start).Seconds())
 		}
-		having = "\nWHERE " + strings.Join(all, " AND ")
+		having = "\nWHERE " + b.having(q, of)
 	}
 	return fmt.Sprintf(`SELECT
     %s AS GroupKey,

@@ -8,8 +8,8 @@ import (
 // Rollups says what the planner may read of rollups instead of rows.
 type Rollups struct {
 	// Minutes is service_minutes with weighted durations. Coarse is what is made for long windows: organization_minutes, service_hours,
-	// operation_hours and log_minutes.
-	Minutes, Coarse Rollup
+	// operation_hours and log_minutes. Series is service_series, the minutes of one service.
+	Minutes, Coarse, Series Rollup
 }
 
 // Rollup says since when a rollup has every row; the zero Since is always.
@@ -20,7 +20,8 @@ type Rollup struct {
 
 // AllRollups are those of a warehouse that was made with them.
 func AllRollups() Rollups {
-	return Rollups{Minutes: Rollup{Complete: true}, Coarse: Rollup{Complete: true}}
+	always := Rollup{Complete: true}
+	return Rollups{Minutes: always, Coarse: always, Series: always}
 }
 
 func (r Rollup) holds(w Window) bool { return r.Complete && !w.Start.Before(r.Since) }
@@ -95,6 +96,8 @@ func (b *builder) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup,
 			r.layers = []layer{serviceHours(), serviceMinutes()}
 		} else if coarse && q.uses(inOrganizationMinutes) {
 			r.layers, r.columns = []layer{organizationMinutes()}, organizationColumns
+		} else if q.Filter.Service() != nil && q.Rollups.Series.holds(w) {
+			r.layers = []layer{serviceSeries()}
 		}
 		value, ok := b.minutesAggregate(q.Aggregation, true)
 		r.value = value

@@ -16,7 +16,15 @@ type ServiceRead struct {
 	Rollups Rollups
 }
 
-// minutes are the conditions on service_minutes. Minutes that the window cuts are read whole.
+// table has the minutes of the service: those of it alone, where there are such.
+func (r ServiceRead) table() string {
+	if r.Rollups.Minutes.holds(r.Window) && r.Rollups.Series.holds(r.Window) {
+		return serviceSeries().table
+	}
+	return serviceMinutes().table
+}
+
+// minutes are the conditions on its table. Minutes that the window cuts are read whole.
 func (r ServiceRead) minutes(b *builder) conditions {
 	c := where().with("Minute >= "+b.minute("start_minute", r.Window.Start), "Minute <= "+b.minute("end_minute", r.Window.End),
 		"ServiceName = "+b.bind("service_name", "String", r.Name))
@@ -25,10 +33,10 @@ func (r ServiceRead) minutes(b *builder) conditions {
 }
 
 // hasEntry is an expression that tells whether the service has entry spans in the window; a service without is measured by all its spans.
-func hasEntry(minutes conditions) string {
+func (r ServiceRead) hasEntry(minutes conditions) string {
 	return fmt.Sprintf(`(
-        SELECT sum(SpanCount) > 0 FROM service_minutes
-        WHERE %s)`, minutes.with("IsEntry").join(12))
+        SELECT sum(SpanCount) > 0 FROM %s
+        WHERE %s)`, r.table(), minutes.with("IsEntry").join(12))
 }
 
 func bucketOf(b *builder, seconds string, bucket time.Duration) string {
@@ -55,11 +63,11 @@ func ServicePoints(r ServiceRead) Statement {
     sum(EstimatedSpanCount) AS EstimatedSpans,
     sum(EstimatedErrorCount) AS EstimatedErrors,
     %s(0.5, 0.95, 0.99)(%s) AS Latencies
-FROM service_minutes
+FROM %s
 WHERE %s
     AND (IsEntry OR NOT %s)
 GROUP BY Bucket
-ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, minutes.join(4), hasEntry(minutes)), Args: b.args}
+ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, r.table(), minutes.join(4), r.hasEntry(minutes)), Args: b.args}
 }
 
 // Orders of ServiceOperations, each with its column.
@@ -103,7 +111,7 @@ const weight = "toUInt64(greatest(1, round(SampleRate * 16)))"
 // first. satisfying is the Apdex threshold.
 func ServiceOperations(r ServiceRead, order string, satisfying time.Duration, offset, limit int) Statement {
 	b := &builder{}
-	entry := hasEntry(r.minutes(b))
+	entry := r.hasEntry(r.minutes(b))
 	c := where().with("ServiceName = {service_name:String}", "Timestamp >= "+b.time("start", r.Window.Start), "Timestamp <= "+b.time("end", r.Window.End))
 	if r.DeploymentEnvironment != nil {
 		c.add("Environment = {deployment_environment:String}")
@@ -140,7 +148,7 @@ type ApdexRow struct {
 // ServiceApdex gives an ApdexRow for each bucket that has spans.
 func ServiceApdex(r ServiceRead, satisfying time.Duration) Statement {
 	b := &builder{}
-	entry := hasEntry(r.minutes(b))
+	entry := r.hasEntry(r.minutes(b))
 	c := where().with("ServiceName = {service_name:String}", "Timestamp >= "+b.time("start", r.Window.Start), "Timestamp <= "+b.time("end", r.Window.End))
 	if r.DeploymentEnvironment != nil {
 		c.add("Environment = {deployment_environment:String}")
@@ -197,14 +205,14 @@ FROM
         sum(EstimatedSpanCount) AS BucketEstimated,
         sum(EstimatedErrorCount) AS BucketErrors,
         %sState(0.5, 0.95, 0.99)(%s) AS BucketQuantiles
-    FROM service_minutes
+    FROM %s
     WHERE %s
         AND (IsEntry OR NOT %s)
     GROUP BY ServiceVersion, Bucket
 )
 GROUP BY ServiceVersion
 ORDER BY First DESC, Version
-LIMIT %s`, d.merge, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, minutes.join(8), hasEntry(minutes), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, d.merge, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, r.table(), minutes.join(8), r.hasEntry(minutes), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
 }
 
 // EnvironmentRow is a row of ListEnvironments.

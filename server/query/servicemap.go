@@ -40,7 +40,8 @@ type CallRow struct {
 }
 
 // ServiceCalls gives CallRow rows: calls whose called span begins in the window. A called span is found its caller by the hash of
-// trace and span id, which is much smaller than both and practically as unique.
+// trace and span id, which is much smaller than both and practically as unique. What is held in memory is the called spans, which the window
+// bounds; those that may have called them begin up to CallReach before it and are read past them.
 func ServiceCalls(w Window, environment *string) Statement {
 	b := &builder{}
 	called := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End),
@@ -59,20 +60,20 @@ func ServiceCalls(w Window, environment *string) Statement {
     max(DurationNano) AS MaxNano
 FROM
 (
-    SELECT cityHash64(TraceId, ParentSpanId) AS Link, ServiceName AS TargetService, DurationNano, HasError, SampleRate
-    FROM spans
-    WHERE %s
-) AS called
-ANY LEFT JOIN
-(
     SELECT cityHash64(TraceId, SpanId) AS Link, ServiceName AS SourceService
     FROM spans
     WHERE %s
-) AS calling USING Link
+) AS calling
+ANY RIGHT JOIN
+(
+    SELECT cityHash64(TraceId, ParentSpanId) AS Link, ServiceName AS TargetService, DurationNano, HasError, SampleRate
+    FROM spans
+    WHERE %s
+) AS called USING Link
 WHERE SourceService != '' AND SourceService != TargetService
 GROUP BY SourceService, TargetService
 ORDER BY EstimatedCalls DESC, SourceService, TargetService
-LIMIT 10000`, called.join(8), calling.join(8)), Args: b.args}
+LIMIT 10000`, calling.join(8), called.join(8)), Args: b.args}
 }
 
 // PeerRow is a row of PeerCalls.
@@ -110,10 +111,10 @@ ORDER BY EstimatedCalls DESC, ServiceName, Direction, PeerKind, PeerSystem, Peer
 LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
 }
 
-// SpanHours gives SpanHourRow rows: in which hours of a window spans were stored, and how many.
+// SpanHours gives SpanHourRow rows: in which hours of a window spans were stored, and how many in the whole hour.
 func SpanHours(w Window) Statement {
 	b := &builder{}
-	c := where().with("Minute >= "+b.minute("start_minute", w.Start), "Minute <= "+b.minute("end_minute", w.End))
+	c := where().with("Minute >= "+b.minute("start_minute", w.Start.Truncate(time.Hour)), "Minute < "+b.minute("end_minute", w.End.Truncate(time.Hour).Add(time.Hour)))
 	return Statement{SQL: fmt.Sprintf(`SELECT toStartOfHour(Minute) AS Hour, sum(SpanCount) AS Spans
 FROM service_minutes
 WHERE %s

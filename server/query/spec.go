@@ -15,6 +15,20 @@ const (
 	ProductEvents Source = "product_events"
 )
 
+// OwnScope is how lists of attribute keys call the scope of a row's own attributes.
+func (s Source) OwnScope() string {
+	switch s {
+	case Traces:
+		return "span"
+	case Logs:
+		return "log"
+	case Metrics:
+		return "metric"
+	default:
+		return "event"
+	}
+}
+
 // Spec is one query of the query language: a value for each group of rows of one source, over time (Timeseries) or over the whole window
 // (Breakdown). A Spec that Validate accepts can be planned.
 type Spec struct {
@@ -26,7 +40,7 @@ type Spec struct {
 	Filter Filter
 	// GroupBy makes one series or group for each combination of values; empty for one of everything.
 	GroupBy []Field
-	// Having drops groups by their value: of the bucket in a timeseries, of the window in a breakdown.
+	// Having drops groups by their value: of the bucket in a timeseries, of the window in a breakdown. Limits count what is left.
 	Having []Having
 	// Order is of the groups of a breakdown, and of the series of a timeseries.
 	Order Order

@@ -19,6 +19,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
 	"github.com/svc-observability/svc/server/services/logs"
@@ -86,7 +87,9 @@ func BenchmarkScale(b *testing.B) {
 		}
 	}
 	ctx := principal.WithResult(b.Context(), principal.Result{Principal: &principal.Principal{Org: org}})
-	tr, lg, sv, sm := traces.New(e), logs.New(e), servicelist.New(e).WithRollups(query.AllRollups()), servicemap.New(e, time.Now).WithRollups(query.AllRollups())
+	// As the server has it: with what is rolled up, and without its cache.
+	all := engine.New(engine.Config{Warehouse: e, Rollups: query.AllRollups()})
+	tr, lg, sv, sm := traces.New(e).WithEngine(all), logs.New(e).WithEngine(all), servicelist.New(e).WithRollups(query.AllRollups()), servicemap.New(e, time.Now).WithRollups(query.AllRollups())
 	from, to, hour := timestamppb.New(start), timestamppb.New(end), timestamppb.New(end.Add(-time.Hour))
 	page := int32(50)
 	traceID := fmt.Sprintf("%x", md5Of(rows/16))

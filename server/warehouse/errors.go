@@ -57,15 +57,6 @@ func (e *Error) Unwrap() error { return e.cause }
 // grants, the password, the memory. An insert that is not retryable was refused for its rows: they fit no table of this shape.
 func (e *Error) Retryable() bool { return !e.refused }
 
-// Retryable reports whether the same call may succeed later: true for everything but rows that ClickHouse refuses for good.
-func Retryable(err error) bool {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Retryable()
-	}
-	return err != nil
-}
-
 // refusedCode names the codes that are about the rows of an insert themselves. Every other code is about the server, the schema, the
 // user or the passing state of one of them: rows must wait for those, for they would be set aside without a fault of their own.
 func refusedCode(code int) bool {

@@ -3,6 +3,7 @@ package warehouse
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io/fs"
 	"strings"
 
@@ -78,4 +79,10 @@ func FenceOf(sql ...string) (chdb.Fence, error) {
 		steps = append(steps, step{file: "test", sql: s})
 	}
 	return fenceOf(steps)
+}
+
+// Retryable reports whether the same call may succeed later: true for everything but rows that ClickHouse refuses for good.
+func Retryable(err error) bool {
+	var e *Error
+	return err != nil && (!errors.As(err, &e) || e.Retryable())
 }

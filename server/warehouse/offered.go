@@ -78,7 +78,7 @@ func OfferedTables() []Offered {
 			Example: "SELECT MetricName, MetricType, sum(DataPointCount) AS points FROM metric_catalog WHERE $__timeFilter(Hour) GROUP BY MetricName, MetricType ORDER BY points DESC LIMIT 20",
 		},
 		{
-			Name: "attribute_keys", Description: "Which attribute keys came in which hour, with the type of their values.", Notes: []string{noteRollup},
+			Name: "attribute_keys", Description: "Which attribute keys came in which hour, with the type of their values.", Notes: []string{noteRollup, "Signal is traces, logs, metrics or product_events."},
 			Example: "SELECT Signal, Scope, Key, sum(UsageCount) AS uses FROM attribute_keys WHERE $__timeFilter(Hour) GROUP BY Signal, Scope, Key ORDER BY uses DESC LIMIT 50",
 		},
 		{
@@ -140,6 +140,9 @@ func withheldTables() map[string]string {
 		"service_peers_view":        "feeds service_peers",
 		"organization_minutes_view": "feeds organization_minutes",
 		"service_hours_view":        "feeds service_hours",
+		"service_series":            "service_minutes in another order",
+		"service_series_view":       "feeds service_series",
+		"product_event_keys_view":   "feeds attribute_keys",
 		"operation_hours_view":      "feeds operation_hours",
 		"log_minutes_view":          "feeds log_minutes",
 		"error_events_view":         "feeds error_events",

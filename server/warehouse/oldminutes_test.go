@@ -24,7 +24,7 @@ func TestErrorWeightsOfOldMinutes(t *testing.T) {
 		"SELECT 'org_old', toStartOfMinute(now()), 's', '', '', '', true, "
 	for _, sql := range []string{
 		"SYSTEM STOP MERGES service_minutes", "DROP VIEW service_minutes_view",
-		"DROP VIEW service_hours_view", "DROP VIEW organization_minutes_view", "ALTER TABLE service_minutes DROP COLUMN EstimatedErrorCount",
+		"DROP VIEW service_series_view", "DROP VIEW service_hours_view", "DROP VIEW organization_minutes_view", "ALTER TABLE service_minutes DROP COLUMN EstimatedErrorCount",
 		row + "10, 40, 2", row + "10, 10, 5", "ALTER TABLE service_minutes" + statement,
 	} {
 		if err := e.Exec(t.Context(), sql); err != nil {

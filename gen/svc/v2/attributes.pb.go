@@ -34,7 +34,7 @@ type ListAttributeKeysRequest struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// What was sent.
 	Signal string `protobuf:"bytes,3,opt,name=signal" json:"signal,omitempty"`
-	// What the attribute was on; all when left out.
+	// What the attribute was on; all when left out. `event` is an event of a span, or a product event.
 	Scope *string `protobuf:"bytes,4,opt,name=scope" json:"scope,omitempty"`
 	// Text that the key contains, letter case ignored.
 	Search *string `protobuf:"bytes,5,opt,name=search" json:"search,omitempty"`
@@ -566,12 +566,12 @@ var File_svc_v2_attributes_proto protoreflect.FileDescriptor
 
 const file_svc_v2_attributes_proto_rawDesc = "" +
 	"\n" +
-	"\x17svc/v2/attributes.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xbf\x03\n" +
+	"\x17svc/v2/attributes.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xcf\x03\n" +
 	"\x18ListAttributeKeysRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
-	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x127\n" +
-	"\x06signal\x18\x03 \x01(\tB\x1f\xbaH\x1c\xc8\x01\x01r\x17R\x06tracesR\x04logsR\ametricsR\x06signal\x12J\n" +
+	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12G\n" +
+	"\x06signal\x18\x03 \x01(\tB/\xbaH,\xc8\x01\x01r'R\x06tracesR\x04logsR\ametricsR\x0eproduct_eventsR\x06signal\x12J\n" +
 	"\x05scope\x18\x04 \x01(\tB4\xbaH,r*R\bresourceR\x04spanR\x03logR\x06metricR\x05eventR\x04link\xaa\x01\x02\b\x01R\x05scope\x12%\n" +
 	"\x06search\x18\x05 \x01(\tB\r\xbaH\x05r\x03\x18\x80\x02\xaa\x01\x02\b\x01R\x06search\x120\n" +
 	"\fservice_name\x18\x06 \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\vserviceName\x12$\n" +

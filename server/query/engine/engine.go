@@ -126,7 +126,8 @@ func (e *Engine) run(
 		q, w := r.Queries[i%len(r.Queries)].Spec, windows[i/len(r.Queries)]
 		q.Rollups = e.rollups
 		if w != r.Window {
-			q.SeriesLimit = query.MaxSeriesLimit
+			// What a group was before is shown beside what it is, whether it would have passed or not.
+			q.SeriesLimit, q.Having = query.MaxSeriesLimit, nil
 		}
 		if answers[i].plan, err = plan(&q, w); err != nil {
 			return nil, nil, nil, inQuery(r, i%len(r.Queries), err)

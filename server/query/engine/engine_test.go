@@ -162,6 +162,10 @@ func TestAgreesWithExact(t *testing.T) {
 			}
 			spec.Aggregation.Level = 0.95
 		}
+		if rollup && s == query.Traces && rapid.Bool().Draw(t, "one service") {
+			service := data[s][rapid.IntRange(0, len(data[s])-1).Draw(t, "row")].text["service.name"]
+			spec.Filter = query.Filter{Match: &query.Match{Field: query.Field{Key: "service.name"}, Op: query.OpEqual, Values: []string{service}}}
+		}
 		if !rollup && rapid.Bool().Draw(t, "filtered") {
 			spec.Filter = drawFilter(t, s, data[s], 2)
 		}

@@ -45,7 +45,7 @@ func (e *Engine) unknownKeys(ctx context.Context, org principal.OrgID, r *query.
 	for i := range r.Queries {
 		q := &r.Queries[i].Spec
 		fields := attributesOf(q)
-		if len(fields) == 0 || q.Source == query.ProductEvents {
+		if len(fields) == 0 {
 			continue
 		}
 		known, err := e.knownKeys(ctx, org, string(q.Source), r.Window)
@@ -113,7 +113,7 @@ func scopeOf(s query.Source, f query.Field) string {
 	case query.EventAttribute:
 		return "event"
 	default:
-		return map[query.Source]string{query.Traces: "span", query.Logs: "log", query.Metrics: "metric"}[s]
+		return s.OwnScope()
 	}
 }
 

@@ -161,6 +161,42 @@ func TestHavingOrderAndLimit(t *testing.T) {
 	if !series.Truncated || len(series.Series) != 1 || series.Series[0].Other {
 		t.Errorf("the sum of others, of which some fail the condition: %+v", series.Series)
 	}
+
+	// Series are picked of the groups that pass, not of those that are large.
+	for name, condition := range map[string]query.Having{"equal": {Op: query.OpEqual, Value: 2}, "less": {Op: query.OpLess, Value: 3}, "none": {Op: query.OpEqual, Value: 0}} {
+		series, _ = run(func(q *query.Query) { q.SeriesLimit, q.Having = 1, []query.Having{condition} })
+		if series.Truncated || len(series.Series) != 1 || series.Series[0].Name != "cart" {
+			t.Errorf("%s: picked %+v", name, series.Series)
+		}
+	}
+	slow := parse(t, "A", "p95_duration|traces||service.name")
+	slow.SeriesLimit, slow.Having = 1, []query.Having{{Op: query.OpLess, Value: 3}}
+	perHour := parse(t, "A", "rate|traces||service.name")
+	perHour.SeriesLimit, perHour.Having = 1, []query.Having{{Op: query.OpGreater, Value: 1.5 / 3600}, {Op: query.OpLess, Value: 2.5 / 3600}}
+	for _, q := range []query.Query{slow, perHour} {
+		series, err := e.Timeseries(t.Context(), org, &query.Request{Window: window, Bucket: time.Hour, Queries: []query.Query{q}})
+		if err != nil || series.Truncated || len(series.Series) != 1 || series.Series[0].Name != "cart" {
+			t.Errorf("%s: %+v, %v", q.Aggregation, series, err)
+		}
+	}
+	// A rate is compared as it is shown: cart has 2 spans in two hours.
+	perHour.Having = []query.Having{{Op: query.OpLess, Value: 1.5 / 3600}}
+	rates, err := e.Breakdown(t.Context(), org, &query.Request{Window: window, Queries: []query.Query{perHour}})
+	if err != nil || len(rates.Groups) != 1 || rates.Groups[0].Name != "cart" {
+		t.Errorf("rates: %+v, %v", rates, err)
+	}
+	// What a group was before is shown whether it would have passed or not: checkout had 4.
+	grown := parse(t, "A", "count|traces||service.name")
+	grown.Having = []query.Having{{Op: query.OpGreater, Value: 5}}
+	r := &query.Request{Window: query.Window{Start: window.Start.Add(time.Hour), End: window.End}, Bucket: time.Hour, Queries: []query.Query{grown}, Comparison: query.Comparison{Previous: true}}
+	if groups, err = e.Breakdown(t.Context(), org, r); err != nil || len(groups.Groups) != 1 {
+		t.Fatalf("%+v, %v", groups, err)
+	}
+	same(t, "before", groups.Groups[0].Previous, 4)
+	if series, err = e.Timeseries(t.Context(), org, r); err != nil || len(series.Series) != 1 {
+		t.Fatalf("%+v, %v", series, err)
+	}
+	same(t, "hour before", series.Series[0].Previous, 4)
 }
 
 // counting counts the statements that reach the warehouse and can hold them up.

@@ -86,8 +86,10 @@ func assembleSeries(out *query.Timeseries, r *query.Request, now, before []answe
 		if q.Hidden {
 			continue
 		}
+		if len(q.Having) > 0 {
+			series, truncated = pick(having(series, q.Having), &q, now[i].plan.Additive)
+		}
 		out.Truncated = out.Truncated || truncated
-		series = having(series, q.Having)
 		order(series, &q, now[i].plan.Additive)
 		for j := range series {
 			s := &series[j]
@@ -261,47 +263,35 @@ func change(values, previous []float64) []float64 {
 // having drops points that fail a condition, and series without any left. What is beyond the limit goes as well: it is a sum of series that
 // pass and of others.
 func having(series []query.Series, conditions []query.Having) []query.Series {
-	if len(conditions) == 0 {
-		return series
-	}
 	return slices.DeleteFunc(series, func(s query.Series) bool {
 		if s.Other {
 			return true
 		}
 		left := false
 		for i, v := range s.Values {
-			if passes(v, conditions) {
-				left = true
-			} else {
+			if slices.ContainsFunc(conditions, func(h query.Having) bool { return !h.Admits(v) }) {
 				s.Values[i] = math.NaN()
+			} else {
+				left = true
 			}
 		}
 		return !left
 	})
 }
 
-func passes(v float64, conditions []query.Having) bool {
-	for _, h := range conditions {
-		ok := false
-		switch h.Op {
-		case query.OpEqual:
-			ok = v == h.Value
-		case query.OpNotEqual:
-			ok = v != h.Value && !math.IsNaN(v)
-		case query.OpGreater:
-			ok = v > h.Value
-		case query.OpGreaterOrEqual:
-			ok = v >= h.Value
-		case query.OpLess:
-			ok = v < h.Value
-		case query.OpLessOrEqual:
-			ok = v <= h.Value
-		}
-		if !ok {
-			return false
-		}
+// pick cuts series that pass conditions to the limit of their query, the largest first.
+func pick(series []query.Series, q *query.Query, additive bool) (kept []query.Series, truncated bool) {
+	limit := q.SeriesLimit
+	if limit == 0 {
+		limit = query.DefaultSeriesLimit
 	}
-	return true
+	if len(series) <= limit {
+		return series, false
+	}
+	largest := *q
+	largest.Order = query.Order{}
+	order(series, &largest, additive)
+	return series[:limit], true
 }
 
 // order sorts series by their total, or their maximum where values do not add up, or by group. What is other comes last.

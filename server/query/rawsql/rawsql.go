@@ -97,13 +97,6 @@ func Run(ctx context.Context, w Warehouse, org principal.OrgID, req Request) (*R
 	return &Result{result, expanded, req.Interval}, nil
 }
 
-// Check reports what is wrong with a statement's macros and words, without the warehouse.
-func Check(sql string) error {
-	now := time.Now()
-	_, err := expand(Request{SQL: sql, Window: query.Window{Start: now.Add(-time.Hour), End: now}, Interval: time.Minute})
-	return err
-}
-
 func refused(err error, param string) error {
 	var r *confine.Refusal
 	if !errors.As(err, &r) {

@@ -5,6 +5,7 @@ WITH (SpanName) GLOBAL IN (
     (
         SELECT
         SpanName AS Top1,
+        toDateTime(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS TopBucket,
         ifNull(toFloat64(quantileTDigestWeighted({level:Float64})(DurationNano / 1e6, toUInt64(round(SampleRate * 16)))), nan) AS TopValue
         FROM spans
         WHERE OrgId = {org:String}
@@ -12,7 +13,7 @@ WITH (SpanName) GLOBAL IN (
             AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
             AND HasError
             AND DurationNano > {number_1:Float64}
-        GROUP BY Top1, toDateTime(intDiv(toUnixTimestamp(Timestamp), {bucket:UInt32}) * {bucket:UInt32}, 'UTC')
+        GROUP BY Top1, TopBucket
     )
     GROUP BY Top1
     ORDER BY maxIf(TopValue, isFinite(TopValue)) DESC, Top1

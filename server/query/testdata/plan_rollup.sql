@@ -5,6 +5,7 @@ WITH (ServiceVersion) GLOBAL IN (
     (
         SELECT
         ServiceVersion AS Top1,
+        toDateTime(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS TopBucket,
         toFloat64(quantilesTDigestWeightedMerge({level:Float64})(WeightedDurations)[1]) / 1e6 AS TopValue
         FROM (
         SELECT Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry, EstimatedSpanCount, EstimatedErrorCount, EstimatedDurationNano, WeightedDurations
@@ -30,7 +31,7 @@ WITH (ServiceVersion) GLOBAL IN (
             AND NOT (Environment = {value_2:String})
         GROUP BY Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry
     )
-        GROUP BY Top1, toDateTime(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, 'UTC')
+        GROUP BY Top1, TopBucket
     )
     GROUP BY Top1
     ORDER BY maxIf(TopValue, isFinite(TopValue)) DESC, Top1

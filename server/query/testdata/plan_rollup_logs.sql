@@ -5,6 +5,7 @@ WITH (SeverityText) GLOBAL IN (
     (
         SELECT
         SeverityText AS Top1,
+        toDateTime(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, 'UTC') AS TopBucket,
         sumIf(LogCount, (SeverityNumber >= 17 OR SeverityNumber = 0 AND SeverityText IN ('ERROR', 'FATAL', 'CRITICAL', 'ALERT', 'EMERGENCY'))) / sum(LogCount) AS TopValue
         FROM (
         SELECT Minute, ServiceName, ServiceNamespace, Environment, SeverityText, SeverityNumber, LogCount
@@ -24,7 +25,7 @@ WITH (SeverityText) GLOBAL IN (
             AND (Timestamp < toDateTime({first_minute:Int64}, 'UTC') OR Timestamp >= toDateTime({last_minute:Int64}, 'UTC'))
             AND ServiceName = {value_1:String}
     )
-        GROUP BY Top1, toDateTime(intDiv(toUnixTimestamp(Minute), {bucket:UInt32}) * {bucket:UInt32}, 'UTC')
+        GROUP BY Top1, TopBucket
     )
     GROUP BY Top1
     ORDER BY maxIf(TopValue, isFinite(TopValue)) DESC, Top1

@@ -9,16 +9,6 @@ SELECT
     max(DurationNano) AS MaxNano
 FROM
 (
-    SELECT cityHash64(TraceId, ParentSpanId) AS Link, ServiceName AS TargetService, DurationNano, HasError, SampleRate
-    FROM spans
-    WHERE OrgId = {org:String}
-        AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
-        AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-        AND SpanKind IN ('Server', 'Consumer')
-        AND ParentSpanId != ''
-) AS called
-ANY LEFT JOIN
-(
     SELECT cityHash64(TraceId, SpanId) AS Link, ServiceName AS SourceService
     FROM spans
     WHERE OrgId = {org:String}
@@ -26,7 +16,17 @@ ANY LEFT JOIN
         AND Timestamp <= fromUnixTimestamp64Nano({reach_end:Int64}, 'UTC')
         AND SpanKind IN ('Client', 'Producer')
         AND Environment = {deployment_environment:String}
-) AS calling USING Link
+) AS calling
+ANY RIGHT JOIN
+(
+    SELECT cityHash64(TraceId, ParentSpanId) AS Link, ServiceName AS TargetService, DurationNano, HasError, SampleRate
+    FROM spans
+    WHERE OrgId = {org:String}
+        AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+        AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+        AND SpanKind IN ('Server', 'Consumer')
+        AND ParentSpanId != ''
+) AS called USING Link
 WHERE SourceService != '' AND SourceService != TargetService
 GROUP BY SourceService, TargetService
 ORDER BY EstimatedCalls DESC, SourceService, TargetService

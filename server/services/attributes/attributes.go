@@ -78,8 +78,7 @@ func search(text *string) *string {
 }
 
 func (s *Service) keysOfService(ctx context.Context, org principal.OrgID, window query.Window, req *svcv2.ListAttributeKeysRequest) ([]*svcv2.AttributeKey, error) {
-	own := map[string]string{"traces": "span", "logs": "log", "metrics": "metric"}[req.GetSignal()]
-	scopes := map[string]query.Scope{"resource": query.ResourceAttribute, own: query.OwnAttribute}
+	scopes := map[string]query.Scope{"resource": query.ResourceAttribute, query.Source(req.GetSignal()).OwnScope(): query.OwnAttribute}
 	if req.GetSignal() == "traces" {
 		scopes["event"] = query.EventAttribute
 	}
@@ -155,7 +154,7 @@ func (s *Service) values(ctx context.Context, org principal.OrgID, window query.
 // fieldOf reads the key: with a scope it is an attribute's own name, else a field of the query language.
 func fieldOf(req *svcv2.ListAttributeValuesRequest) (query.Field, error) {
 	source := query.Source(req.GetSignal())
-	own := map[query.Source]string{query.Traces: "span", query.Logs: "log", query.Metrics: "metric", query.ProductEvents: "event"}[source]
+	own := source.OwnScope()
 	switch {
 	case req.Scope == nil:
 		f, err := query.ParseField(source, req.GetKey())

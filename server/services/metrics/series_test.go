@@ -14,6 +14,8 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -39,6 +41,45 @@ func seedShop(t *testing.T, w *warehouse.Warehouse, org string, start time.Time)
 	columns := strings.Fields("OrgId Hour MetricName MetricType ServiceName MetricDescription MetricUnit IsMonotonic DataPointCount FirstSeen LastSeen")
 	if err := w.InsertRows(t.Context(), "metric_catalog", columns, catalog, ""); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Series are picked of the groups that pass a condition: /a is the smallest of three.
+func TestHaving(t *testing.T) {
+	w := warehousetest.Shared(t)
+	start := noon()
+	org := fmt.Sprintf("org_having_%d", time.Now().UnixNano())
+	seedShop(t, w, org, start)
+	q := query.Query{Name: "A", Spec: query.Spec{
+		Source: query.Metrics, Metric: query.Metric{Name: "http.requests", Type: "sum"}, GroupBy: []query.Field{{Scope: query.OwnAttribute, Key: "http.route"}}, SeriesLimit: 1,
+	}}
+	ask := func(f query.Func, conditions ...query.Having) string {
+		t.Helper()
+		q.Aggregation.Func, q.Having = f, conditions
+		got, err := engine.New(engine.Config{Warehouse: w}).Timeseries(t.Context(), principal.OrgID(org), &query.Request{
+			Window: query.Window{Start: start, End: start.Add(10 * time.Minute)}, Bucket: time.Minute, Queries: []query.Query{q},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range got.Series {
+			names = append(names, s.Name)
+		}
+		return fmt.Sprint(names, got.Truncated)
+	}
+	less := func(v float64) query.Having { return query.Having{Op: query.OpLess, Value: v} }
+	for _, tc := range []struct{ got, want string }{
+		{ask(query.Increase, less(7)), "[/a] false"},
+		{ask(query.Increase, less(13)), "[/b] true"},
+		{ask(query.Rate, less(0.15)), "[/a] false"},
+		{ask(query.Max, query.Having{Op: query.OpGreater, Value: 170}), "[/c] false"},
+		{ask(query.Avg, less(7)), "[/a] false"},
+		{ask(query.Count, less(0)), "[] false"},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("got %s, want %s", tc.got, tc.want)
+		}
 	}
 }
 

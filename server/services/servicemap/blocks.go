@@ -39,14 +39,13 @@ type keptBlock struct {
 	until time.Time
 }
 
-// key is of a part of a window, if its calls may be kept: the part begins with a block, or follows another part of it, and is over.
-func (b *blocks) key(org principal.OrgID, part query.Window, environment *string) (blockKey, bool) {
-	k := blockKey{org: org, start: part.Start.UnixNano(), end: part.End.UnixNano()}
+// key is of a part of a window, if its calls may be kept: other windows have the same part, and it is over.
+func (b *blocks) key(org principal.OrgID, p part, environment *string) (blockKey, bool) {
+	k := blockKey{org: org, start: p.Start.UnixNano(), end: p.End.UnixNano()}
 	if environment != nil {
 		k.environment = "=" + *environment
 	}
-	whole := part.Start.Equal(part.Start.Truncate(time.Hour)) && part.End.Add(1).Equal(part.End.Add(1).Truncate(time.Hour))
-	return k, whole && b.now().Sub(part.End) > settled
+	return k, p.whole && b.now().Sub(p.End) > settled
 }
 
 func (b *blocks) get(k blockKey) ([]query.CallRow, bool) {

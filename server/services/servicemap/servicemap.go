@@ -23,7 +23,7 @@ const (
 	maxServices = 1000
 	// peerRows is how many peers are looked at to find maxEdges that are no services.
 	peerRows = 2000
-	// sliceSpans is how many spans calls are looked for in at once: it bounds the memory of a read, whatever the window.
+	// sliceSpans is how many spans calls are looked for in at once: it bounds the memory of a read, whatever the window and however busy an hour.
 	sliceSpans = 3_000_000
 )
 
@@ -117,14 +117,14 @@ func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window
 	}
 	type ends struct{ source, target string }
 	sum := map[ends]*query.CallStats{}
-	for _, slice := range parts(w, hours) {
-		key, keep := s.blocks.key(org, slice, environment)
+	for _, p := range parts(w, hours) {
+		key, keep := s.blocks.key(org, p, environment)
 		rows, kept := []query.CallRow(nil), false
 		if keep {
 			rows, kept = s.blocks.get(key)
 		}
 		if !kept {
-			if rows, err = read.All[query.CallRow](ctx, s.warehouse, org, query.ServiceCalls(slice, environment)); err != nil {
+			if rows, err = read.All[query.CallRow](ctx, s.warehouse, org, query.ServiceCalls(p.Window, environment)); err != nil {
 				return nil, err
 			}
 			if keep {
@@ -149,25 +149,38 @@ func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window
 	return out, nil
 }
 
-// parts cuts a window into spans of time of whole hours that hold about sliceSpans spans and lie in one block, without the hours that hold
-// none. No instant is in two.
-func parts(w query.Window, hours []query.SpanHourRow) []query.Window {
-	var out []query.Window
+// part is a piece of a window. It is whole when the window does not cut it: another window with the same hours has the same piece.
+type part struct {
+	query.Window
+	whole bool
+}
+
+// parts cuts a window into spans of time that hold about sliceSpans spans and lie in one block, without the hours that hold none: whole hours
+// together, or equal pieces of an hour that holds more. No instant is in two.
+func parts(w query.Window, hours []query.SpanHourRow) []part {
+	var out []part
 	var held uint64
 	for _, h := range hours {
-		part := query.Window{Start: h.Hour, End: h.Hour.Add(time.Hour - 1)}
-		if part.Start.Before(w.Start) {
-			part.Start = w.Start
+		pieces := int64(max(1, (h.Spans+sliceSpans-1)/sliceSpans))
+		for i := range pieces {
+			p := part{whole: true, Window: query.Window{Start: h.Hour.Add(time.Duration(i * int64(time.Hour) / pieces)), End: h.Hour.Add(time.Duration((i+1)*int64(time.Hour)/pieces) - 1)}}
+			if p.Start.Before(w.Start) {
+				p.Start, p.whole = w.Start, false
+			}
+			if p.End.After(w.End) {
+				p.End, p.whole = w.End, false
+			}
+			if p.End.Before(p.Start) {
+				continue // the window does not reach it
+			}
+			spans := h.Spans / uint64(pieces)
+			if n := len(out); n > 0 && held+spans <= sliceSpans && out[n-1].End.Add(1).Equal(p.Start) && !p.Start.Equal(p.Start.Truncate(block)) {
+				out[n-1].End, out[n-1].whole = p.End, out[n-1].whole && p.whole
+				held += spans
+				continue
+			}
+			out, held = append(out, p), spans
 		}
-		if part.End.After(w.End) {
-			part.End = w.End
-		}
-		if n := len(out); n > 0 && held+h.Spans <= sliceSpans && out[n-1].End.Add(1).Equal(part.Start) && !part.Start.Equal(part.Start.Truncate(block)) {
-			out[n-1].End = part.End
-			held += h.Spans
-			continue
-		}
-		out, held = append(out, part), h.Spans
 	}
 	return out
 }

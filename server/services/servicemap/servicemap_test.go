@@ -264,10 +264,24 @@ func TestParts(t *testing.T) {
 	rows := []query.SpanHourRow{
 		{Hour: hour(0), Spans: 1}, {Hour: hour(1), Spans: 1}, {Hour: hour(3), Spans: sliceSpans}, {Hour: hour(4), Spans: 1}, {Hour: hour(5), Spans: 1}, {Hour: hour(6), Spans: 1},
 	}
-	want := []query.Window{
-		{Start: w.Start, End: hour(2).Add(-1)}, {Start: hour(3), End: hour(4).Add(-1)}, {Start: hour(4), End: hour(6).Add(-1)}, {Start: hour(6), End: w.End},
+	of := func(whole bool, start, end time.Time) part {
+		return part{Window: query.Window{Start: start, End: end}, whole: whole}
 	}
-	if diff := cmp.Diff(want, parts(w, rows)); diff != "" {
+	want := []part{
+		of(false, w.Start, hour(2).Add(-1)), of(true, hour(3), hour(4).Add(-1)), of(true, hour(4), hour(6).Add(-1)), of(false, hour(6), w.End),
+	}
+	same := cmp.AllowUnexported(part{})
+	if diff := cmp.Diff(want, parts(w, rows), same); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+
+	// Hours that hold too much are cut, and a window that begins within one leaves out what is before it.
+	busy := []query.SpanHourRow{{Hour: hour(0), Spans: 4*sliceSpans - 3}, {Hour: hour(1), Spans: 10}}
+	want = []part{
+		of(false, hour(0).Add(20*time.Minute), hour(0).Add(30*time.Minute-1)), of(true, hour(0).Add(30*time.Minute), hour(0).Add(45*time.Minute-1)),
+		of(true, hour(0).Add(45*time.Minute), hour(1).Add(-1)), of(true, hour(1), hour(2).Add(-1)),
+	}
+	if diff := cmp.Diff(want, parts(query.Window{Start: hour(0).Add(20 * time.Minute), End: hour(2).Add(-1)}, busy), same); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -1037,3 +1037,70 @@ SELECT
 FROM session_events_local
 WHERE Type = 'navigation' OR (Type = 'custom' AND Message != '' AND length(Message) <= 128 AND NOT startsWith(Message, '$'))
 ;
+
+CREATE TABLE IF NOT EXISTS service_series_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    ServiceName LowCardinality(String),
+    Minute DateTime('UTC'),
+    ServiceNamespace LowCardinality(String),
+    Environment LowCardinality(String),
+    ServiceVersion LowCardinality(String),
+    IsEntry Bool,
+    SpanCount SimpleAggregateFunction(sum, UInt64),
+    EstimatedSpanCount SimpleAggregateFunction(sum, Float64),
+    EstimatedErrorCount SimpleAggregateFunction(sum, Float64),
+    EstimatedDurationNano SimpleAggregateFunction(sum, Float64),
+    WeightedDurations AggregateFunction(quantilesTDigestWeighted(0.5, 0.95, 0.99), UInt64, UInt64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Minute)
+ORDER BY (OrgId, ServiceName, Minute, ServiceNamespace, Environment, ServiceVersion, IsEntry)
+TTL Minute + INTERVAL 90 DAY
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS service_series ON CLUSTER 'main'
+AS service_series_local
+ENGINE = Distributed('main', 'svc', 'service_series_local', cityHash64(OrgId, ServiceName))
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS service_series_view ON CLUSTER 'main' TO service_series_local AS
+SELECT
+    OrgId,
+    ServiceName,
+    Minute,
+    ServiceNamespace,
+    Environment,
+    ServiceVersion,
+    IsEntry,
+    sum(SpanCount) AS SpanCount,
+    sum(EstimatedSpanCount) AS EstimatedSpanCount,
+    sum(EstimatedErrorCount) AS EstimatedErrorCount,
+    sum(EstimatedDurationNano) AS EstimatedDurationNano,
+    quantilesTDigestWeightedMergeState(0.5, 0.95, 0.99)(WeightedDurations) AS WeightedDurations
+FROM service_minutes_local
+GROUP BY OrgId, ServiceName, Minute, ServiceNamespace, Environment, ServiceVersion, IsEntry
+;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS product_event_keys_view ON CLUSTER 'main' TO attribute_keys_local AS
+SELECT
+    OrgId,
+    toStartOfHour(toDateTime(Timestamp, 'UTC')) AS Hour,
+    'product_events' AS Signal,
+    tupleElement(Sent, 1) AS Scope,
+    tupleElement(Sent, 2) AS Key,
+    'string' AS ValueType,
+    count() AS UsageCount
+FROM
+(
+    SELECT
+        OrgId,
+        Timestamp,
+        arrayJoin(arrayConcat(
+            arrayMap(key -> ('event', toString(key)), mapKeys(Attributes)),
+            arrayMap(key -> ('resource', toString(key)), mapKeys(ResourceAttributes)))) AS Sent
+    FROM product_events_local
+)
+GROUP BY OrgId, Hour, Scope, Key
+;

@@ -29,7 +29,8 @@ import (
 func insertUntilStored(ctx context.Context, w *warehouse.Warehouse, body []byte, token string) error {
 	for {
 		err := w.Insert(ctx, "spans", warehousetest.SpanColumns, bytes.NewReader(body), token)
-		if err == nil || !warehouse.Retryable(err) || ctx.Err() != nil {
+		var e *warehouse.Error
+		if err == nil || errors.As(err, &e) && !e.Retryable() || ctx.Err() != nil {
 			return err
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -1,0 +1,65 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// admits reports whether a value passes every condition.
+func admits(all []Having, v float64) bool {
+	for _, h := range all {
+		if !h.Admits(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// Admits reports whether a value passes the condition; NaN passes none.
+func (h Having) Admits(v float64) bool {
+	switch h.Op {
+	case OpEqual:
+		return v == h.Value
+	case OpNotEqual:
+		return v < h.Value || v > h.Value
+	case OpGreater:
+		return v > h.Value
+	case OpGreaterOrEqual:
+		return v >= h.Value
+	case OpLess:
+		return v < h.Value
+	case OpLessOrEqual:
+		return v <= h.Value
+	default:
+		return false
+	}
+}
+
+// having prints the conditions on a value of a group, joined by AND.
+func (b *builder) having(q *Spec, value string) string {
+	var all []string
+	for _, h := range q.Having {
+		all = append(all, fmt.Sprintf("%s %s %s", value, h.Op, b.next("having", "Float64", h.Value)))
+	}
+	return strings.Join(all, " AND ")
+}
+
+// passing prints the condition, over the buckets of a group, that one of them passes: series are picked of such groups first. A bucket that
+// has no rows passes when zero says that its value is 0 and that passes.
+func (q *Spec) passing(w Window, bucket time.Duration, condition string, zero bool) string {
+	some := fmt.Sprintf("countIf(%s) > 0", condition)
+	if buckets, err := Buckets(w, bucket); err == nil && zero && admits(q.Having, 0) {
+		some = fmt.Sprintf("(%s OR count() < %d)", some, len(buckets))
+	}
+	return some
+}
+
+// readSeries is how many series the statement of a timeseries names: with conditions one more than the limit, which tells whether there are
+// more that pass.
+func readSeries(q *Spec) int {
+	if len(q.Having) > 0 {
+		return seriesLimit(q) + 1
+	}
+	return seriesLimit(q)
+}

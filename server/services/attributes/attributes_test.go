@@ -1,0 +1,83 @@
+package attributes_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/services/attributes"
+	"github.com/svc-observability/svc/server/warehouse/warehousetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
+
+func as(ctx context.Context, org principal.OrgID) context.Context {
+	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
+}
+
+// The keys and values of product events, of those that pages send as session events too.
+func TestProductEvents(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_event_keys"
+	at := time.Now().UTC().Truncate(time.Hour).Add(-30 * time.Minute)
+	resource := map[string]string{"service.name": "shop", "app.build": "7"}
+	columns := []string{"OrgId", "Name", "Timestamp", "ServiceName", "Attributes", "ResourceAttributes"}
+	rows := [][]any{
+		{org, "bought", at, "shop", map[string]string{"plan": "pro", "seats": "3"}, resource},
+		{org, "bought", at, "shop", map[string]string{"plan": "free"}, resource},
+		{"org_other_events", "bought", at, "shop", map[string]string{"secret": "1"}, resource},
+	}
+	if err := w.InsertRows(t.Context(), "product_events", columns, rows, ""); err != nil {
+		t.Fatal(err)
+	}
+	page := []any{org, "s1", at, uint32(1), "custom", "https://shop.example/cart", "opened", map[string]string{"plan": "pro", "cart": "1"}, map[string]string{}}
+	if err := w.InsertRows(t.Context(), "session_events", []string{"OrgId", "SessionId", "Timestamp", "Seq", "Type", "Url", "Message", "Attributes", "ResourceAttributes"}, [][]any{page}, ""); err != nil {
+		t.Fatal(err)
+	}
+	s := attributes.New(w)
+	start, end := timestamppb.New(at.Add(-time.Minute)), timestamppb.New(at.Add(time.Minute))
+	keys := func(org principal.OrgID, edit func(*svcv2.ListAttributeKeysRequest)) map[string]string {
+		t.Helper()
+		req := &svcv2.ListAttributeKeysRequest{StartTime: start, EndTime: end, Signal: "product_events"}
+		edit(req)
+		res, err := s.ListAttributeKeys(as(t.Context(), org), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, k := range res.GetData() {
+			got[k.GetScope()+" "+k.GetKey()] = fmt.Sprint(k.GetCount(), k.GetValueTypes())
+		}
+		return got
+	}
+	text := func(s string) *string { return &s }
+	for name, tc := range map[string]struct {
+		edit func(*svcv2.ListAttributeKeysRequest)
+		want map[string]string
+	}{
+		"all": {func(*svcv2.ListAttributeKeysRequest) {}, map[string]string{
+			"event plan": "3 [string]", "event seats": "1 [string]", "event cart": "1 [string]", "resource service.name": "2 [string]", "resource app.build": "2 [string]",
+		}},
+		"of a scope":   {func(r *svcv2.ListAttributeKeysRequest) { r.Scope = text("resource") }, map[string]string{"resource service.name": "2 [string]", "resource app.build": "2 [string]"}},
+		"with a text":  {func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("SEAT") }, map[string]string{"event seats": "1 [string]"}},
+		"of a service": {func(r *svcv2.ListAttributeKeysRequest) { r.ServiceName, r.Scope = text("shop"), text("event") }, map[string]string{"event plan": "2 []", "event seats": "1 []"}},
+	} {
+		if diff := cmp.Diff(tc.want, keys(org, tc.edit)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if got := keys("org_nobody", func(*svcv2.ListAttributeKeysRequest) {}); len(got) > 0 {
+		t.Errorf("another organization sees %v", got)
+	}
+	res, err := s.ListAttributeValues(as(t.Context(), org), &svcv2.ListAttributeValuesRequest{StartTime: start, EndTime: end, Signal: "product_events", Key: "attr.plan"})
+	if err != nil || len(res.GetData()) != 2 || res.GetData()[0].GetValue() != "pro" || res.GetData()[0].GetCount() != 2 {
+		t.Errorf("values: %v, %v", res, err)
+	}
+}
