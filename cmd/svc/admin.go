@@ -20,7 +20,7 @@ func (c *cli) admin() *cobra.Command {
 	org.AddCommand(c.adminOrgCreate(), c.adminOrgList())
 	user := group("user", "Users")
 	user.AddCommand(c.adminUserCreate(), c.adminUserSetPassword())
-	cmd.AddCommand(org, user, c.adminIngestKey(), c.adminMapping(), c.adminSampling(), c.adminPlan(), c.adminConnector(), c.adminUsage(), c.adminOutcomes(), c.adminSQL())
+	cmd.AddCommand(org, user, c.adminIngestKey(), c.adminMapping(), c.adminSampling(), c.adminPlan(), c.adminConnector(), c.adminUsage(), c.adminOutcomes(), c.adminRegion(), c.adminSQL())
 	return cmd
 }
 

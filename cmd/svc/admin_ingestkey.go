@@ -183,7 +183,7 @@ func (c *cli) ingestKeyCreate() *cobra.Command {
 }
 
 func (c *cli) ingestKeyShow() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "show ID", Short: "Show a key with all its settings", Args: idArgument(publicid.IngestKey, "an ingest key")},
+	return c.onOrg(&cobra.Command{Use: "show ID", Aliases: []string{"get"}, Short: "Show a key with all its settings", Args: idArgument(publicid.IngestKey, "an ingest key")},
 		func(ctx context.Context, s *session, list []string) error {
 			key, err := s.GetIngestKey(ctx, s.org.ID, decodeID(publicid.IngestKey, list[0]))
 			if err != nil {

@@ -73,7 +73,7 @@ func grouped(n int64) string {
 }
 
 func (c *cli) planShow() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "show", Short: "Show the plan; exit 1 when there is none"}, func(ctx context.Context, s *session, _ []string) error {
+	return c.onOrg(&cobra.Command{Use: "show", Aliases: []string{"get"}, Short: "Show the plan; exit 1 when there is none"}, func(ctx context.Context, s *session, _ []string) error {
 		p, err := s.GetPlan(ctx, s.org.ID)
 		if err != nil {
 			return s.noPlan(err)

@@ -50,7 +50,7 @@ func (s *session) printSampling(p store.SamplingPolicy) error {
 }
 
 func (c *cli) samplingShow() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "show", Short: "Show the policy"}, func(ctx context.Context, s *session, _ []string) error {
+	return c.onOrg(&cobra.Command{Use: "show", Aliases: []string{"get"}, Short: "Show the policy"}, func(ctx context.Context, s *session, _ []string) error {
 		p, err := s.GetSamplingPolicy(ctx, s.org.ID)
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// session is an invocation of an admin command on one organization.
+// session is an invocation of an admin command on the database, mostly on one organization.
 type session struct {
 	*store.Store
 	cli  *cli
@@ -32,9 +32,20 @@ type session struct {
 // onOrg makes a command work on one organization: it adds the settings, --org and --json, and opens the database for run.
 func (c *cli) onOrg(cmd *cobra.Command, run func(ctx context.Context, s *session, list []string) error) *cobra.Command {
 	var org string
-	var asJSON bool
-	settings(cmd, append(placeKeys(), "ingest-addr", "ingest-public-url")...)
 	cmd.Flags().StringVar(&org, "org", "", "id (org_…) or slug of the organization; not needed when there is one")
+	return c.onDatabase(cmd, func(ctx context.Context, s *session, list []string) (err error) {
+		if s.org, err = s.organization(ctx, org); err != nil {
+			return err
+		}
+		return s.explain(cmd, run(ctx, s, list))
+	}, "ingest-addr", "ingest-public-url")
+}
+
+// onDatabase makes a command work on all that is in the database: it adds the settings, some more of them, and --json, and opens the
+// database for run.
+func (c *cli) onDatabase(cmd *cobra.Command, run func(ctx context.Context, s *session, list []string) error, more ...string) *cobra.Command {
+	var asJSON bool
+	settings(cmd, append(placeKeys(), more...)...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	if cmd.Args == nil {
 		cmd.Args = args(cobra.NoArgs)
@@ -49,10 +60,7 @@ func (c *cli) onOrg(cmd *cobra.Command, run func(ctx context.Context, s *session
 			return err
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
-		if s.org, err = s.organization(cmd.Context(), org); err != nil {
-			return err
-		}
-		return s.explain(cmd, run(cmd.Context(), s, list))
+		return run(cmd.Context(), s, list)
 	}
 	return cmd
 }

@@ -175,6 +175,8 @@ func TestAdminIngestPolicy(t *testing.T) {
 	o.shows([]string{"every span is kept"}, "sampling", "reset")
 
 	o.fails(1, "has no plan", "plan", "show")
+	o.fails(1, "has no plan", "plan", "get") // as the API calls it
+	o.fails(2, `unknown command "fetch" for "svc admin plan"`, "plan", "fetch")
 	o.fails(1, "has no plan", "plan", "remove")
 	var plan planJSON
 	o.decode(&plan, "plan", "set", "--name", "pro", "--limit", "traces.items=1M", "--limit", "logs.bytes=10GB", "--limit", "logs.items=5", "--active=false")
@@ -339,4 +341,30 @@ func TestAdminBesideServer(t *testing.T) {
 		k, err := keys.Lookup(t.Context(), o.org.PrivateKey)
 		return err == nil && k.Policy.Plan != nil && !k.Policy.Plan.Active
 	})
+}
+
+// TestAdminRegion mends a mistyped region, which only who names it can.
+func TestAdminRegion(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	o.fails(1, "no region is recorded", "region", "show")
+	o.fails(1, "no region is recorded", "region", "set", "eu", "--from", "ue")
+	s, err := store.Open(t.Context(), store.Config{Path: filepath.Join(o.dir, "svc.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.ClaimRegion(t.Context(), "ue"), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o.shows([]string{"ue"}, "region", "show")
+	o.fails(2, "--from is required", "region", "set", "eu")
+	o.fails(2, `"EU" is not a region: give up to 32 lower-case letters`, "region", "set", "EU", "--from", "ue")
+	o.fails(2, "give one REGION", "region", "set", "--from", "ue")
+	o.fails(1, "--from: the database belongs to another region: ue, not us", "region", "set", "eu", "--from", "us")
+	o.shows([]string{"The region is eu, no longer ue. Start every server with --region eu"}, "region", "set", "eu", "--from", "ue")
+	var got regionJSON
+	o.decode(&got, "region", "get")
+	if diff := cmp.Diff(regionJSON{"region", "eu"}, got); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -67,7 +67,13 @@ Exit codes: 0 success, 1 failure, 2 bad usage or configuration. Data goes to std
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		// Of a mistyped command its flags are not known either, but they are not what is wrong.
+		if list := cmd.Flags().Args(); cmd.HasSubCommands() && len(list) > 0 {
+			return cmd.ValidateArgs(list)
+		}
+		return &usageError{err}
+	})
 	root.AddCommand(c.serve(), c.warehouse(), c.migrate(), c.admin(), c.version(), c.config(), c.doctor(), c.sendTest(), c.demo(), c.login(), c.whoami(), c.logout())
 	// Its default takes any word for a shell and prints help.
 	root.InitDefaultCompletionCmd("completion")

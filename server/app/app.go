@@ -181,7 +181,7 @@ func (a *App) openStore(ctx context.Context) error {
 	a.onClose("database", func(context.Context) error { return s.Close() })
 	if err := s.ClaimRegion(ctx, a.cfg.Region); errors.Is(err, store.ErrOtherRegion) {
 		// The other region's keys would be accepted here, or, if they were refused, exporters would drop what they send.
-		return fmt.Errorf("region: %w. A region has a database and a data folder of its own: start this server with the region that it was first started with, or give it others", err)
+		return fmt.Errorf("region: %w. A region has a database and a data folder of its own: start this server with the region that it was first started with, or give it others; if that region was a mistake, 'svc admin region set' mends it", err)
 	} else if err != nil {
 		return err
 	}

@@ -198,6 +198,14 @@ func parseLink(text string) (string, error) {
 
 var regionPattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
+// CheckRegion says why a text is not the name of a region.
+func CheckRegion(text string) error {
+	if !regionPattern.MatchString(text) {
+		return fmt.Errorf("%q is not a region: give %s", text, Key{Kind: KindName, Default: "us"}.Allowed())
+	}
+	return nil
+}
+
 func text(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, s string) error { *field(c) = s; return nil }
 }

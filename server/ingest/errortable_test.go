@@ -44,7 +44,7 @@ func TestErrorTable(t *testing.T) {
 		apierr.IngestReplayBodyNotGzip: func(f *fixture) *http.Response {
 			return f.do("POST", "/v1/sessionReplays/blob", []byte("{"), append(bearer(goodKey), "x-svc-session-id", "s", "x-svc-chunk-seq", "0")...)
 		},
-		apierr.IngestPlanLimitReached:       func(f *fixture) *http.Response { return traces(f, spentKey, nil) },
+		apierr.IngestPlanLimitReached:       func(f *fixture) *http.Response { return traces(f, spentKey, wire(t, spans(1))) },
 		apierr.IngestOrgQueueThrottled:      full(queue.ErrOwnerFull),
 		apierr.IngestExportLaneBackpressure: full(queue.ErrBackedUp),
 		apierr.IngestQueueUnavailable:       full(errors.New("disk full")),

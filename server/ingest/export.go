@@ -86,8 +86,11 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	if e.discard {
 		return result, nil
 	}
-	if fail := g.entitled(ctx, e.key.Org, e.signalName); fail != nil {
-		return otlp.Result{}, fail
+	// A request without items is answered with success, as OTLP has it, whatever the plan: it takes nothing of it.
+	if result.Accepted+result.Rejected+result.Sampled > 0 {
+		if fail := g.entitled(ctx, e.key.Org, e.signalName); fail != nil {
+			return otlp.Result{}, fail
+		}
 	}
 	if set.Rows() == 0 {
 		e.cut = 0 // of a resource, perhaps, none of whose items is stored

@@ -61,7 +61,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		Name: "svc_ingest_requests_total", Help: "Ingest requests by signal, door and error tag; the tag of a success is ok.",
 	}, []string{"signal", "door", "tag"})
 	items := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "svc_ingest_items_total", Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; discarded ones came with the test key; of undecided ones the disk did not say in time whether it has them.",
+		Name: "svc_ingest_items_total", Help: "Spans, log records, data points, sessions, chunks and events by outcome. Accepted ones are in the durable queue; sampled ones were dropped by the organization's sampling policy; rejected ones could not be stored, as their senders were told; discarded ones came with the test key, whatever was wrong with them; of undecided ones the disk did not say in time whether it has them.",
 	}, []string{"signal", "outcome"})
 	cut := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "svc_ingest_cut_total", Help: "Texts that were shortened, and attributes, events, links and exemplars that were left out, of accepted items because they are beyond a limit.",
@@ -135,9 +135,10 @@ func (m *metrics) bytes(e *export, received, inflated int) {
 
 // walked counts items that cannot be stored, or that are not meant to be.
 func (m *metrics) walked(e *export, r otlp.Result) {
+	if e.discard {
+		m.discarded[e.signal].Add(float64(r.Accepted + r.Rejected))
+		return
+	}
 	m.rejected[e.signal].Add(float64(r.Rejected))
 	m.sampled.Add(float64(r.Sampled))
-	if e.discard {
-		m.discarded[e.signal].Add(float64(r.Accepted))
-	}
 }

@@ -51,14 +51,16 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		return activity.Result{}, fail
 	}
 	series := g.metrics.activity[u.kind.String()]
-	series.rejected.Add(float64(result.Rejected))
 	if u.discard {
-		series.discarded.Add(float64(result.Accepted))
+		series.discarded.Add(float64(result.Accepted + result.Rejected))
 		return result, nil
 	}
+	series.rejected.Add(float64(result.Rejected))
 	u.accepted, u.rejected, u.cut, u.reason = result.Accepted, result.Rejected, result.Cut, firstNote(result.Reasons, result.Warnings)
-	if fail := g.entitled(ctx, u.key.Org, u.signalName); fail != nil {
-		return activity.Result{}, fail
+	if result.Accepted+result.Rejected > 0 { // as in store
+		if fail := g.entitled(ctx, u.key.Org, u.signalName); fail != nil {
+			return activity.Result{}, fail
+		}
 	}
 	if result.Accepted == 0 {
 		return result, nil

@@ -2,8 +2,12 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/server/principal"
 )
 
 // ErrOtherRegion: the database belongs to another region.
@@ -24,4 +28,52 @@ func (s *Store) ClaimRegion(ctx context.Context, region string) error {
 		return fmt.Errorf("%w: %s, not %s", ErrOtherRegion, recorded, region)
 	}
 	return nil
+}
+
+// Region returns the region that was recorded. ErrNotFound: no server has been started on the database.
+func (s *Store) Region(ctx context.Context) (region string, err error) {
+	const op = "get the region"
+	err = s.readDB.QueryRowContext(ctx, `SELECT region FROM installation WHERE id = 1`).Scan(&region)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", fmt.Errorf("store: %s: %w", op, ErrNotFound)
+	case err != nil:
+		return "", mapError(op, err)
+	}
+	return region, nil
+}
+
+// ChangeRegion records another region in place of the first one, which was a mistake, and leaves an entry in the audit log of every
+// organization. Servers that run do not notice before their next start. ErrOtherRegion: the recorded region is not from. ErrNotFound: none is.
+func (s *Store) ChangeRegion(ctx context.Context, from, to string) error {
+	recorded, err := s.Region(ctx)
+	if err != nil {
+		return err
+	}
+	changed := false
+	err = s.tx(ctx, "change the region", func(tx *ent.Tx) error {
+		done, err := tx.ExecContext(ctx, `UPDATE installation SET region = $1 WHERE id = 1 AND region = $2`, to, from)
+		if err != nil {
+			return err
+		}
+		n, err := done.RowsAffected()
+		if changed = n > 0; err != nil || !changed || from == to {
+			return err
+		}
+		all, err := tx.Organization.Query().IDs(ctx)
+		if err != nil {
+			return err
+		}
+		event := AuditEvent{Action: "region.updated", Before: map[string]any{"region": from}, After: map[string]any{"region": to}}
+		for _, id := range all {
+			if err := s.audit(ctx, tx, principal.OrgID(id), event); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && !changed {
+		return fmt.Errorf("%w: %s, not %s", ErrOtherRegion, recorded, from)
+	}
+	return err
 }

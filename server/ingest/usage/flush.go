@@ -36,13 +36,23 @@ func (m *Meter) Close(ctx context.Context) error {
 		select {
 		case <-time.After(min(m.cfg.FlushEvery, 100*time.Millisecond)):
 		case <-ctx.Done():
-			var lost Counts
-			for _, d := range m.batch {
-				lost.add(d.Counts)
-			}
-			return fmt.Errorf("usage of %d requests with %d items and %d bytes could not be stored: %w", lost.Requests, lost.Items, lost.Bytes, err)
+			lost := m.unstored()
+			return fmt.Errorf("usage could not be stored (requests: %d, items: %d, bytes: %d): %w", lost.Requests, lost.Items, lost.Bytes, err)
 		}
 	}
+}
+
+// unstored sums up what was counted and is not in the store.
+func (m *Meter) unstored() (n Counts) {
+	for _, d := range m.batch {
+		n.add(d.Counts)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, waiting := range m.cells {
+		n.add(*waiting)
+	}
+	return n
 }
 
 // work flushes and reads until Close. It is alone in both, so that a read that follows a flush has everything flushed so far.

@@ -264,10 +264,12 @@ func TestClose(t *testing.T) {
 			s.fails = true
 			m := start(t, s, nil)
 			m.Add(org, "traces", key, 10, 100)
+			time.Sleep(time.Minute) // it is in a batch that fails
+			m.Add(org, "logs", key, 1, 10)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			err := m.Close(ctx)
-			want := "usage of 1 requests with 10 items and 100 bytes could not be stored: add usage: the database is down"
+			want := "usage could not be stored (requests: 2, items: 11, bytes: 110): add usage: the database is down"
 			if err == nil || err.Error() != want {
 				t.Errorf("%v", err)
 			}

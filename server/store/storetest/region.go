@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -32,6 +33,32 @@ func testRegion(t *testing.T, f *fixture) {
 	for i, region := range []string{"us", "eu", "us", "eu"} {
 		if (won[i] == nil) != (region == mine) {
 			t.Errorf("%s got %v", region, won[i])
+		}
+	}
+
+	org, _ := f.org(t)
+	second, _ := f.org(t)
+	// A mistake is mended by who names it, and every organization sees that.
+	if err := f.ChangeRegion(t.Context(), other, "ap"); !errors.Is(err, store.ErrOtherRegion) || !strings.HasSuffix(err.Error(), mine+", not "+other) {
+		t.Errorf("%v", err)
+	}
+	if err := f.ChangeRegion(t.Context(), mine, "ap"); err != nil {
+		t.Error(err)
+	}
+	if got, err := f.Region(t.Context()); got != "ap" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	if err := f.ClaimRegion(t.Context(), "ap"); err != nil {
+		t.Error(err)
+	}
+	if err := f.ClaimRegion(t.Context(), mine); !errors.Is(err, store.ErrOtherRegion) {
+		t.Errorf("%v", err)
+	}
+	for _, org := range []principal.OrgID{org, second} {
+		all, err := f.ListAuditLogEntries(t.Context(), org, store.AuditFilter{Action: "region.updated"}, 0, 10)
+		if err != nil || len(all) != 1 || all[0].Changes == nil || all[0].Changes.Before["region"] != mine || all[0].Changes.After["region"] != "ap" ||
+			all[0].ActorType != store.ActorSystem {
+			t.Errorf("%s: %+v %v", org, all, err)
 		}
 	}
 }
