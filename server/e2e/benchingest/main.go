@@ -34,7 +34,10 @@ type options struct {
 	// every measures all of it for every combination; otherwise for http/protobuf with gzip alone, and the acknowledgement for all.
 	every   bool
 	signals []otlp.Signal
-	log     io.Writer
+	// anchorFor is how long each anchor is measured; with anchorOnly nothing else is.
+	anchorFor  time.Duration
+	anchorOnly bool
+	log        io.Writer
 }
 
 func main() {
@@ -50,6 +53,13 @@ func main() {
 func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 	opts, err := parse(args, log)
 	if err != nil {
+		return err
+	}
+	if opts.anchorOnly {
+		ns, err := measureAnchor(opts.anchorFor)
+		if err == nil {
+			_, err = fmt.Fprintf(out, "%.1f\n", ns)
+		}
 		return err
 	}
 	if opts.dir == "" {
@@ -75,7 +85,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 }
 
 func parse(args []string, log io.Writer) (options, error) {
-	o := options{log: log, warmItems: 50_000}
+	o := options{log: log, warmItems: 50_000, anchorFor: anchorFor}
 	flags := flag.NewFlagSet("bench-ingest", flag.ContinueOnError)
 	flags.SetOutput(log)
 	flags.StringVar(&o.program, "svc", "bin/svc", "the `program` to measure, with the engine's library beside it")
@@ -83,8 +93,15 @@ func parse(args []string, log io.Writer) (options, error) {
 	size := flags.String("size", "short", "short: two minutes; long: every combination stored and merged, a quarter of an hour")
 	signals := flags.String("signals", "traces,logs,metrics", "which `signals` to send")
 	items := flags.Int("items", 0, "items to store and merge, instead of what the size says")
+	only := flags.Duration("anchor", 0, "measure nothing but the anchor, for this `time`, and print its ns a span")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if *only != 0 {
+		if o.anchorFor, o.anchorOnly = *only, true; *only < 0 {
+			return o, fmt.Errorf("-anchor is a time greater than 0, not %s", *only)
+		}
+		return o, nil
 	}
 	switch *size {
 	case "short":

@@ -22,10 +22,12 @@ const (
 type result struct {
 	combination
 	// ack is what the server used until the durable acknowledgement, with the engine halted.
-	ack float64
+	ack       float64
+	ackAnchor anchor
 	// stored says that the fields below were measured.
 	stored         bool
 	server, engine float64
+	storedAnchor   anchor
 	// merges is how many times a row was merged on average.
 	merges float64
 	disk   float64
@@ -94,38 +96,20 @@ func measureStored(ctx context.Context, o options, r *result) error {
 		if err := p.waitMerged(ctx); err != nil {
 			return err
 		}
-		before, merged, err := p.used(ctx)
+		sent := 0
+		r.storedAnchor, err = o.measure(ctx, func() error {
+			sent, err = p.storeAll(ctx, load, r)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		started := time.Now()
-		report, err := acknowledged(load.Run(ctx))
-		if err != nil {
-			return err
-		}
-		if err := p.waitStored(ctx); err != nil {
-			return err
-		}
-		stored := time.Since(started)
-		if err := p.waitMerged(ctx); err != nil {
-			return err
-		}
-		after, mergedAfter, err := p.used(ctx)
-		if err != nil {
-			return err
-		}
-		items := float64(report.AcknowledgedItems())
-		r.stored = true
-		r.server, r.engine = (after.server-before.server)/items*1e6, (after.engine-before.engine)/items*1e6
-		r.merges = (mergedAfter - merged) / items
-		r.acked, r.storedRate = items/report.Elapsed.Seconds(), items/stored.Seconds()
-		r.p50, r.p99 = report.P50, report.P99
 		bytes, rows, err := p.disk(ctx, r.signal)
 		if err != nil {
 			return err
 		}
 		r.disk = bytes / rows
-		if err := checkStored(r.signal, report.AcknowledgedItems()+o.warmItems/itemsPerRequest*itemsPerRequest, rows); err != nil {
+		if err := checkStored(r.signal, sent+o.warmItems/itemsPerRequest*itemsPerRequest, rows); err != nil {
 			return err
 		}
 		if o.half > 0 {
@@ -136,6 +120,37 @@ func measureStored(ctx context.Context, o options, r *result) error {
 		r.serverPeak, r.enginePeak, err = p.peaks()
 		return err
 	})
+}
+
+// storeAll sends a load and waits until all of it is stored and merged.
+func (p *process) storeAll(ctx context.Context, load *loadtest.Load, r *result) (sent int, err error) {
+	before, merged, err := p.used(ctx)
+	if err != nil {
+		return 0, err
+	}
+	started := time.Now()
+	report, err := acknowledged(load.Run(ctx))
+	if err != nil {
+		return 0, err
+	}
+	if err := p.waitStored(ctx); err != nil {
+		return 0, err
+	}
+	stored := time.Since(started)
+	if err := p.waitMerged(ctx); err != nil {
+		return 0, err
+	}
+	after, mergedAfter, err := p.used(ctx)
+	if err != nil {
+		return 0, err
+	}
+	items := float64(report.AcknowledgedItems())
+	r.stored = true
+	r.server, r.engine = (after.server-before.server)/items*1e6, (after.engine-before.engine)/items*1e6
+	r.merges = (mergedAfter - merged) / items
+	r.acked, r.storedRate = items/report.Elapsed.Seconds(), items/stored.Seconds()
+	r.p50, r.p99 = report.P50, report.P99
+	return report.AcknowledgedItems(), nil
 }
 
 // half sends half as many items a second as were stored.
@@ -157,13 +172,13 @@ func (p *process) half(ctx context.Context, o options, r *result) error {
 func measureAcks(ctx context.Context, o options, rows []result) error {
 	return onServer(ctx, o, rows[0].signal, func(p *process) error {
 		// The first time, memory is taken that later loads find ready.
-		if _, err := p.acknowledge(ctx, rows[0].combination, o.ackItems); err != nil {
+		first := rows[0]
+		if err := p.acknowledge(ctx, o, &first); err != nil {
 			return err
 		}
 		for i := range rows {
 			say(o, "%s: acknowledgement alone", rows[i].combination)
-			var err error
-			if rows[i].ack, err = p.acknowledge(ctx, rows[i].combination, o.ackItems); err != nil {
+			if err := p.acknowledge(ctx, o, &rows[i]); err != nil {
 				return fmt.Errorf("%s: %w", rows[i].combination, err)
 			}
 		}
@@ -171,25 +186,32 @@ func measureAcks(ctx context.Context, o options, rows []result) error {
 	})
 }
 
-// acknowledge returns what the server uses for an item while the engine is halted.
-func (p *process) acknowledge(ctx context.Context, c combination, items int) (perItem float64, err error) {
-	load, err := loadtest.Prepare(p.load(c, items))
+// acknowledge measures what the server uses for an item while the engine is halted.
+func (p *process) acknowledge(ctx context.Context, o options, r *result) error {
+	load, err := loadtest.Prepare(p.load(r.combination, o.ackItems))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := p.halt(); err != nil {
-		return 0, err
+		return err
 	}
-	before, err := cpuSeconds(p.pid())
-	var report *loadtest.Report
-	if err == nil {
-		report, err = acknowledged(load.Run(ctx))
+	r.ackAnchor, err = o.measure(ctx, func() error {
+		before, err := cpuSeconds(p.pid())
+		if err != nil {
+			return err
+		}
+		report, err := acknowledged(load.Run(ctx))
+		if err != nil {
+			return err
+		}
+		after, err := cpuSeconds(p.pid())
+		r.ack = (after - before) / float64(report.AcknowledgedItems()) * 1e6
+		return err
+	})
+	if err := errors.Join(err, p.resume()); err != nil {
+		return err
 	}
-	after, cpuErr := cpuSeconds(p.pid())
-	if err := errors.Join(err, cpuErr, p.resume()); err != nil {
-		return 0, err
-	}
-	return (after - before) / float64(report.AcknowledgedItems()) * 1e6, p.waitStored(ctx)
+	return p.waitStored(ctx)
 }
 
 // repeatedSeries is the number of series that data points belong to: 40 processes with 512 series each report again and again.

@@ -145,12 +145,5 @@ func machineSeconds() (all, idle float64) {
 
 // mySeconds is the processor time of this program and of its children that have ended.
 func mySeconds() float64 {
-	sum := 0.0
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var u syscall.Rusage
-		if syscall.Getrusage(who, &u) == nil {
-			sum += time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
-		}
-	}
-	return sum
+	return ownSeconds(syscall.RUSAGE_SELF) + ownSeconds(syscall.RUSAGE_CHILDREN)
 }

@@ -145,6 +145,9 @@ func Prepare(cfg Config) (*Load, error) {
 	return &Load{cfg, gen}, nil
 }
 
+// Bodies are those that the load goes round in, as they are sent. A marked load has none: it makes each as it is sent.
+func (l *Load) Bodies() [][]byte { return l.gen.ready }
+
 // Run prepares a load and sends it.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	l, err := Prepare(cfg)
