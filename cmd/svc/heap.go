@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+
+	"github.com/svc-observability/svc/server/processors"
 )
 
 // gcPercent keeps the heap smaller than Go's default of 100 does: the engine beside it needs the memory more, and what ingest holds is
@@ -28,7 +30,7 @@ func limitHeap() {
 		debug.SetGCPercent(gcPercent)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		newHeapLimit(heapBase + uint64(runtime.GOMAXPROCS(0))*heapPerProcessor).follow()
+		newHeapLimit(heapBase + uint64(processors.Count())*heapPerProcessor).follow()
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/processors"
 )
 
 func (c *cli) serve() *cobra.Command {
@@ -45,6 +46,7 @@ The first start on an empty data folder creates an organization, an administrato
 func (c *cli) runServer(ctx context.Context, cfg config.Config) error {
 	log := logger(c.stderr, cfg)
 	limitHeap()
+	processors.Oversubscribe()
 	var started atomic.Pointer[app.App]
 	ctx, stop := stopSignals(ctx, func() {
 		fmt.Fprintln(c.stderr, "svc: second signal, stopping at once")

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/processors"
 )
 
 // Passwords hashes and checks passwords with argon2id. Each computation takes tens of MiB, so few run at once and the others
@@ -68,7 +68,7 @@ var ErrPasswordsBusy = errors.New("too many passwords are being checked")
 func NewPasswords() *Passwords { return newPasswords(passwordMemory, passwordTime) }
 
 func newPasswords(memory, time uint32) *Passwords {
-	p := &Passwords{memory: memory, time: time, slots: make(chan struct{}, min(passwordSlots, max(1, runtime.GOMAXPROCS(0)/2)))}
+	p := &Passwords{memory: memory, time: time, slots: make(chan struct{}, min(passwordSlots, max(1, processors.Count()/2)))}
 	// Its tag is random: no password matches it, and checking one takes the usual time.
 	p.dummy = p.format(random(saltLength), random(tagLength))
 	return p

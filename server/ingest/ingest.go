@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +25,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/rate"
 	"github.com/svc-observability/svc/server/ingest/usage"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/processors"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -109,7 +109,7 @@ type Limits struct {
 	// Request is the time that a request may take. Default 30 s.
 	Request time.Duration
 	// Decoders is the number of requests that are decompressed and walked at one time; a few more for organizations that have none among
-	// them. Default GOMAXPROCS: the work needs nothing but a processor, and more at a time would only make others wait.
+	// them. Default processors.Count: the work needs nothing but a processor, and more at a time would only make others wait.
 	Decoders int
 }
 
@@ -123,7 +123,7 @@ func (l Limits) withDefaults() Limits {
 		Buffered:     cmp.Or(l.Buffered, 512<<20),
 		Columns:      cmp.Or(l.Columns, otlp.DefaultMaxBytes),
 		Request:      cmp.Or(l.Request, 30*time.Second),
-		Decoders:     cmp.Or(l.Decoders, runtime.GOMAXPROCS(0)),
+		Decoders:     cmp.Or(l.Decoders, processors.Count()),
 	}
 }
 
