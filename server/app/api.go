@@ -110,7 +110,7 @@ func (a *App) openAPI(ctx context.Context) error {
 		return err
 	}
 	mcpDoor, err := mcp.New(mcp.Config{
-		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Version: a.opts.Version, Logger: a.log,
+		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Logger: a.log,
 		Limiter: limiter("mcp", mcp.RateLimit, mcp.RateWindow), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
 		Registerer: a.registry, Fixtures: a.opts.MCPFixtures,
 	})
@@ -126,7 +126,7 @@ func (a *App) openAPI(ctx context.Context) error {
 		mux.Handle(r.Path, r.Handler)
 	}
 	mux.Handle("/mcp", door(principal.DoorMCP, mcpDoor))
-	for _, p := range mcp.ManifestPaths() {
+	for _, p := range mcp.Published() {
 		mux.Handle(p, mcpDoor)
 	}
 	if err := mountReference(mux, c, a.baseURL()); err != nil {

@@ -135,6 +135,11 @@ func TestConsentAttacks(t *testing.T) {
 	if status := call(mine); status != 200 {
 		t.Errorf("%d", status)
 	}
+	// Its audience is the MCP server, and it is taken from the header alone (RFC 9700 sections 4.9.2 and 4.3.2).
+	restClient{t, s, mine.AccessToken}.call("GET", "/v2/environments?start_time=2026-01-01T00:00:00Z&end_time=2026-01-01T01:00:00Z", "", 401)
+	if res, _ := atMCP(t, s, "/mcp?access_token="+mine.AccessToken, func(*http.Request) {}); res.StatusCode != 401 {
+		t.Errorf("a token in the URL: %d", res.StatusCode)
+	}
 
 	// With less allowed, fewer tools are there, and a call of another says what to ask for.
 	less := token(with("request", good.Get("request")+"&scope=traces%3Aread"))

@@ -40,17 +40,13 @@ type agentSessionRow struct {
 // agentWindow has 24 hours when no start is given.
 func agentWindow(a *arguments, longest time.Duration) (timeRange, error) {
 	if _, ok := a.values["start_time"]; !ok {
-		end := a.now
-		if t, ok := a.values["end_time"].(time.Time); ok {
-			end = t
-		}
-		a.values["start_time"] = end.Add(-24 * time.Hour)
+		a.startBefore(24 * time.Hour)
 	}
 	return a.window(longest)
 }
 
 func agentWindowParams() []param {
-	return []param{{name: "start_time", kind: kindTime, description: "Default 24 hours before end_time."}, {name: "end_time", kind: kindTime}}
+	return []param{{name: "start_time", kind: kindTime, description: "default now-24h"}, {name: "end_time", kind: kindTime}}
 }
 
 // agentLists are parameters that hold one of several names, and the fields that they fill.

@@ -113,6 +113,9 @@ func toolsAnswer(a *arguments, w timeRange, out *svcv2.AgentToolsOverview) *answ
 		}
 	}
 	text := page{scope: a.scope(w, narrowed...), shown: shownOf(len(cells), false, "tools")}
+	if res.Description != "" {
+		text.scope = append(text.scope, pair{"It is described to models as", clip(res.Description, 500)})
+	}
 	c := res.Current
 	summary := []string{fmt.Sprintf("- now: %s calls, %s failed (%s), p95 %s ms, %s sessions", number(c.Calls), number(c.Failed), percent(c.ErrorRate), number(c.P95Ms), number(c.Sessions))}
 	if p := res.Previous; p != nil {
@@ -201,7 +204,8 @@ func newGetAgentToolError(s *Server) (*tool, error) {
 	return define[agentToolErrorResult](&tool{
 		name: "get_agent_tool_error", title: "Failure of a tool", description: "One way in which a tool of AI agents fails: how often, where, in which sessions, and samples with arguments and results.",
 		params: append(agentToolParams(true),
-			param{name: "fingerprint", kind: kindText, required: true, pattern: "^[0-9]{1,20}$", example: "1234567890, from get_agent_tools_overview"},
+			param{name: "fingerprint", kind: kindText, required: true, pattern: "^[0-9]{1,20}$", form: "a whole number as text", example: "1234567890, from get_agent_tools_overview"},
+			param{name: "scope", kind: kindText, description: "all: ignore model, service and environment.", enum: []string{"selection", "all"}, fallback: "selection"},
 			param{name: "samples_session", kind: kindText, description: "Samples of this session alone."},
 			param{name: "samples_limit", kind: kindInteger, minimum: num(1), maximum: num(100), clamped: true, fallback: 10},
 			param{name: "payload_chars", kind: kindInteger, minimum: num(20), maximum: num(10_000), clamped: true, fallback: 800}),
@@ -209,6 +213,11 @@ func newGetAgentToolError(s *Server) (*tool, error) {
 			w, err := agentWindow(a, maxSearch)
 			if err != nil {
 				return nil, err
+			}
+			if a.textOr("scope", "") == "all" {
+				for _, name := range []string{"model", "service", "environment"} {
+					delete(a.values, name)
+				}
 			}
 			limit := int32(a.integer("samples_limit"))
 			out, err := s.clients.agents.GetAgentToolError(ctx, &svcv2.GetAgentToolErrorRequest{

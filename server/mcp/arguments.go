@@ -21,6 +21,9 @@ type arguments struct {
 	values map[string]any // string, time.Time, float64, bool, []string or json.RawMessage
 	notes  []string
 	now    time.Time
+
+	// How names that a call gives are meant (resolveNames).
+	partOfName, onResource bool
 }
 
 // read fails with one error that lists every argument that cannot be used.
@@ -38,12 +41,11 @@ func (t *tool) read(raw json.RawMessage, now time.Time) (*arguments, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		p := t.param(name)
 		if p == nil {
-			if real := aliases()[name]; real != "" && t.param(real) != nil {
-				if _, both := given[real]; both {
-					a.note("%s was ignored: %s was given as well.", name, real)
+			if p = t.meant(name); p != nil {
+				if _, both := given[p.name]; both {
+					a.note("%s was ignored: %s was given as well.", name, p.name)
 					continue
 				}
-				p = t.param(real)
 			}
 		}
 		if p == nil {
@@ -188,6 +190,11 @@ func (p *param) readList(v any, text string, isText bool) (any, error) {
 
 func (p *param) readJSON(v any, text string, isText bool) (any, error) {
 	raw := []byte(text)
+	if isText && p.short != nil {
+		if short, ok := p.short(text); ok {
+			return short, nil
+		}
+	}
 	if !isText {
 		var err error
 		if raw, err = json.Marshal(v); err != nil {
@@ -223,11 +230,16 @@ func (p *param) readNumber(text string, a *arguments) (any, error) {
 
 func (p *param) expects() string {
 	text := map[kind]string{kindText: "text", kindTime: "a time", kindInteger: "a whole number", kindNumber: "a number", kindFlag: "true or false", kindList: "a list of texts", kindJSON: "JSON, an object or an array,"}[p.kind]
+	if p.form != "" {
+		text = p.form
+	}
 	switch {
 	case p.minimum != nil && p.maximum != nil:
 		text += fmt.Sprintf(" from %v to %v", *p.minimum, *p.maximum)
 	case p.minimum != nil:
 		text += fmt.Sprintf(" of at least %v", *p.minimum)
+	case p.example != "" && p.form != "":
+		text += ", such as " + p.example
 	case p.example != "":
 		text += " such as " + p.example
 	}

@@ -98,6 +98,10 @@ func (b *backend) ListMetrics(_ context.Context, req *svcv2.ListMetricsRequest) 
 	return res, err
 }
 
+func (b *backend) SummarizeMetrics(context.Context, *svcv2.SummarizeMetricsRequest) (*svcv2.SummarizeMetricsResponse, error) {
+	return &svcv2.SummarizeMetricsResponse{Data: []*svcv2.MetricTypeFigures{{Type: "histogram", MetricCount: int32(b.total), DataPointCount: 10}}}, b.err
+}
+
 func (b *backend) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) (*svcv2.SearchLogsResponse, error) {
 	b.record(req)
 	if b.block != nil {
@@ -166,7 +170,7 @@ func server(t *testing.T, b *backend, callers map[string]principal.Principal, li
 	api.Handle(svcv2connect.NewLogsServiceHandler(b, chain.Options()...))
 	api.Handle(svcv2connect.NewTracesServiceHandler(b, chain.Options()...))
 	s, err := New(Config{
-		Conn: loopback.Conn(api), Contract: c, BaseURL: "https://api.example.com", Version: "1.2.3", Limiter: limiter, Now: now,
+		Conn: loopback.Conn(api), Contract: c, BaseURL: "https://api.example.com", Limiter: limiter, Now: now,
 		ResourceMetadata: resourceMetadata,
 	})
 	if err != nil {
@@ -174,7 +178,7 @@ func server(t *testing.T, b *backend, callers map[string]principal.Principal, li
 	}
 	mux := http.NewServeMux()
 	mux.Handle(Path, s)
-	for _, p := range ManifestPaths() {
+	for _, p := range Published() {
 		mux.Handle(p, s)
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

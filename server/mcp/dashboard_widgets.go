@@ -45,25 +45,39 @@ func widgetIDParam(required bool) param {
 }
 
 func newAddDashboardWidget(s *Server) (*tool, error) {
-	return define[dashboardChange](&tool{
+	return defineChange(&tool{
 		name: "add_dashboard_widget", title: "New widget", writes: true,
 		description: "Add a widget to a dashboard, below the others unless layout_json says where. See describe_dashboard_schema.",
 		params: []param{
 			dashboardIDParam(),
-			{name: "visualization", kind: kindText, required: true, enum: panelTypes(), example: "chart"},
-			jsonParam("data_source_json", "Where its data comes from.", true, true),
+			{name: "panel_type", kind: kindText, enum: allPanels(), example: "line"},
+			{name: "visualization", kind: kindText, description: "Instead of panel_type."},
+			{name: "sql", kind: kindText, description: "Instead of data_source_json: one SELECT as in run_sql."},
+			{name: "display_type", kind: kindText, description: "How its columns are read; default panel_type."},
+			{name: "granularity_seconds", kind: kindInteger, description: "Its bucket.", minimum: num(1), maximum: num(31536000)},
+			jsonParam("data_source_json", "", true, false),
 			{name: "title", kind: kindText},
 			jsonParam("display_json", "", true, false),
 			jsonParam("layout_json", `{"x":0,"y":0,"w":6,"h":4} on 12 columns.`, true, false), widgetIDParam(false), jsonParam("time_range_json", "", true, false),
 		},
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
-			x := &svcv2.Widget{Visualization: *a.text("visualization"), DataSource: &svcv2.WidgetDataSource{}, Display: &svcv2.WidgetDisplay{}, Layout: &svcv2.WidgetLayout{}}
+			panel, err := a.panel()
+			if err != nil {
+				return nil, err
+			}
+			x := &svcv2.Widget{Visualization: panel, Display: &svcv2.WidgetDisplay{}, Layout: &svcv2.WidgetLayout{}}
 			display := map[string]any{}
 			if raw := a.raw("display_json"); raw != nil && json.Unmarshal(raw, &display) != nil {
 				return nil, badInput("display_json", "must be an object.", `{"title":"Requests"}`)
 			}
 			if title := a.text("title"); title != nil {
 				display["title"] = *title
+			}
+			if slices.Contains(drawings(), panel) {
+				x.Visualization = "chart"
+				if display["chart_id"] == nil {
+					display["chart_id"] = chartPrefix + panel
+				}
 			}
 			raw, err := json.Marshal(display)
 			if err != nil {
@@ -72,7 +86,7 @@ func newAddDashboardWidget(s *Server) (*tool, error) {
 			if err := decodeJSON("display_json", raw, x.Display); err != nil {
 				return nil, err
 			}
-			if err := decodeJSON("data_source_json", a.raw("data_source_json"), x.DataSource); err != nil {
+			if x.DataSource, err = a.dataSource(panel); err != nil {
 				return nil, err
 			}
 			if raw := a.raw("layout_json"); raw != nil {
@@ -93,24 +107,61 @@ func newAddDashboardWidget(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: x.GetId(), Visualization: x.GetVisualization(), Validation: s.validate(ctx, out.GetId(), []*svcv2.Widget{x})}, "The widget "+x.GetId()+" was added."), nil
+			l := x.GetLayout()
+			return changeAnswer(dashboardChange{
+				Dashboard: changedRow(out), WidgetID: x.GetId(), PanelType: panelOf(x), Visualization: x.GetVisualization(), Layout: &gridPlace{l.GetX(), l.GetY(), l.GetW(), l.GetH()},
+				Validation: s.validate(ctx, out.GetId(), []*svcv2.Widget{x}), RenderWarnings: renderWarnings(x),
+			}, "The widget "+x.GetId()+" was added."), nil
 		},
-	})
+	}, "widgetId", "panelType", "visualization", "layout", "validation", "renderWarnings")
+}
+
+// panel is what a new widget shall be: panel_type or visualization, else how the columns of its SQL are read.
+func (a *arguments) panel() (string, error) {
+	panel := strings.ToLower(a.textOr("visualization", a.textOr("panel_type", a.textOr("display_type", ""))))
+	if known := append(allPanels(), "chart"); !slices.Contains(known, panel) {
+		name := "panel_type"
+		if a.text("visualization") != nil {
+			name = "visualization"
+		}
+		return "", badInput(name, "must be one of "+strings.Join(known, ", ")+".", "line")
+	}
+	return panel, nil
+}
+
+// dataSource is where the data of a new widget comes from: data_source_json or sql; a text needs none.
+func (a *arguments) dataSource(panel string) (*svcv2.WidgetDataSource, error) {
+	out := &svcv2.WidgetDataSource{}
+	raw, sql := a.raw("data_source_json"), a.text("sql")
+	switch {
+	case raw != nil && sql != nil:
+		return nil, badInput("sql", "cannot be given together with data_source_json.", "")
+	case raw != nil:
+		return out, decodeJSON("data_source_json", raw, out)
+	case sql != nil:
+		display := strings.ToLower(a.textOr("display_type", panel))
+		if display == "chart" {
+			display = "line"
+		}
+		if known := rulesOf(out.ProtoReflect().Descriptor().Fields().ByName("display_type")).GetString().GetIn(); !slices.Contains(known, display) {
+			return nil, badInput("display_type", "must be one of "+strings.Join(known, ", ")+".", "line")
+		}
+		return &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: sql, DisplayType: &display, GranularitySeconds: a.number("granularity_seconds")}, nil
+	case panel == "markdown":
+		return &svcv2.WidgetDataSource{Kind: "static"}, nil
+	default:
+		return nil, badInput("data_source_json", "or sql is required: where the data comes from.", `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"}]}`)
+	}
 }
 
 // place gives a new widget an id that is free, and room below the others.
 func place(x *svcv2.Widget, widgets []*svcv2.Widget, below bool, id string) {
-	used, bottom := map[string]bool{}, 0.0
+	bottom := 0.0
 	for _, o := range widgets {
-		used[o.GetId()] = true
 		bottom = max(bottom, o.GetLayout().GetY()+o.GetLayout().GetH())
 	}
 	if x.Id = id; id == "" {
-		for n := len(widgets) + 1; ; n++ {
-			if x.Id = fmt.Sprintf("w%d", n); !used[x.Id] {
-				break
-			}
-		}
+		x.Id = freeID(widgets)
 	}
 	if below {
 		x.Layout = &svcv2.WidgetLayout{X: num(0), Y: num(bottom), W: num(6), H: num(4)}
@@ -118,10 +169,10 @@ func place(x *svcv2.Widget, widgets []*svcv2.Widget, below bool, id string) {
 }
 
 func newUpdateDashboardWidget(s *Server) (*tool, error) {
-	return define[dashboardChange](&tool{
+	return defineChange(&tool{
 		name: "update_dashboard_widget", title: "Change of a widget", writes: true, destroys: true, repeatable: true,
 		description: "Replace one widget (widget_json) or change parts of it (patch_json, a merge patch; null removes).",
-		params:      []param{dashboardIDParam(), widgetIDParam(true), jsonParam("widget_json", "", true, false), jsonParam("patch_json", `For example {"display":{"title":"Errors"}}.`, true, false), {name: "title", kind: kindText}},
+		params:      []param{dashboardIDParam(), widgetIDParam(true), jsonParam("widget_json", "", true, false), jsonParam("patch_json", `For example {"display":{"title":"Errors"}}.`, true, false), {name: "title", kind: kindText}, {name: "chart_id", kind: kindText, description: "query-builder-line, -area, -bar, …"}},
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
 			given := 0
 			for _, name := range []string{"widget_json", "patch_json"} {
@@ -129,10 +180,11 @@ func newUpdateDashboardWidget(s *Server) (*tool, error) {
 					given++
 				}
 			}
-			if given == 2 || given == 0 && a.text("title") == nil {
-				return nil, badInput("patch_json", "or widget_json or title is required, not both of the first.", `{"display":{"title":"Errors"}}`)
+			if given == 2 || given == 0 && a.text("title") == nil && a.text("chart_id") == nil {
+				return nil, badInput("patch_json", "or widget_json, title or chart_id is required, not both of the first.", `{"display":{"title":"Errors"}}`)
 			}
-			id, shown := *a.text("widget_id"), ""
+			id := *a.text("widget_id")
+			changed := &svcv2.Widget{}
 			out, err := s.editWidgets(ctx, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
 				i, err := findWidget(widgets, id)
 				if err != nil {
@@ -142,7 +194,7 @@ func newUpdateDashboardWidget(s *Server) (*tool, error) {
 				if err != nil {
 					return nil, err
 				}
-				x.Id, shown = id, x.GetVisualization()
+				x.Id, changed = id, x
 				widgets = slices.Clone(widgets)
 				widgets[i] = x
 				return widgets, nil
@@ -150,9 +202,9 @@ func newUpdateDashboardWidget(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: id, Visualization: shown, Validation: s.validate(ctx, out.GetId(), only(out.GetWidgets(), id))}, "The widget "+id+" was changed."), nil
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: id, PanelType: panelOf(changed), Visualization: changed.GetVisualization(), Validation: s.validate(ctx, out.GetId(), only(out.GetWidgets(), id)), RenderWarnings: renderWarnings(changed)}, "The widget "+id+" was changed."), nil
 		},
-	})
+	}, "widgetId", "panelType", "visualization", "validation", "renderWarnings")
 }
 
 // only is the widget with the id.
@@ -183,8 +235,10 @@ func changedWidget(old *svcv2.Widget, a *arguments) (*svcv2.Widget, error) {
 		}
 		whole = merge(whole, patch)
 	}
-	if title := a.text("title"); title != nil {
-		whole = merge(whole, map[string]any{"display": map[string]any{"title": *title}})
+	for _, name := range []string{"title", "chart_id"} {
+		if v := a.text(name); v != nil {
+			whole = merge(whole, map[string]any{"display": map[string]any{name: *v}})
+		}
 	}
 	if m, ok := whole.(map[string]any); ok {
 		m["id"] = old.GetId()
@@ -194,7 +248,7 @@ func changedWidget(old *svcv2.Widget, a *arguments) (*svcv2.Widget, error) {
 		return nil, fmt.Errorf("encode a widget: %w", err)
 	}
 	x := &svcv2.Widget{}
-	return x, decodeJSON(parameter, merged, x)
+	return x, decodeJSON(parameter, withPanel(merged), x)
 }
 
 // merge is RFC 7396.
@@ -218,7 +272,7 @@ func merge(target, patch any) any {
 }
 
 func newRemoveDashboardWidget(s *Server) (*tool, error) {
-	return define[dashboardChange](&tool{
+	return defineChange(&tool{
 		name: "remove_dashboard_widget", title: "Removal of a widget", writes: true, destroys: true,
 		description: "Remove one widget. The version of the dashboard before is kept.",
 		params:      []param{dashboardIDParam(), widgetIDParam(true), confirmParam()},
@@ -239,7 +293,7 @@ func newRemoveDashboardWidget(s *Server) (*tool, error) {
 			}
 			return changeAnswer(dashboardChange{Dashboard: changedRow(out), RemovedWidgetID: id}, "The widget "+id+" was removed."), nil
 		},
-	})
+	}, "removedWidgetId")
 }
 
 func confirmParam() param {
@@ -254,7 +308,7 @@ func (a *arguments) confirmed(what string) error {
 }
 
 func newReorderDashboardWidgets(s *Server) (*tool, error) {
-	return define[dashboardChange](&tool{
+	return defineChange(&tool{
 		name: "reorder_dashboard_widgets", title: "Layout of a dashboard", writes: true, repeatable: true,
 		description: "Move and resize widgets on the grid of 12 columns.",
 		params:      []param{dashboardIDParam(), jsonParam("layouts_json", `[{"i":"w1","x":0,"y":0,"w":6,"h":4}]`, false, true)},
@@ -292,11 +346,11 @@ func newReorderDashboardWidgets(s *Server) (*tool, error) {
 			}
 			return changeAnswer(dashboardChange{Dashboard: changedRow(out), UpdatedWidgetIDs: moved}, fmt.Sprintf("%d widgets have a new place.", len(moved))), nil
 		},
-	})
+	}, "updatedWidgetIds")
 }
 
 func newReplaceDashboardWidgets(s *Server) (*tool, error) {
-	return define[dashboardChange](&tool{
+	return defineChange(&tool{
 		name: "replace_dashboard_widgets", title: "Widgets of a dashboard", writes: true, destroys: true,
 		description: "Replace all widgets of a dashboard. The version before is kept.",
 		params:      []param{dashboardIDParam(), jsonParam("widgets_json", "List of widgets.", false, true), confirmParam()},
@@ -312,11 +366,11 @@ func newReplaceDashboardWidgets(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := dashboardChange{Dashboard: changedRow(out), WidgetIDs: []string{}, Validation: s.validate(ctx, out.GetId(), out.GetWidgets())}
+			res := dashboardChange{Dashboard: changedRow(out), WidgetIDs: []string{}, Validation: s.validate(ctx, out.GetId(), out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
 			for _, x := range out.GetWidgets() {
 				res.WidgetIDs = append(res.WidgetIDs, x.GetId())
 			}
 			return changeAnswer(res, fmt.Sprintf("The dashboard has these %d widgets now.", len(res.WidgetIDs))), nil
 		},
-	})
+	}, "widgetIds", "validation", "renderWarnings")
 }

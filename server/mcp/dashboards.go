@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -164,13 +163,43 @@ type dashboardChange struct {
 	RemovedWidgetID  string       `json:"removedWidgetId,omitempty"`
 	WidgetIDs        []string     `json:"widgetIds,omitempty"`
 	UpdatedWidgetIDs []string     `json:"updatedWidgetIds,omitempty"`
+	PanelType        string       `json:"panelType,omitempty"`
 	Visualization    string       `json:"visualization,omitempty"`
+	Layout           *gridPlace   `json:"layout,omitempty"`
 	Validation       *validation  `json:"validation,omitempty"`
+	// RenderWarnings are what a widget lacks to be drawn as it is meant.
+	RenderWarnings []string `json:"renderWarnings"`
+}
+
+// gridPlace is where a widget stands, in cells of a grid of 12 columns.
+type gridPlace struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+	W float64 `json:"w"`
+	H float64 `json:"h"`
+}
+
+// defineChange completes a tool that changes a dashboard: beside the dashboard, its result has some of the fields of dashboardChange.
+func defineChange(t *tool, fields ...string) (*tool, error) {
+	t, err := define[dashboardChange](t)
+	if err != nil {
+		return nil, err
+	}
+	for name := range t.output.Properties {
+		if name != "dashboard" && !slices.Contains(fields, name) {
+			delete(t.output.Properties, name)
+		}
+	}
+	t.output.PropertyOrder = nil
+	return t, nil
 }
 
 func changeAnswer(res dashboardChange, done string) *answer {
-	text := page{scope: []pair{{"Dashboard", res.Dashboard.ID}, {"Name", res.Dashboard.Name}, {"Widgets", fmt.Sprint(res.Dashboard.WidgetCount)}}, blocks: []block{{empty: done}}}
-	if v := res.Validation; v != nil && v.Ran {
+	if res.RenderWarnings == nil {
+		res.RenderWarnings = []string{}
+	}
+	text := page{notes: res.RenderWarnings, scope: []pair{{"Dashboard", res.Dashboard.ID}, {"Name", res.Dashboard.Name}, {"Widgets", fmt.Sprint(res.Dashboard.WidgetCount)}}, blocks: []block{{empty: done}}}
+	if v := res.Validation; v != nil && v.Ran && len(v.Inspected) > 0 {
 		text.blocks = append(text.blocks, v.block())
 		for _, it := range v.Inspected {
 			if it.Verdict == "broken" || it.Verdict == "error" {
@@ -183,109 +212,19 @@ func changeAnswer(res dashboardChange, done string) *answer {
 	return &answer{data: res, text: text}
 }
 
-func newCreateDashboard(s *Server) (*tool, error) {
-	return define[dashboardChange](&tool{
-		name: "create_dashboard", title: "New dashboard", writes: true,
-		description: "Create a dashboard from a template, from widgets, or from a whole definition. See describe_dashboard_schema.",
-		params: []param{
-			{name: "name", kind: kindText, required: true},
-			{name: "description", kind: kindText},
-			{name: "template", kind: kindText, description: "Id of a template."},
-			jsonParam("template_parameters_json", `Of the template, for example {"service_name":"checkout"}.`, true, false), jsonParam("widgets_json", "List of widgets.", false, false),
-			jsonParam("time_range_json", `For example {"type":"relative","value":"6h"}.`, true, false), jsonParam("dashboard_json", "Whole definition; name and description win.", true, false), validateParam(),
-		},
-		run: func(ctx context.Context, a *arguments) (*answer, error) {
-			if a.text("template") != nil {
-				return s.fromTemplate(ctx, a)
-			}
-			req, source := &svcv2.CreateDashboardRequest{}, "widgets"
-			if raw := a.raw("dashboard_json"); raw != nil {
-				source = "dashboard_json"
-				if err := decodeJSON("dashboard_json", definition(raw, req), req); err != nil {
-					return nil, err
-				}
-			}
-			req.Name = *a.text("name")
-			if v := a.text("description"); v != nil {
-				req.Description = v
-			}
-			if raw := a.raw("widgets_json"); raw != nil {
-				widgets, err := decodeWidgets("widgets_json", raw)
-				if err != nil {
-					return nil, err
-				}
-				req.Widgets = widgets
-			}
-			if raw := a.raw("time_range_json"); raw != nil {
-				req.TimeRange = &svcv2.TimeRange{}
-				if err := decodeJSON("time_range_json", raw, req.TimeRange); err != nil {
-					return nil, err
-				}
-			}
-			out, err := s.clients.dashboards.CreateDashboard(ctx, req)
-			if err != nil {
-				return nil, err
-			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), Source: source, Validation: s.validateIf(ctx, a, out, out.GetWidgets())}, "It was created."), nil
-		},
-	})
-}
-
-// definition drops from the JSON of a dashboard what only answers have, so that what get_dashboard gave can be sent back.
-func definition(raw json.RawMessage, req proto.Message) json.RawMessage {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		return raw // the decoder says what is wrong
-	}
-	fields := req.ProtoReflect().Descriptor().Fields()
-	for _, name := range []string{"id", "object", "created_at", "updated_at", "txid"} {
-		delete(m, name)
-	}
-	for name, v := range m {
-		if f := fields.ByTextName(name); f != nil && string(v) == "null" {
-			delete(m, name)
-		}
-	}
-	out, err := json.Marshal(m)
-	if err != nil {
-		return raw
-	}
-	return out
-}
-
-func decodeWidgets(parameter string, raw json.RawMessage) ([]*svcv2.Widget, error) {
-	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, badInput(parameter, "must be a list of widgets.", "")
-	}
-	widgets := []*svcv2.Widget{}
-	for i, one := range list {
-		x := &svcv2.Widget{}
-		if err := decodeJSON(parameter, one, x); err != nil {
-			var input *inputError
-			if errors.As(err, &input) {
-				input.message = strings.Replace(input.message, parameter, fmt.Sprintf("%s, widget %d,", parameter, i+1), 1)
-			}
-			return nil, err
-		}
-		widgets = append(widgets, x)
-	}
-	return widgets, nil
-}
-
 func newUpdateDashboard(s *Server) (*tool, error) {
-	return define[dashboardChange](&tool{
+	return defineChange(&tool{
 		name: "update_dashboard", title: "Change of a dashboard", writes: true, destroys: true, repeatable: true,
 		description: "Change the name, description or time range of a dashboard, or replace it whole with dashboard_json. The version before is kept.",
 		params: []param{
-			dashboardIDParam(), {name: "name", kind: kindText}, {name: "description", kind: kindText}, jsonParam("time_range_json", "", true, false), jsonParam("dashboard_json", "Replaces the whole definition.", true, false),
+			dashboardIDParam(), {name: "name", kind: kindText}, {name: "description", kind: kindText}, timeRangeParam(), jsonParam("dashboard_json", "Replaces the whole definition.", true, false),
 		},
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
 			req := &svcv2.UpdateDashboardRequest{}
 			mask := map[string]bool{}
 			replaced := a.raw("dashboard_json") != nil
 			if replaced {
-				if err := decodeJSON("dashboard_json", definition(a.raw("dashboard_json"), req), req); err != nil {
+				if err := decodeJSON("dashboard_json", withPanels(definition(a.raw("dashboard_json"), req)), req); err != nil {
 					return nil, err
 				}
 				for _, name := range req.GetUpdateMask().GetPaths() {
@@ -301,64 +240,21 @@ func newUpdateDashboard(s *Server) (*tool, error) {
 			if v := a.text("description"); v != nil {
 				req.Description, mask["description"] = v, true
 			}
-			if raw := a.raw("time_range_json"); raw != nil {
+			if raw := a.raw("time_range"); raw != nil {
 				req.TimeRange, mask["time_range"] = &svcv2.TimeRange{}, true
-				if err := decodeJSON("time_range_json", raw, req.TimeRange); err != nil {
+				if err := decodeJSON("time_range", raw, req.TimeRange); err != nil {
 					return nil, err
 				}
 			}
 			if len(mask) == 0 {
-				return nil, badInput("name", "or another field to change is required: name, description, time_range_json or dashboard_json.", "Checkout")
+				return nil, badInput("name", "or another field to change is required: name, description, time_range or dashboard_json.", "Checkout")
 			}
 			req.Id, req.UpdateMask = *a.text("dashboard_id"), &fieldmaskpb.FieldMask{Paths: slices.Sorted(maps.Keys(mask))}
 			out, err := s.clients.dashboards.UpdateDashboard(ctx, req)
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), Replaced: &replaced}, "It was changed. The version before can be restored."), nil
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), Replaced: &replaced, RenderWarnings: renderWarnings(out.GetWidgets()...)}, "It was changed. The version before can be restored."), nil
 		},
-	})
-}
-
-func (s *Server) fromTemplate(ctx context.Context, a *arguments) (*answer, error) {
-	for _, other := range []string{"widgets_json", "dashboard_json", "time_range_json"} {
-		if a.raw(other) != nil {
-			return nil, badInput(other, "cannot be given together with template.", "")
-		}
-	}
-	req := &svcv2.InstantiateDashboardTemplateRequest{}
-	body := map[string]any{"name": *a.text("name")}
-	if raw := a.raw("template_parameters_json"); raw != nil {
-		body["parameters"] = raw
-	}
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("encode a template's parameters: %w", err)
-	}
-	if err := decodeJSON("template_parameters_json", raw, req); err != nil {
-		return nil, err
-	}
-	req.TemplateId = *a.text("template")
-	out, err := s.clients.dashboards.InstantiateDashboardTemplate(ctx, req)
-	if err != nil {
-		return nil, s.withTemplates(ctx, err)
-	}
-	return changeAnswer(dashboardChange{Dashboard: changedRow(out), Source: "template", Template: a.text("template"), Validation: s.validateIf(ctx, a, out, out.GetWidgets())}, "It was created from the template."), nil
-}
-
-// withTemplates adds the ids of the templates to a failure to find one, which includes an id of the wrong form.
-func (s *Server) withTemplates(ctx context.Context, err error) error {
-	if !isNotFound(err) && !strings.HasPrefix(apiFailure(&tool{}, err).Message, "template_id") {
-		return err
-	}
-	list, listErr := s.clients.dashboards.ListDashboardTemplates(ctx, &svcv2.ListDashboardTemplatesRequest{})
-	if listErr != nil {
-		return err // the first failure says more
-	}
-	var ids []string
-	for _, t := range list.GetData() {
-		ids = append(ids, t.GetId()+" ("+t.GetName()+")")
-	}
-	d := apiFailure(s.tool("create_dashboard"), err)
-	return &inputError{tag: d.Tag, parameter: "template", message: d.Message + " Templates: " + strings.Join(ids, ", ") + "."}
+	}, "replaced", "renderWarnings")
 }

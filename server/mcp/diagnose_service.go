@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
@@ -115,6 +116,12 @@ func (s *Server) diagnose(ctx context.Context, a *arguments, w timeRange) (*answ
 	}
 	text.blocks = append(text.blocks, table("Top errors", "No span failed.", []string{"Fingerprint", "Error", "Count"}, cells),
 		traceTable("Latest traces", "No trace.", res.RecentTraces), logTable("Latest logs", "No log record.", res.RecentLogs))
+	if len(res.LikelyCauses) > 0 {
+		// What fails in a service that it calls is explained there.
+		if c := res.LikelyCauses[0]; c.Kind == "dependency" && c.target != service && !strings.Contains(c.target, ":") {
+			text.next = append(text.next, suggestion{"diagnose_service", a.again(w, map[string]any{"service": c.target}, "environment"), "the service that it calls, where the likeliest cause lies"})
+		}
+	}
 	if len(res.TopErrors) > 0 {
 		text.next = append(text.next, suggestion{"error_detail", a.again(w, map[string]any{"fingerprint": res.TopErrors[0].FingerprintHash}, "service", "environment"), "the most frequent error"})
 	}

@@ -28,11 +28,11 @@ const maxBody = 1 << 20
 // requestKey carries the context of the HTTP request: the SDK detaches a call from its cancellation.
 type requestKey struct{}
 
-// ServeHTTP is the door: origin, credential, rate and form of a request, then the protocol. Mounted at a path of the manifest, it
+// ServeHTTP is the door: origin, credential, rate and form of a request, then the protocol. Mounted at one of Published, it
 // serves that.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if slices.Contains(ManifestPaths(), r.URL.Path) {
-		s.manifest.ServeHTTP(w, r)
+	if document := s.published[r.URL.Path]; document != nil {
+		document.ServeHTTP(w, r)
 		return
 	}
 	if !s.allowedOrigin(r) {

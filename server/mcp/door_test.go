@@ -129,11 +129,22 @@ func TestManifest(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &m); err != nil {
 			t.Fatal(err)
 		}
-		if res.StatusCode != 200 || m.Name != ServerName || m.Version != "1.2.3" || m.Endpoint != "https://api.example.com/mcp" {
+		if res.StatusCode != 200 || m.Name != ServerName || m.Version != ServerVersion || m.Endpoint != "https://api.example.com/mcp" {
 			t.Errorf("%s: status %d, %+v", path, res.StatusCode, m)
 		}
 		if res.Header.Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s: web pages cannot read it", path)
+		}
+	}
+	for _, path := range entryPaths() {
+		res, body := send(t, http.MethodGet, srv.URL+path, "", nil)
+		var e entry
+		if err := json.Unmarshal([]byte(body), &e); err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != 200 || e.Name != "com.example.api/svc-observability" || e.Version != ServerVersion || len(e.Description) > 100 || len(e.Remotes) != 1 ||
+			e.Remotes[0].Type != "streamable-http" || e.Remotes[0].URL != "https://api.example.com/mcp" || !e.Remotes[0].Headers[0].IsSecret {
+			t.Errorf("%s: status %d, %+v", path, res.StatusCode, e)
 		}
 	}
 }

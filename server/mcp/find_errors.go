@@ -83,12 +83,30 @@ func newFindErrors(s *Server) (*tool, error) {
 				text.next = append(text.next, suggestion{"search_logs", a.again(w, map[string]any{"severity": "ERROR"}, "service", "environment"), "errors in logs"})
 			} else {
 				text.shown = fmt.Sprintf("Shown: %d of %d errors; %s occurrences in all.", len(res.Errors), res.Totals.Fingerprints, number(res.Totals.Occurrences))
-				text.next = append(text.next, suggestion{"error_detail", a.again(w, map[string]any{"fingerprint": res.Errors[0].FingerprintHash}, "service", "environment"), "the most frequent error with traces, versions and its stack trace"})
+				pick, which := telling(res.Errors), "the most frequent error"
+				if pick != 0 {
+					which = "the most frequent error that says what failed (those above are probably the same failure, seen by its callers)"
+				}
+				text.next = append(text.next, suggestion{"error_detail", a.again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, "service", "environment"), which + ", with traces, versions and its stack trace"})
 			}
 			text.blocks = []block{errorTable("", "No span failed. "+strings.Join(res.EmptyHints, " "), res.Errors)}
 			return &answer{data: res, text: text}, nil
 		},
 	})
+}
+
+// telling is the error to look at first: the most frequent, or one about as frequent that says what failed where the first does not.
+func telling(rows []errorRow) int {
+	says := func(e errorRow) bool { return strings.TrimSpace(e.SampleMessage) != "" && e.Label != "Unknown Error" }
+	for i, e := range rows {
+		if e.Count < rows[0].Count/2 {
+			break
+		}
+		if says(e) {
+			return i
+		}
+	}
+	return 0
 }
 
 type errorDetailResult struct {
@@ -141,7 +159,7 @@ func newErrorDetail(s *Server) (*tool, error) {
 		name: "error_detail", title: "Error",
 		description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs. Without times, the last 24 hours, or else 30 days.",
 		params: append([]param{
-			{name: "fingerprint", kind: kindText, description: "From find_errors.", required: true, pattern: "^[0-9]{1,20}$", example: "9223372036854775808"},
+			{name: "fingerprint", kind: kindText, description: "From find_errors.", required: true, pattern: "^[0-9]{1,20}$", form: "a whole number as text", example: "9223372036854775808"},
 		}, append(windowParams(), serviceParam(), environmentParam(), param{name: "include_timeseries", kind: kindFlag, fallback: false}, limitParam(5, 20))...),
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
 			_, started := a.values["start_time"]

@@ -18,8 +18,10 @@ type slowResult struct {
 	Traces       []traceRow   `json:"traces" jsonschema:"slowest first"`
 	CriticalPath []pathStep   `json:"criticalPath,omitempty" jsonschema:"where the slowest trace spent its time"`
 	Repeated     []repeatedOp `json:"repeated,omitempty" jsonschema:"operations that the slowest trace did over and over"`
-	Service      *string      `json:"service,omitempty"`
-	Environment  *string      `json:"environment,omitempty"`
+	// Slower are the root operations, or those of the service, that take much longer than in the equally long time before.
+	Slower      []slowerOp `json:"slower"`
+	Service     *string    `json:"service,omitempty"`
+	Environment *string    `json:"environment,omitempty"`
 }
 
 type slowStats struct {
@@ -46,18 +48,23 @@ type repeatedOp struct {
 func newFindSlowTraces(s *Server) (*tool, error) {
 	return define[slowResult](&tool{
 		name: "find_slow_traces", title: "Slow traces",
-		description: "Find the slowest traces of at most 7 days, and say on what the slowest spent its time (its critical path, repeated calls).",
+		description: "Find the slowest traces of at most 7 days, on what the slowest spent its time (critical path, repeated calls), and which operations got slower.",
 		params:      append(windowParams(), serviceParam(), environmentParam(), limitParam(10, 100)),
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
 			w, err := a.window(maxSearch)
 			if err != nil {
 				return nil, err
 			}
-			stats, err := s.slowStats(ctx, a, w)
+			var stats *slowStats
+			var slower []slowerOp
+			err = parallel(
+				func() (err error) { stats, err = s.slowStats(ctx, a, w); return err },
+				func() (err error) { slower, err = s.slower(ctx, a, w); return err },
+			)
 			if err != nil {
 				return nil, err
 			}
-			res := slowResult{TimeRange: w, Stats: stats, Traces: []traceRow{}, Service: a.text("service"), Environment: a.text("environment")}
+			res := slowResult{TimeRange: w, Stats: stats, Traces: []traceRow{}, Slower: slower, Service: a.text("service"), Environment: a.text("environment")}
 			text := page{scope: a.scope(w, "service", "environment")}
 			if stats == nil {
 				text.blocks = []block{{empty: "No trace began in this time range."}}
@@ -73,7 +80,16 @@ func newFindSlowTraces(s *Server) (*tool, error) {
 			}
 			text.blocks = []block{
 				{heading: "Durations of root spans", rows: []string{fmt.Sprintf("- p50 %s ms, p95 %s ms, shortest %s ms, longest %s ms", number(stats.P50Ms), number(stats.P95Ms), number(stats.MinMs), number(stats.MaxMs))}},
-				traceTable("Slowest", "No trace was found.", res.Traces),
+				slowerBlock(slower), traceTable("Slowest", "No trace was found.", res.Traces),
+			}
+			if len(slower) > 0 {
+				args := map[string]any{"current_start": w.Start, "current_end": w.End}
+				for _, name := range []string{"service", "environment"} {
+					if v := a.text(name); v != nil {
+						args[name] = *v
+					}
+				}
+				text.next = append(text.next, suggestion{"compare_periods", args, "why operations got slower: release, dependency, error or log pattern"})
 			}
 			if len(rows) > 0 {
 				trace, err := s.clients.traces.GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: rows[0].GetId()})

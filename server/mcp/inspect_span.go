@@ -25,10 +25,11 @@ type spanResult struct {
 	Attributes         map[string]string `json:"attributes"`
 	ResourceAttributes map[string]string `json:"resourceAttributes"`
 	Events             []spanEvent       `json:"events"`
+	AI                 *spanAI           `json:"ai,omitempty"`
 }
 
 func spanIDParam(description string, required bool) param {
-	return param{name: "span_id", kind: kindText, description: description, required: required, pattern: "^[0-9a-fA-F]{16}$", example: "00f067aa0ba902b7"}
+	return param{name: "span_id", kind: kindText, description: description, required: required, pattern: "^[0-9a-fA-F]{16}$", form: "16 hexadecimal digits", example: "00f067aa0ba902b7"}
 }
 
 func newInspectSpan(s *Server) (*tool, error) {
@@ -36,11 +37,17 @@ func newInspectSpan(s *Server) (*tool, error) {
 		name: "inspect_span", title: "Span",
 		description: "Read one span whole: attributes, events with stack traces, and the messages and payloads of model and tool calls.",
 		params: []param{
-			traceIDParam("", true), spanIDParam("", true),
+			traceIDParam("", true), spanIDParam("", true), timestampParam(),
 			{name: "payload_chars", kind: kindInteger, description: "Characters of each long value.", minimum: num(100), maximum: num(20000), clamped: true, fallback: 2000},
 		},
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
-			sp, err := s.clients.traces.GetSpan(ctx, &svcv2.GetSpanRequest{TraceId: *a.text("trace_id"), SpanId: *a.text("span_id")})
+			req := &svcv2.GetSpanRequest{TraceId: *a.text("trace_id"), SpanId: *a.text("span_id"), Timestamp: a.moment("timestamp")}
+			sp, err := s.clients.traces.GetSpan(ctx, req)
+			if err != nil && req.Timestamp != nil && isNotFound(err) {
+				a.note("The span does not begin within an hour of timestamp; it was looked for at all times.")
+				req.Timestamp = nil
+				sp, err = s.clients.traces.GetSpan(ctx, req)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -60,7 +67,10 @@ func newInspectSpan(s *Server) (*tool, error) {
 			text := page{scope: []pair{
 				{"Span", res.SpanName}, {"Service", res.ServiceName}, {"Start", res.Timestamp}, {"Duration", number(res.DurationMs) + " ms"}, {"Status", strings.TrimSpace(res.StatusCode + " " + clip(res.StatusMessage, 300))},
 			}}
-			text.blocks = []block{fields("Attributes", "The span has no attributes.", res.Attributes)}
+			if res.AI = aiOf(sp, most); res.AI != nil {
+				text.blocks = append(text.blocks, res.AI.block())
+			}
+			text.blocks = append(text.blocks, fields("Attributes", "The span has no attributes.", res.Attributes))
 			for _, e := range sp.GetEvents() {
 				event := spanEvent{clock(e.GetTimestamp().AsTime()), clip(e.GetName(), most), cut(e.GetAttributes())}
 				res.Events = append(res.Events, event)

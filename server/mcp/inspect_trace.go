@@ -20,6 +20,7 @@ const (
 
 type traceResult struct {
 	TraceID           string    `json:"traceId"`
+	Timestamp         *string   `json:"timestamp,omitempty"`
 	StartTime         string    `json:"startTime" jsonschema:"start of the earliest span, RFC 3339"`
 	DurationMs        float64   `json:"durationMs" jsonschema:"from the first start to the last end"`
 	RootDurationMs    float64   `json:"rootDurationMs" jsonschema:"duration of the root span, or of the earliest span when there is no root"`
@@ -98,23 +99,34 @@ func newInspectTrace(s *Server) (*tool, error) {
 		name: "inspect_trace", title: "Trace",
 		description: "Read one trace: its spans as a tree with attributes, events and links, and its log records. In a large trace the slowest, busiest and failed spans are kept and the rest is summed up; raise max_spans or set errors_only to see other parts.",
 		params: []param{
-			traceIDParam("Trace id, 32 hexadecimal digits.", true),
+			traceIDParam("", true), timestampParam(),
 			{name: "errors_only", kind: kindFlag, description: "Only spans that failed, and the spans above them.", fallback: false},
 			{name: "max_spans", kind: kindInteger, description: "How many spans to return.", minimum: num(1), maximum: num(300), clamped: true, fallback: 60},
 		},
 		output: output,
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
-			trace, err := s.clients.traces.GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: *a.text("trace_id")})
+			req := &svcv2.GetTraceRequest{TraceId: *a.text("trace_id"), Timestamp: a.moment("timestamp")}
+			trace, err := s.clients.traces.GetTrace(ctx, req)
+			if err != nil && req.Timestamp != nil && isNotFound(err) {
+				a.note("Nothing of this trace begins within an hour of timestamp; it was looked for at all times.")
+				req.Timestamp = nil
+				trace, err = s.clients.traces.GetTrace(ctx, req)
+			}
 			if err != nil {
 				return nil, err
 			}
 			res := inspect(trace, a.integer("max_spans"), a.values["errors_only"] == true)
+			if req.Timestamp != nil {
+				at := clock(req.Timestamp.AsTime())
+				res.Timestamp = &at
+			}
 			text := page{}
 			total, err := s.addLogs(ctx, trace, &res, &text)
 			if err != nil {
 				return nil, err
 			}
 			traceText(&res, &text, total)
+			text.next = append(text.next, traceNext(trace, &res)...)
 			return &answer{data: res, text: text}, nil
 		},
 	}, nil
@@ -145,6 +157,30 @@ func (s *Server) addLogs(ctx context.Context, trace *svcv2.Trace, res *traceResu
 		res.Logs = append(res.Logs, toLogRow(l))
 	}
 	return fmt.Sprintf("Logs (%d of %s)", len(res.Logs), found), nil
+}
+
+// traceNext are calls that look closer: at the deepest failed span, else at the one that took the most time of its own.
+func traceNext(trace *svcv2.Trace, res *traceResult) []suggestion {
+	var next []suggestion
+	var failed *svcv2.Span
+	for _, sp := range trace.GetSpans() {
+		if sp.GetStatusCode() == "Error" {
+			failed = sp // they are in the order of their start: the last began in the others
+		}
+	}
+	at := clock(trace.GetStartTime().AsTime())
+	service := ""
+	if failed != nil {
+		service = failed.GetServiceName()
+		next = append(next, suggestion{"inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": failed.GetId(), "timestamp": clock(failed.GetStartTime().AsTime())}, "the failed span that began last, whole: exception, stack trace, attributes"})
+	} else if path := newSpanTree(trace.GetSpans()).criticalPath(1); len(path) > 0 {
+		service = path[0].ServiceName
+		next = append(next, suggestion{"inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].SpanID}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", number(path[0].SelfMs))})
+	}
+	if service != "" {
+		next = append(next, suggestion{"compare_periods", map[string]any{"around_time": at, "service": service}, "what changed in " + service + " around this trace"})
+	}
+	return next
 }
 
 func traceText(res *traceResult, text *page, logs string) {

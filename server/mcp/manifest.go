@@ -2,16 +2,67 @@ package mcp
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// ManifestPaths are where Manifest belongs.
+// ManifestPaths are where the manifest belongs.
 func ManifestPaths() []string {
 	return []string{"/.well-known/mcp.json", "/.well-known/mcp/server-card.json"}
 }
+
+// entryPaths are where the entry for registries belongs.
+func entryPaths() []string { return []string{"/server.json", "/.well-known/mcp/server.json"} }
+
+// Published are the paths of all public documents.
+func Published() []string { return append(ManifestPaths(), entryPaths()...) }
+
+const about = "Search traces, logs and metrics of your services, find causes, edit dashboards."
+
+// entry is what a registry of MCP servers takes (server.json of 2025-12-11): a name under the host's domain, and where the server is.
+type entry struct {
+	Schema      string   `json:"$schema"`
+	Name        string   `json:"name"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Version     string   `json:"version"`
+	Remotes     []remote `json:"remotes"`
+}
+
+type remote struct {
+	Type    string         `json:"type"`
+	URL     string         `json:"url"`
+	Headers []remoteHeader `json:"headers,omitempty"`
+}
+
+type remoteHeader struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	IsRequired  bool   `json:"isRequired"`
+	IsSecret    bool   `json:"isSecret"`
+}
+
+func (s *Server) entry() entry {
+	domain := "localhost"
+	if u, err := url.Parse(s.cfg.BaseURL); err == nil && u.Hostname() != "" && net.ParseIP(u.Hostname()) == nil {
+		parts := strings.Split(strings.ToLower(u.Hostname()), ".")
+		slices.Reverse(parts)
+		domain = strings.Join(parts, ".")
+	}
+	return entry{
+		Schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json", Name: domain + "/" + ServerName, Title: title, Description: about, Version: ServerVersion,
+		Remotes: []remote{{Type: "streamable-http", URL: s.endpoint(), Headers: []remoteHeader{{
+			Name: "Authorization", Description: "Bearer and an API key or MCP key, for programs that cannot sign in with OAuth.", IsSecret: true,
+		}}}},
+	}
+}
+
+func (s *Server) endpoint() string { return strings.TrimRight(s.cfg.BaseURL, "/") + Path }
 
 type manifest struct {
 	Name         string         `json:"name"`
@@ -30,17 +81,21 @@ type manifestAuth struct {
 	ResourceMetadata string `json:"resource_metadata,omitempty"`
 }
 
-// Manifest says where the server is and how to use it. It is public and the same for everybody.
-func (s *Server) Manifest() http.Handler {
-	body, err := json.Marshal(manifest{
-		Name: ServerName, Title: title, Version: s.cfg.Version, Description: "Search traces, logs and metrics of your services.",
-		Endpoint: strings.TrimRight(s.cfg.BaseURL, "/") + Path, Transport: "streamable-http",
+// manifest says where the server is and how to use it.
+func (s *Server) manifest() manifest {
+	return manifest{
+		Name: ServerName, Title: title, Version: ServerVersion, Description: about, Endpoint: s.endpoint(), Transport: "streamable-http",
 		Auth: manifestAuth{
 			Type: "oauth2", Description: "OAuth 2.1 in the browser, or an API key or an MCP key of the organization as a bearer token.",
 			ResourceMetadata: s.cfg.ResourceMetadata,
 		},
 		Capabilities: map[string]any{"tools": map[string]any{}, "prompts": map[string]any{}, "resources": map[string]any{}, "completions": map[string]any{}},
-	})
+	}
+}
+
+// publish serves a document that is public and the same for everybody.
+func (s *Server) publish(document any) http.Handler {
+	body, err := json.Marshal(document)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case err != nil:
@@ -48,7 +103,7 @@ func (s *Server) Manifest() http.Handler {
 			return
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
-			fail(w, apierr.New(apierr.MethodNotAllowed, "The manifest can only be read."))
+			fail(w, apierr.New(apierr.MethodNotAllowed, "This document can only be read."))
 			return
 		}
 		h := w.Header()

@@ -26,7 +26,10 @@ const (
 	title      = "svc observability"
 )
 
-const instructions = `svc stores traces, logs and metrics of your services. Start with list_services to see what sends data, then search_traces or search_logs, then inspect_trace with a trace id. Times are UTC; give start_time and end_time as RFC 3339 or relative (now-1h); the default is the last 6 hours. Names of services, spans and environments are matched exactly.`
+// ServerVersion is the version of what the server offers to programs (ingest-mcp-facts.md 4.1), not that of the build, which /version tells.
+const ServerVersion = "1.0.0"
+
+const instructions = `svc stores traces, logs and metrics of your services. Start with list_services to see what sends data, then search_traces or search_logs, then inspect_trace with a trace id. Times are UTC; give start_time and end_time as RFC 3339 or relative (now-1h); the default is the last 6 hours. Names of services and environments are matched exactly.`
 
 // Limiter decides whether a credential may make one more request now.
 type Limiter interface {
@@ -41,7 +44,6 @@ type Config struct {
 	Contract *contract.Contract
 	// BaseURL is the public URL of the API, without /mcp.
 	BaseURL string
-	Version string
 	// ResourceMetadata is the URL at which programs learn how to sign in.
 	ResourceMetadata string
 	// Limiter holds the rate per credential; nil for no limit.
@@ -67,7 +69,7 @@ type Server struct {
 	// methods are those that each tool is built on.
 	methods   map[string][]*contract.Method
 	stream    http.Handler
-	manifest  http.Handler
+	published map[string]http.Handler
 	durations *prometheus.HistogramVec
 }
 
@@ -121,13 +123,19 @@ func New(cfg Config) (*Server, error) {
 			return nil, fmt.Errorf("mcp: register metrics: %w", err)
 		}
 	}
-	s.manifest = s.Manifest()
+	s.published = map[string]http.Handler{}
+	for _, path := range ManifestPaths() {
+		s.published[path] = s.publish(s.manifest())
+	}
+	for _, path := range entryPaths() {
+		s.published[path] = s.publish(s.entry())
+	}
 	for _, m := range cfg.Contract.Methods() {
 		for _, name := range m.MCPTools {
 			s.methods[name] = append(s.methods[name], m)
 		}
 	}
-	server := sdk.NewServer(&sdk.Implementation{Name: ServerName, Title: title, Version: cfg.Version}, &sdk.ServerOptions{
+	server := sdk.NewServer(&sdk.Implementation{Name: ServerName, Title: title, Version: ServerVersion}, &sdk.ServerOptions{
 		Instructions:      instructions,
 		PageSize:          1000,
 		CompletionHandler: s.complete,

@@ -135,6 +135,9 @@ func TestResults(t *testing.T) {
 					if err := resolve(t, tools[m[1]].InputSchema).Validate(suggested); err != nil {
 						t.Errorf("%s suggests %s %s: %v", name, m[1], m[2], err)
 					}
+					if calls[m[1]] == nil {
+						continue // the backend of this test has no answers for it
+					}
 					if again := call(t, session, m[1], suggested); again.IsError {
 						t.Errorf("%s suggests %s %s, which fails: %s", name, m[1], m[2], textOf(again))
 					}
@@ -176,6 +179,9 @@ func TestArguments(t *testing.T) {
 		"limit too small":   {map[string]any{"limit": 0}, now().Add(-6 * time.Hour), now(), nil, 1, "limit was set to 1"},
 		"flag text":         {map[string]any{"has_error": "1", "root_only": "TRUE"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: ptr(true), SpanScope: ptr("root")}, 20, ""},
 		"flag false":        {map[string]any{"has_error": "0"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: ptr(false)}, 20, ""},
+		"part of a name":    {map[string]any{"span_name": "cart"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{SpanNameContains: ptr("cart")}, 20, ""},
+		"trace id":          {map[string]any{"trace_id": strings.Repeat("AB", 16)}, now().Add(-7 * 24 * time.Hour), now(), &svcv2.TraceFilters{TraceId: ptr(strings.Repeat("AB", 16))}, 20, ""},
+		"trace id and time": {map[string]any{"trace_id": strings.Repeat("ab", 16), "since": "now-1h"}, now().Add(-time.Hour), now(), &svcv2.TraceFilters{TraceId: ptr(strings.Repeat("ab", 16))}, 20, ""},
 		"attribute exists":  {map[string]any{"attribute_key": "k"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "exists"}}}, 20, ""},
 		"attribute equals": {
 			map[string]any{"attribute_key": "k", "attribute_value": 5},
@@ -209,7 +215,7 @@ func TestInputErrors(t *testing.T) {
 		"too wide":      {"search_logs", tagInvalidInput, "start_time", "more than 7 days", map[string]any{"start_time": "now-8d"}},
 		"not a time":    {"search_logs", tagInvalidInput, "start_time", "start_time must be a time", map[string]any{"start_time": "yesterday"}},
 		"enum":          {"search_logs", tagInvalidInput, "severity", "severity must be one of TRACE", map[string]any{"severity": "LOUD"}},
-		"trace id":      {"inspect_trace", tagInvalidInput, "trace_id", "trace_id must be text such as", map[string]any{"trace_id": "xyz"}},
+		"trace id":      {"inspect_trace", tagInvalidInput, "trace_id", "trace_id must be 32 hexadecimal digits, such as", map[string]any{"trace_id": "xyz"}},
 		"missing":       {"inspect_trace", tagInvalidInput, "trace_id", "trace_id is required", nil},
 		"negative":      {"search_traces", tagInvalidInput, "min_duration_ms", "of at least 0", map[string]any{"min_duration_ms": -1}},
 		"fraction":      {"search_traces", tagInvalidInput, "limit", "a whole number", map[string]any{"limit": 1.5}},

@@ -33,6 +33,10 @@ type param struct {
 	fallback         any
 	// object says that JSON must be an object.
 	object bool
+	// form says in words what a pattern takes.
+	form string
+	// short reads text that stands for JSON; nil when there is no such text.
+	short func(text string) (json.RawMessage, bool)
 }
 
 func num(v float64) *float64 { return &v }
@@ -42,11 +46,23 @@ func aliases() map[string]string {
 	return map[string]string{"service_name": "service", "since": "start_time", "until": "end_time", "service_names": "services"}
 }
 
+// meant is the parameter that a name which is none of the tool's stands for: by aliases, or by _json at its end, which some tools have and
+// others do not.
+func (t *tool) meant(name string) *param {
+	if p := t.param(aliases()[name]); p != nil {
+		return p
+	}
+	if base, ok := strings.CutSuffix(name, "_json"); ok {
+		return t.param(base)
+	}
+	return t.param(name + "_json")
+}
+
 // windowParams are start_time and end_time, the last 6 hours by default.
 func windowParams() []param {
 	return []param{
-		{name: "start_time", kind: kindTime, description: "RFC 3339 or relative (now-1h); default 6 hours before end_time."},
-		{name: "end_time", kind: kindTime, description: "Default now."},
+		{name: "start_time", kind: kindTime, description: "RFC 3339 or now-1h; default now-6h"},
+		{name: "end_time", kind: kindTime, description: "default now"},
 	}
 }
 
@@ -65,7 +81,7 @@ func serviceParam() param {
 }
 
 func environmentParam() param {
-	return param{name: "environment", kind: kindText, description: "Exact name."}
+	return param{name: "environment", kind: kindText}
 }
 
 func (t *tool) param(name string) *param {

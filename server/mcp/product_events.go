@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -38,17 +39,13 @@ func visitFilters(more ...string) []param {
 // weekWindow reads a time range whose default is the last 7 days.
 func (a *arguments) weekWindow(longest time.Duration) (timeRange, error) {
 	if _, ok := a.values["start_time"]; !ok {
-		end := a.now
-		if t, ok := a.values["end_time"].(time.Time); ok {
-			end = t
-		}
-		a.values["start_time"] = end.Add(-productWindow)
+		a.startBefore(productWindow)
 	}
 	return a.window(longest)
 }
 
 func weekParams() []param {
-	return []param{{name: "start_time", kind: kindTime, description: "RFC 3339 or relative (now-1h); default 7 days before end_time."}, {name: "end_time", kind: kindTime, description: "Default now."}}
+	return []param{{name: "start_time", kind: kindTime, description: "RFC 3339 or now-1h; default now-7d"}, {name: "end_time", kind: kindTime, description: "default now"}}
 }
 
 func newListProductEvents(s *Server) (*tool, error) {
@@ -88,6 +85,11 @@ func newListProductEvents(s *Server) (*tool, error) {
 			}
 			text := page{scope: a.scope(w, append(names, "kind")...), shown: shownOf(len(rows), more, "names")}
 			text.blocks = []block{table("", "No product event matches. Try a longer time range or fewer filters.", []string{"Event", "Kind", "Count", "Sessions", "Persons"}, cells)}
+			if len(cells) == 0 {
+				text.next = append(text.next, suggestion{"search_sessions", clampWindow(a.again(w, nil), w, 7), "whether browsers send sessions at all"})
+			} else {
+				text.next = append(text.next, suggestion{"query_data", a.again(w, map[string]any{"source": "product_events", "kind": "timeseries", "event_name": []string{res.Events[0].EventName}}), "the most frequent event over time"})
+			}
 			if len(steps) == 2 {
 				text.next = append(text.next, suggestion{"query_funnel", a.again(w, map[string]any{"steps_json": steps}), "how many go from one to the other"})
 			}
@@ -134,7 +136,7 @@ func newQueryFunnel(s *Server) (*tool, error) {
 			{name: "steps_json", kind: kindJSON, required: true, example: `[{"event_name":"added to cart"},{"event_name":"order placed"}]`},
 			{name: "key_by", kind: kindText, enum: []string{"person", "visitor", "user", "session"}},
 			{name: "window_seconds", kind: kindNumber, description: "From the first step to the last.", minimum: num(1), maximum: num(2678400), fallback: 86400},
-			{name: "breakdown_by", kind: kindText, description: "country, browser, attr.KEY, …"},
+			{name: "breakdown_by", kind: kindText, description: "country, host, referrer_host, utm_source, utm_medium, utm_campaign, or attribute:KEY of the first step."},
 			{name: "breakdown_limit", kind: kindInteger, minimum: num(1), maximum: num(20), clamped: true, fallback: 10},
 		}, weekParams()...), visitFilters("device_type", "browser")...),
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
@@ -149,6 +151,10 @@ func newQueryFunnel(s *Server) (*tool, error) {
 			if req.BreakdownBy != nil {
 				n := int32(a.integer("breakdown_limit"))
 				req.BreakdownLimit = &n
+				if key, ok := strings.CutPrefix(*req.BreakdownBy, "attr."); ok { // as queries name attributes
+					by := "attribute:" + key
+					req.BreakdownBy = &by
+				}
 			}
 			var steps []any
 			if req.Steps, steps, err = funnelSteps(a.raw("steps_json")); err != nil {
@@ -230,7 +236,30 @@ func funnelAnswer(a *arguments, w timeRange, out *svcv2.ProductEventFunnel, step
 		}
 		text.blocks = append(text.blocks, table("By "+out.GetBreakdownBy(), "There are no groups.", heads, groups))
 	}
+	filters := []string{"key_by", "window_seconds", "host", "page_path", "referrer_host", "country", "utm_source", "utm_medium", "utm_campaign", "device_type", "browser"}
+	switch {
+	case len(res.Steps) == 0 || res.Steps[0].Count == 0:
+		text.next = append(text.next, suggestion{"list_product_events", a.again(w, nil), "which events there are, with their exact names"})
+	case out.BreakdownBy == nil:
+		text.next = append(text.next, suggestion{"query_funnel", a.again(w, map[string]any{"steps_json": steps, "breakdown_by": "country"}, filters...), "who gets further, by country"})
+	default:
+		text.next = append(text.next, suggestion{"query_funnel", a.again(w, map[string]any{"steps_json": steps}, filters...), "the same without groups"})
+	}
+	if lost := worstStep(res.Steps); lost != nil && w.end.Sub(w.start) <= maxSearch {
+		text.next = append(text.next, suggestion{"search_sessions", a.again(w, map[string]any{"has_errors": true}, "country"), fmt.Sprintf("sessions with errors, which can explain the %s lost at step %d", number(lost.DropOff), lost.Step)})
+	}
 	return &answer{data: res, text: text}
+}
+
+// worstStep is the step before which most were lost, nil when nobody was.
+func worstStep(steps []funnelStep) *funnelStep {
+	var worst *funnelStep
+	for i, s := range steps {
+		if s.DropOff > 0 && (worst == nil || s.DropOff > worst.DropOff) {
+			worst = &steps[i]
+		}
+	}
+	return worst
 }
 
 // decodeJSON reads JSON of a caller into a message of the API; the error names the parameter and what is wrong in it.

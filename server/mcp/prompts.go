@@ -44,7 +44,7 @@ const dataModel = `# What svc stores
 
 # Times and defaults
 
-Times are UTC: RFC 3339, ` + "`YYYY-MM-DD HH:MM:SS`" + `, relative (now-1h) or Unix milliseconds. The default is the last 6 hours. A range that is too long is refused, not cut. Names are matched exactly. Lists take limit and mostly offset.
+Times are UTC: RFC 3339, ` + "`YYYY-MM-DD HH:MM:SS`" + `, relative (now-1h) or Unix milliseconds. The default is the last 6 hours. A range that is too long is refused, not cut. Names of services, environments and metrics are matched exactly; span_name of search_traces is a part of the name. Lists take limit and mostly offset.
 
 # Which tool
 

@@ -10,6 +10,11 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
+const (
+	maxQueried  = 31 * 24 * time.Hour
+	otherGroups = "(all others)"
+)
+
 type dataResult struct {
 	TimeRange timeRange  `json:"timeRange"`
 	Kind      string     `json:"kind"`
@@ -66,8 +71,11 @@ func newQueryData(s *Server) (*tool, error) {
 			words("where", "Further conditions, for example duration > 500 AND attr.http.route = '/cart'."),
 		}, append(windowParams(), param{name: "bucket_seconds", kind: kindInteger, minimum: num(1), maximum: num(2678400)}, limitParam(10, 100))...),
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
-			w, err := a.window(31 * 24 * time.Hour)
+			w, err := a.window(maxQueried)
 			if err != nil {
+				return nil, err
+			}
+			if err := s.resolveNames(ctx, a, w); err != nil {
 				return nil, err
 			}
 			spec, res, err := a.spec(w)
@@ -160,7 +168,12 @@ func (a *arguments) spec(w timeRange) (*svcv2.QuerySpec, *dataResult, error) {
 	}
 	for name, field := range map[string]string{"service": "service.name", "span_name": "span.name", "severity": "severity", "host": "host", "page_path": "page.path"} {
 		if v := a.text(name); v != nil {
-			add(field, "=", *v)
+			op := "="
+			if name == "span_name" && a.partOfName {
+				op = "contains"
+				res.Decisions = append(res.Decisions, "span_name as a part of names: no span has exactly this one")
+			}
+			add(field, op, *v)
 		}
 	}
 	slices.SortFunc(filter.All, func(x, y *svcv2.QueryFilter) int { return strings.Compare(x.GetField(), y.GetField()) })
@@ -183,8 +196,14 @@ func (a *arguments) spec(w timeRange) (*svcv2.QuerySpec, *dataResult, error) {
 	}
 	if key != "" {
 		field := "attr." + key
-		if a.textOr("attribute_scope", "") == "resource" || group == "resource_attribute" {
+		if a.textOr("attribute_scope", "") == "resource" || a.onResource || group == "resource_attribute" {
 			field = "resource." + key
+			if a.onResource {
+				res.Decisions = append(res.Decisions, "attribute_scope=resource")
+				if group == "attribute" {
+					group = "resource_attribute"
+				}
+			}
 		} else if a.textOr("attribute_scope", "") == "event" {
 			field = "event." + key
 		}
@@ -233,7 +252,7 @@ func (s *Server) queryBreakdown(ctx context.Context, a *arguments, w timeRange, 
 	for _, r := range out.GetData() {
 		name := r.GetName()
 		if r.GetOther() {
-			name = "(all others)"
+			name = otherGroups
 		}
 		p := dataPoint{Name: &name}
 		shown := ""
@@ -250,6 +269,7 @@ func (s *Server) queryBreakdown(ctx context.Context, a *arguments, w timeRange, 
 	text := dataText(a, w, res, out.GetWarnings())
 	text.blocks = []block{table("", "Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.", []string{group, res.Metric + " (" + res.Unit + ")"}, cells)}
 	text.shown = shownOf(len(cells), out.GetTruncated(), "groups")
+	text.next = a.dataNext(w, res)
 	return &answer{data: res, text: text}, nil
 }
 
@@ -288,7 +308,9 @@ func (s *Server) queryTimeseries(ctx context.Context, a *arguments, w timeRange,
 		name := strings.Join(series.GetGroup(), ", ")
 		switch {
 		case series.GetOther():
-			name = "(all others)"
+			name = otherGroups
+		case name == "" && res.GroupBy != nil:
+			name = "(none)" // rows without the field
 		case name == "":
 			name = res.Metric
 		}
@@ -325,6 +347,7 @@ func (s *Server) queryTimeseries(ctx context.Context, a *arguments, w timeRange,
 	if len(cells) > 0 {
 		text.shown = fmt.Sprintf("Shown: %d buckets of %d series.", len(cells), len(names))
 	}
+	text.next = a.dataNext(w, res)
 	return &answer{data: res, text: text}, nil
 }
 

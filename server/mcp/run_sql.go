@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -11,9 +13,12 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
+var traceIDForm = regexp.MustCompile("^[0-9a-fA-F]{32}$")
+
 const (
 	sqlFetched  = 1000
 	sqlRendered = 100
+	maxSQL      = 366 * 24 * time.Hour
 )
 
 type sqlResult struct {
@@ -33,7 +38,7 @@ func newRunSQL(s *Server) (*tool, error) {
 			{name: "sql", kind: kindText, required: true, example: "SELECT ServiceName, count() AS n FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) GROUP BY ServiceName ORDER BY n DESC LIMIT 10"},
 		}, append(windowParams(), param{name: "granularity_seconds", kind: kindInteger, description: "Bucket of $__timeGroup.", minimum: num(1), maximum: num(31536000)})...),
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
-			w, err := a.window(366 * 24 * 3600e9)
+			w, err := a.window(maxSQL)
 			if err != nil {
 				return nil, err
 			}
@@ -75,9 +80,32 @@ func newRunSQL(s *Server) (*tool, error) {
 					text.shown = fmt.Sprintf("Shown: %d of more than %d rows. Aggregate, or add a LIMIT.", len(res.Rows), res.RowCount)
 				}
 			}
+			text.next = sqlNext(w, &res, req.GetSql())
 			return &answer{data: res, text: text}, nil
 		},
 	})
+}
+
+// sqlNext are calls that go on from rows: into a trace that they name, or to what there is to ask when there are none.
+func sqlNext(w timeRange, res *sqlResult, sql string) []suggestion {
+	if res.RowCount == 0 {
+		next := []suggestion{{"describe_warehouse_tables", map[string]any{}, "which tables and columns there are"}}
+		if longer := w.start.Add(-maxSearch); w.end.Sub(longer) <= maxSQL && strings.Contains(sql, "$__timeFilter") {
+			next = append(next, suggestion{"run_sql", map[string]any{"sql": sql, "start_time": clock(longer), "end_time": w.End}, "the same in a time range that begins a week earlier"})
+		}
+		return next
+	}
+	for i, name := range res.Columns {
+		if id, ok := res.Rows[0][i].(string); ok && (strings.EqualFold(name, "TraceId") || strings.EqualFold(name, "trace_id")) && traceIDForm.MatchString(id) {
+			return []suggestion{{"inspect_trace", map[string]any{"trace_id": id}, "the trace of the first row"}}
+		}
+	}
+	for i, name := range res.Columns {
+		if service, ok := res.Rows[0][i].(string); ok && strings.EqualFold(name, "ServiceName") && service != "" && w.end.Sub(w.start) <= maxSearch {
+			return []suggestion{{"diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "what changed in the service of the first row"}}
+		}
+	}
+	return []suggestion{{"describe_warehouse_tables", map[string]any{}, "other tables to ask"}}
 }
 
 func cell(v *structpb.Value) string {

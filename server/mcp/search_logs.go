@@ -43,7 +43,7 @@ func logFilterNames() []string {
 
 func traceIDParam(description string, required bool) param {
 	return param{
-		name: "trace_id", kind: kindText, description: description, required: required, pattern: "^[0-9a-fA-F]{32}$",
+		name: "trace_id", kind: kindText, description: description, required: required, pattern: "^[0-9a-fA-F]{32}$", form: "32 hexadecimal digits",
 		example: "4bf92f3577b34da6a3ce929d0e0e4736",
 	}
 }
@@ -57,10 +57,9 @@ func newSearchLogs(s *Server) (*tool, error) {
 		name: "search_logs", title: "Logs",
 		description: "Search log records in a time range of at most 7 days, latest first, by service, severity, text of the body, or trace.",
 		params: append(windowParams(), serviceParam(), environmentParam(),
-			param{name: "severity", kind: kindText, description: "Severity.", enum: []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}},
-			param{name: "search", kind: kindText, description: "Text that the body contains, letter case ignored."},
-			traceIDParam("Records of this trace.", false),
-			param{name: "span_id", kind: kindText, description: "Records of this span.", pattern: "^[0-9a-fA-F]{16}$", example: "00f067aa0ba902b7"},
+			param{name: "severity", kind: kindText, enum: []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}},
+			param{name: "search", kind: kindText, description: "Text in the body, any letter case."},
+			traceIDParam("", false), spanIDParam("", false),
 			offsetParam(), limitParam(30, 200)),
 		output: output,
 		run: func(ctx context.Context, a *arguments) (*answer, error) {

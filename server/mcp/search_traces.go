@@ -42,6 +42,7 @@ type tracesFilters struct {
 	MinDurationMs  *float64 `json:"minDurationMs,omitempty"`
 	MaxDurationMs  *float64 `json:"maxDurationMs,omitempty"`
 	HTTPMethod     *string  `json:"httpMethod,omitempty"`
+	TraceID        *string  `json:"traceId,omitempty"`
 	AttributeKey   *string  `json:"attributeKey,omitempty"`
 	AttributeValue *string  `json:"attributeValue,omitempty"`
 	RootOnly       bool     `json:"rootOnly"`
@@ -49,7 +50,7 @@ type tracesFilters struct {
 
 func traceFilterNames() []string {
 	return []string{
-		"service", "environment", "span_name", "root_only", "has_error", "min_duration_ms", "max_duration_ms", "http_method", "attribute_key", "attribute_value",
+		"service", "environment", "span_name", "root_only", "has_error", "min_duration_ms", "max_duration_ms", "http_method", "trace_id", "attribute_key", "attribute_value",
 	}
 }
 
@@ -60,19 +61,22 @@ func newSearchTraces(s *Server) (*tool, error) {
 	}
 	return &tool{
 		name: "search_traces", title: "Traces",
-		description: "Search traces in a time range of at most 7 days, latest first. All filters must hold on one span of the trace, on any span unless root_only is true. To read one trace by its id, call inspect_trace.",
+		description: "Search traces in a time range of at most 7 days, latest first. All filters must hold on one span of the trace, on any span unless root_only is true. inspect_trace reads one trace.",
 		params: append(windowParams(), serviceParam(), environmentParam(),
-			param{name: "span_name", kind: kindText, description: "Exact span name."},
+			param{name: "span_name", kind: kindText, description: "Text in the span name, any letter case."},
 			param{name: "root_only", kind: kindFlag, description: "Match root spans only.", fallback: false},
-			param{name: "has_error", kind: kindFlag, description: "true: spans that failed (status Error or HTTP status 500 and above); false: the others."},
-			param{name: "min_duration_ms", kind: kindNumber, description: "Shortest duration in milliseconds.", minimum: num(0)},
-			param{name: "max_duration_ms", kind: kindNumber, description: "Longest duration in milliseconds.", minimum: num(0)},
-			param{name: "http_method", kind: kindText, description: "HTTP request method, for example GET."},
+			param{name: "has_error", kind: kindFlag, description: "true: status Error or HTTP 500 and above; false: the others."},
+			param{name: "min_duration_ms", kind: kindNumber, minimum: num(0)},
+			param{name: "max_duration_ms", kind: kindNumber, minimum: num(0)},
+			param{name: "http_method", kind: kindText}, traceIDParam("Default time range 7 days.", false),
 			param{name: "attribute_key", kind: kindText, description: "Span attribute that must exist."},
 			param{name: "attribute_value", kind: kindText, description: "Exact value of attribute_key."},
 			offsetParam(), limitParam(20, 200)),
 		output: output,
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
+			if _, started := a.values["start_time"]; a.text("trace_id") != nil && !started {
+				a.startBefore(maxSearch)
+			}
 			w, err := a.window(maxSearch)
 			if err != nil {
 				return nil, err
@@ -107,8 +111,8 @@ func traceFilters(a *arguments) (*svcv2.TraceFilters, error) {
 		return nil, badInput("attribute_value", "needs attribute_key: the name of the attribute that has this value.", "")
 	}
 	f := &svcv2.TraceFilters{
-		ServiceName: a.text("service"), SpanName: a.text("span_name"), HasError: a.flag("has_error"), MinDurationMs: a.number("min_duration_ms"),
-		MaxDurationMs: a.number("max_duration_ms"), HttpMethod: a.text("http_method"), DeploymentEnvironment: a.text("environment"),
+		ServiceName: a.text("service"), SpanNameContains: a.text("span_name"), HasError: a.flag("has_error"), MinDurationMs: a.number("min_duration_ms"),
+		MaxDurationMs: a.number("max_duration_ms"), HttpMethod: a.text("http_method"), DeploymentEnvironment: a.text("environment"), TraceId: a.text("trace_id"),
 	}
 	if root := a.flag("root_only"); root != nil && *root {
 		scope := "root"
@@ -135,11 +139,11 @@ func traceFilters(a *arguments) (*svcv2.TraceFilters, error) {
 func tracesAnswer(a *arguments, w timeRange, rows []traceRow, p pagination) *answer {
 	res := tracesResult{TimeRange: w, Traces: rows, Pagination: p, SpanLevel: a.text("span_name") != nil && a.values["root_only"] != true, Filters: tracesFilters{
 		Service: a.text("service"), Environment: a.text("environment"), SpanName: a.text("span_name"), HasError: a.flag("has_error"),
-		MinDurationMs: a.number("min_duration_ms"), MaxDurationMs: a.number("max_duration_ms"), HTTPMethod: a.text("http_method"),
+		MinDurationMs: a.number("min_duration_ms"), MaxDurationMs: a.number("max_duration_ms"), HTTPMethod: a.text("http_method"), TraceID: a.text("trace_id"),
 		AttributeKey: a.text("attribute_key"), AttributeValue: a.text("attribute_value"), RootOnly: a.values["root_only"] == true,
 	}}
 	text := page{scope: a.scope(w, traceFilterNames()...), shown: p.shown(len(rows), "traces")}
-	text.blocks = []block{traceTable("", "No trace matches. Names are matched exactly; try a longer time range or fewer filters, or look them up with list_services.", rows)}
+	text.blocks = []block{traceTable("", "No trace matches. Services and environments are matched exactly, as list_services and explore_attributes with source=services have them; try a longer time range or fewer filters.", rows)}
 	if len(rows) > 0 {
 		pick, reason := rows[0], "the latest of these traces in full"
 		for _, r := range rows {

@@ -168,7 +168,7 @@ func newGetSessionTranscript(s *Server) (*tool, error) {
 			sessionIDParam(),
 			{name: "event_types", kind: kindList, enum: sessionEventTypes()},
 			{name: "only_errors", kind: kindFlag},
-			{name: "around_trace_id", kind: kindText, description: "Only events of this trace.", pattern: "^[0-9a-fA-F]{32}$", example: "4bf92f3577b34da6a3ce929d0e0e4736"},
+			{name: "around_trace_id", kind: kindText, description: "Only events of this trace.", pattern: "^[0-9a-fA-F]{32}$", form: "32 hexadecimal digits", example: "4bf92f3577b34da6a3ce929d0e0e4736"},
 			offsetParam(), limitParam(100, 250),
 		},
 		run: func(ctx context.Context, a *arguments) (*answer, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
@@ -142,11 +143,20 @@ type recommendationIssue struct {
 	OpenedAt           string  `json:"openedAt"`
 	UpdatedAt          string  `json:"updatedAt"`
 	Fix                string  `json:"fix"`
+	// Services are those that send the source key: with both names of it for a double emission, with the old one alone for a rename.
+	Services []sendingService `json:"services"`
+}
+
+type sendingService struct {
+	Name  string  `json:"name"`
+	Spans float64 `json:"spans"`
+	Both  float64 `json:"both"`
 }
 
 type coverage struct {
 	Available bool          `json:"available"`
 	Included  bool          `json:"included"`
+	TimeRange *timeRange    `json:"timeRange,omitempty"`
 	Gaps      []coverageGap `json:"gaps"`
 }
 
@@ -191,7 +201,14 @@ func fixOf(r *svcv2.Recommendation) string {
 	case "rename":
 		return fmt.Sprintf("Update the instrumentation so that it sends %s, or create an attribute mapping: source_context span, source_key %s, target_key %s, operation move.", r.GetCanonicalKey(), r.GetSourceKey(), r.GetCanonicalKey())
 	case "double-emission":
-		return fmt.Sprintf("Stop sending %s in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without /dup): %s arrives as well. On spans that have both, a mapping changes nothing.", r.GetSourceKey(), r.GetCanonicalKey())
+		both := 0.0
+		for _, s := range r.GetServices() {
+			both += s.GetBoth()
+		}
+		if both == 0 && len(r.GetServices()) > 0 {
+			return fmt.Sprintf("Update the library that sends %s: another one in the same service sends %s already, on other spans. Until then a mapping helps: source_context span, source_key %s, target_key %s, operation move.", r.GetSourceKey(), r.GetCanonicalKey(), r.GetSourceKey(), r.GetCanonicalKey())
+		}
+		return fmt.Sprintf("Stop sending %s in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without /dup): %s is on the same spans. On spans that have both, a mapping changes nothing.", r.GetSourceKey(), r.GetCanonicalKey())
 	default:
 		return fmt.Sprintf("Rename %s in the code to a dotted lower-case name with a prefix of your own, as in shop.order_id.", r.GetSourceKey())
 	}
@@ -207,18 +224,35 @@ func recommendationsAnswer(a *arguments, rows []*svcv2.Recommendation, audit *sv
 		}
 		issue := recommendationIssue{
 			ID: r.GetId(), Number: r.GetNumber(), RecommendationKey: r.GetRecommendationKey(), Kind: r.GetKind(), Severity: "warn", SourceKey: r.GetSourceKey(), CanonicalKey: r.GetCanonicalKey(),
-			Status: r.GetStatus(), UsageCount: r.GetUsageCount(), ApplyableAsMapping: r.GetKind() == "rename", OpenedAt: clock(r.GetOpenedAt().AsTime()), UpdatedAt: clock(r.GetUpdatedAt().AsTime()), Fix: fixOf(r),
+			Status: r.GetStatus(), UsageCount: r.GetUsageCount(), ApplyableAsMapping: r.GetKind() == "rename", OpenedAt: clock(r.GetOpenedAt().AsTime()), UpdatedAt: clock(r.GetUpdatedAt().AsTime()), Fix: fixOf(r), Services: []sendingService{},
+		}
+		var who []string
+		for _, s := range r.GetServices() {
+			issue.Services = append(issue.Services, sendingService{s.GetName(), s.GetSpans(), s.GetBoth()})
+			part := fmt.Sprintf("%s (%s spans", s.GetName(), number(s.GetSpans()))
+			if s.GetBoth() > 0 {
+				part += fmt.Sprintf(", %s with both names", number(s.GetBoth()))
+			}
+			if len(who) < 5 {
+				who = append(who, part+")")
+			}
+		}
+		if more := len(r.GetServices()) - len(who); more > 0 {
+			who = append(who, fmt.Sprintf("%d more", more))
 		}
 		if issue.Kind == "naming" {
 			issue.Severity = "info"
 		}
 		res.Issues = append(res.Issues, issue)
-		cells = append(cells, []string{fmt.Sprint(issue.Number), issue.Severity, issue.Kind, issue.SourceKey, number(issue.UsageCount), issue.Status, issue.Fix})
+		cells = append(cells, []string{fmt.Sprint(issue.Number), issue.Severity, issue.Kind, issue.SourceKey, number(issue.UsageCount), strings.Join(who, ", "), issue.Status, issue.Fix})
 	}
 	res.Total = len(res.Issues)
 	text := page{scope: []pair{{"status", status}, {"Spans", "of the last 24 hours"}}, shown: shownOf(res.Total, false, "recommendations")}
-	text.blocks = []block{table("Attribute names", "There is nothing to recommend.", []string{"No.", "Severity", "Kind", "Key", "Spans", "Status", "Fix"}, cells)}
+	text.blocks = []block{table("Attribute names", "There is nothing to recommend.", []string{"No.", "Severity", "Kind", "Key", "Spans", "Sent by", "Status", "Fix"}, cells)}
 	if audit != nil {
+		at := audit.GetGeneratedAt().AsTime()
+		day := period(at.Add(-24*time.Hour), at)
+		res.Coverage.TimeRange = &day
 		var gaps []string
 		for _, c := range audit.GetChecks() {
 			if !strings.HasPrefix(c.GetId(), "RES-") || c.GetStatus() != "fail" {

@@ -83,6 +83,28 @@ func (a *arguments) window(longest time.Duration) (timeRange, error) {
 	return w, nil
 }
 
+// startBefore makes the start of the window that long before its end.
+func (a *arguments) startBefore(length time.Duration) {
+	end := a.now
+	if t, ok := a.values["end_time"].(time.Time); ok {
+		end = t
+	}
+	a.values["start_time"] = end.Add(-length)
+}
+
+// moment is a time argument, nil when it was not given.
+func (a *arguments) moment(name string) *timestamppb.Timestamp {
+	if t, ok := a.values[name].(time.Time); ok {
+		return timestamppb.New(t)
+	}
+	return nil
+}
+
+// timestampParam is about when something was that is read by its id.
+func timestampParam() param {
+	return param{name: "timestamp", kind: kindTime, description: "About when it was (within an hour): quicker."}
+}
+
 func (w timeRange) startProto() *timestamppb.Timestamp { return timestamppb.New(w.start) }
 func (w timeRange) endProto() *timestamppb.Timestamp   { return timestamppb.New(w.end) }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,7 +35,7 @@ func (t *tool) declaration() *sdk.Tool {
 	return &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.description, InputSchema: inputSchema(t.params), OutputSchema: t.output,
 		Annotations: &sdk.ToolAnnotations{
-			ReadOnlyHint: !t.writes, DestructiveHint: &destructive, IdempotentHint: !t.writes || t.repeatable, OpenWorldHint: &open,
+			Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &destructive, IdempotentHint: !t.writes || t.repeatable, OpenWorldHint: &open,
 		},
 	}
 }
@@ -49,30 +51,47 @@ func outputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Sche
 	return schema, nil
 }
 
-// describedFields is how many fields the rows of a list may have for an output schema to name them.
-const describedFields = 8
+// describedFields is how many fields the rows of a list may have for an output schema to give each a schema of its own.
+const describedFields = 4
 
-// prune leaves out of the schema of a result what lies deeper than the fields of the rows of its lists, and rows of many fields: the data shows
-// them as well, and the list of tools stays short.
+// prune keeps the list of tools short: single objects, rows with many fields, and what lies deeper are described by the names of their fields.
 func prune(s *jsonschema.Schema) {
-	bare := func(s *jsonschema.Schema) {
-		if s != nil {
-			s.Properties, s.PropertyOrder = nil, nil
-		}
+	for _, p := range s.Properties {
+		pruneTo(p, 0)
+		pruneTo(p.Items, describedFields)
+	}
+}
+
+// pruneTo keeps the schemas of at most so many fields, and the names of all.
+func pruneTo(s *jsonschema.Schema, most int) {
+	if s == nil || len(s.Properties) == 0 {
+		return
 	}
 	for _, p := range s.Properties {
-		bare(p)
-		if p.Items == nil {
-			continue
-		}
-		if len(p.Items.Properties) > describedFields {
-			bare(p.Items)
-		}
-		for _, q := range p.Items.Properties {
-			bare(q)
-			bare(q.Items)
+		pruneTo(p, 0)
+		pruneTo(p.Items, 0)
+	}
+	if len(s.Properties) <= most {
+		return
+	}
+	names := s.PropertyOrder
+	if len(names) == 0 {
+		names = slices.Sorted(maps.Keys(s.Properties))
+	}
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = name
+		field := s.Properties[name]
+		switch {
+		case field.Items != nil && field.Items.Description != "":
+			parts[i] += "[]{" + field.Items.Description + "}"
+		case field.Items != nil:
+			parts[i] += "[]"
+		case field.Description != "":
+			parts[i] += "{" + field.Description + "}"
 		}
 	}
+	s.Description, s.Properties, s.PropertyOrder = strings.Join(parts, ", "), nil, nil
 }
 
 // dropNull removes the null that schemas of slices and pointers allow: results leave out what they do not have, and an empty list

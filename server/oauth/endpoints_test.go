@@ -205,8 +205,12 @@ func TestLifetimes(t *testing.T) {
 	f.advance(10 * time.Minute)
 	f.redeem(t, client, code).refused(t, "an old code", 400, "invalid_grant")
 
-	_, refresh := f.tokens(t, client)
-	f.advance(30*24*time.Hour - time.Second)
+	hour, refresh := f.tokens(t, client)
+	f.advance(time.Hour - time.Second)
+	f.works(t, hour)
+	f.advance(time.Second)
+	f.void(t, hour)
+	f.advance(30*24*time.Hour - time.Hour - time.Second)
 	a := f.refresh(t, client, refresh)
 	if a.status != 200 {
 		t.Fatalf("before 30 days: %d %v", a.status, a.body)

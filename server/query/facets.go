@@ -107,7 +107,7 @@ func TraceFacets(w Window, f *TraceFilters, r Rollups) Statement {
 
 // inOperationHours reports whether operation_hours has what the filters ask for.
 func (f *TraceFilters) inOperationHours() bool {
-	return f == nil || f.StatusCode == nil && f.HTTPRoute == nil && f.HasError == nil && f.MinDuration == nil && f.MaxDuration == nil && !f.RootOnly &&
+	return f == nil || f.StatusCode == nil && f.HTTPRoute == nil && f.HasError == nil && f.MinDuration == nil && f.MaxDuration == nil && !f.RootOnly && f.TraceID == nil &&
 		len(f.Attributes) == 0 && len(f.ResourceAttributes) == 0
 }
 

@@ -70,3 +70,29 @@ LIMIT %s OFFSET %s`, c.join(8), b.time("start", l.Window.Start), b.time("end", l
 		b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset)))
 	return Statement{SQL: sql, Args: b.args}
 }
+
+// MetricCountRow is a row of CountMetrics.
+type MetricCountRow struct {
+	MetricType string `ch:"MetricType"`
+	Metrics    uint64 `ch:"Metrics"`
+	DataPoints uint64 `ch:"DataPoints"`
+}
+
+// CountMetrics gives a MetricCountRow for each type of the metrics of a window, of all services or of one, by type. Hours count as for ListMetrics.
+func CountMetrics(w Window, service *string) Statement {
+	b := &builder{}
+	c := where().with("Hour >= toDateTime("+b.bind("start_hour", "Int64", w.Start.Truncate(time.Hour).Unix())+", 'UTC')",
+		"Hour <= toDateTime("+b.bind("end_hour", "Int64", w.End.Unix())+", 'UTC')")
+	c.optional(b, "ServiceName", "service_name", service)
+	return Statement{SQL: fmt.Sprintf(`SELECT MetricType, uniqExact(MetricName) AS Metrics, sum(HourPoints) AS DataPoints
+FROM
+(
+    SELECT MetricName, MetricType, ServiceName, Hour, sum(DataPointCount) AS HourPoints, min(FirstSeen) AS HourFirst, max(LastSeen) AS HourLast
+    FROM metric_catalog
+    WHERE %s
+    GROUP BY MetricName, MetricType, ServiceName, Hour
+    HAVING HourLast >= %s AND HourFirst <= %s
+)
+GROUP BY MetricType
+ORDER BY MetricType`, c.join(8), b.time("start", w.Start), b.time("end", w.End)), Args: b.args}
+}

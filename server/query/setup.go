@@ -148,6 +148,42 @@ ORDER BY Uses DESC, Signal, Scope, Key
 LIMIT 5000`, c.join(4)), Args: b.args}
 }
 
+// SetupRenameRow is a row of SetupRenames: how the spans of one service carry an old key and the one that took its place.
+type SetupRenameRow struct {
+	ServiceName string `ch:"ServiceName"`
+	OldKey      string `ch:"OldKey"`
+	// Old are its spans with the old key, New those with the new one, Both those with both.
+	Old  uint64 `ch:"Old"`
+	New  uint64 `ch:"New"`
+	Both uint64 `ch:"Both"`
+}
+
+// SetupRenames gives a SetupRenameRow for each service that sends one of the old keys, most spans first, at most 5000. news are what took the places of olds,
+// in their order.
+func SetupRenames(w Window, olds, news []string) Statement {
+	b := &builder{}
+	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
+	oldKeys, newKeys := b.bind("olds", "Array(String)", olds), b.bind("news", "Array(String)", news)
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    ServiceName,
+    OldKey,
+    countIf(has(Keys, OldKey)) AS Old,
+    countIf(has(Keys, NewKey)) AS New,
+    countIf(has(Keys, OldKey) AND has(Keys, NewKey)) AS Both
+FROM
+(
+    SELECT ServiceName, mapKeys(SpanAttributes) AS Keys
+    FROM spans
+    WHERE %s
+        AND hasAny(Keys, arrayConcat(%[2]s, %[3]s))
+)
+ARRAY JOIN %[2]s AS OldKey, %[3]s AS NewKey
+GROUP BY ServiceName, OldKey
+HAVING Old > 0
+ORDER BY Old DESC, ServiceName, OldKey
+LIMIT 5000`, c.join(8), oldKeys, newKeys), Args: b.args}
+}
+
 // SetupValueRow is a row of SetupValues: how many values of a key look like something personal.
 type SetupValueRow struct {
 	Key string `ch:"Key"`

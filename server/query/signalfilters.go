@@ -29,6 +29,10 @@ func TraceFilter(f *svcv2.TraceFilters) (Filter, error) {
 	}
 	equality(&all, "service.name", f.ServiceName)
 	equality(&all, "span.name", f.SpanName)
+	if f.SpanNameContains != nil {
+		condition(&all, "span.name", OpContains, f.GetSpanNameContains())
+	}
+	equality(&all, "trace.id", f.TraceId)
 	equality(&all, "status.code", f.StatusCode)
 	equality(&all, "http.route", f.HttpRoute)
 	equality(&all, "deployment.environment", f.DeploymentEnvironment)

@@ -30,10 +30,19 @@ type TraceExtentRow struct {
 	End          time.Time `ch:"End"`
 }
 
-// TraceSpans gives the earliest spans of a trace as SpanRow rows.
-func TraceSpans(traceID string, limit int) Statement {
+// near adds that a span begins within an hour of a time; any will do when it is zero.
+func (c *conditions) near(b *builder, at time.Time) {
+	if !at.IsZero() {
+		c.add("Timestamp >= %s", b.time("start", at.Add(-TraceReach)))
+		c.add("Timestamp <= %s", b.time("end", at.Add(TraceReach)))
+	}
+}
+
+// TraceSpans gives the earliest spans of a trace as SpanRow rows: those near a time, unless that is zero.
+func TraceSpans(traceID string, at time.Time, limit int) Statement {
 	b := &builder{}
 	c := where().with("TraceId = " + b.bind("trace_id", "String", traceID))
+	c.near(b, at)
 	return Statement{SQL: fmt.Sprintf(`SELECT
     %s
 FROM spans
@@ -47,10 +56,11 @@ const spanRowColumns = `SpanId, ParentSpanId, TraceState, Timestamp, DurationNan
     ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
     LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes`
 
-// Span gives one span as a SpanRow. A span that was received twice is given once.
-func Span(traceID, spanID string) Statement {
+// Span gives one span as a SpanRow, if it begins near a time or that is zero. A span that was received twice is given once.
+func Span(traceID, spanID string, at time.Time) Statement {
 	b := &builder{}
 	c := where().with("TraceId = "+b.bind("trace_id", "String", traceID), "SpanId = "+b.bind("span_id", "String", spanID))
+	c.near(b, at)
 	return Statement{SQL: fmt.Sprintf(`SELECT
     %s
 FROM spans

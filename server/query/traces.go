@@ -15,7 +15,9 @@ type TraceFilters struct {
 	HasError                                                 *bool
 	MinDuration, MaxDuration                                 *time.Duration
 	RootOnly                                                 bool
-	Attributes, ResourceAttributes                           []AttributeFilter
+	// SpanNameContains ignores letter case; TraceID is in lower case.
+	SpanNameContains, TraceID      *string
+	Attributes, ResourceAttributes []AttributeFilter
 }
 
 // TraceReach is how far from the spans of a slice its traces are followed: an earlier root, an earlier first span, a later span
@@ -140,6 +142,10 @@ type TraceHorizonRow struct {
 func (f *TraceFilters) add(b *builder, c *conditions) {
 	c.optional(b, "ServiceName", "service_name", f.ServiceName)
 	c.optional(b, "SpanName", "span_name", f.SpanName)
+	if f.SpanNameContains != nil {
+		c.add("positionCaseInsensitiveUTF8(SpanName, %s) > 0", b.bind("span_name_contains", "String", *f.SpanNameContains))
+	}
+	c.optional(b, "TraceId", "trace_id", f.TraceID)
 	c.optional(b, "StatusCode", "status_code", f.StatusCode)
 	c.optional(b, "HttpMethod", "http_method", f.HTTPMethod)
 	c.optional(b, "HttpRoute", "http_route", f.HTTPRoute)

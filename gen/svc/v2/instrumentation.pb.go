@@ -475,7 +475,8 @@ type Recommendation struct {
 	Number int32 `protobuf:"varint,3,opt,name=number" json:"number,omitempty"`
 	// What it is about: `rename:`, `dual:` or `naming:` and the source key.
 	RecommendationKey string `protobuf:"bytes,4,opt,name=recommendation_key,json=recommendationKey" json:"recommendation_key,omitempty"`
-	// `rename`: the key is deprecated; `double-emission`: it is sent beside its replacement; `naming`: it is not dotted lower case.
+	// `rename`: the key is deprecated; `double-emission`: a service sends it beside its replacement; `naming`: it is not dotted lower case. A key is both of the
+	// first when some services send it alone and others beside its replacement.
 	Kind string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
 	// The attribute key that spans carry.
 	SourceKey string `protobuf:"bytes,6,opt,name=source_key,json=sourceKey" json:"source_key,omitempty"`
@@ -490,7 +491,9 @@ type Recommendation struct {
 	// When its status last changed.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	// When it was applied or resolved; null while it is not.
-	ResolvedAt    *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=resolved_at,json=resolvedAt" json:"resolved_at,omitempty"`
+	ResolvedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=resolved_at,json=resolvedAt" json:"resolved_at,omitempty"`
+	// The services that it was found in, most spans first, at most 20; empty when it was not found now, and for `naming`. Additive to rest-wire.md.
+	Services      []*RecommendationService `protobuf:"bytes,13,rep,name=services" json:"services,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -609,6 +612,77 @@ func (x *Recommendation) GetResolvedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Recommendation) GetServices() []*RecommendationService {
+	if x != nil {
+		return x.Services
+	}
+	return nil
+}
+
+// One service that sends an attribute under a name that is not the best.
+type RecommendationService struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the service.
+	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// Its spans with the source key, in the time that was looked at.
+	Spans float64 `protobuf:"fixed64,2,opt,name=spans" json:"spans,omitempty"`
+	// Of these, the spans that carry the canonical key as well.
+	Both          float64 `protobuf:"fixed64,3,opt,name=both" json:"both,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecommendationService) Reset() {
+	*x = RecommendationService{}
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecommendationService) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecommendationService) ProtoMessage() {}
+
+func (x *RecommendationService) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecommendationService.ProtoReflect.Descriptor instead.
+func (*RecommendationService) Descriptor() ([]byte, []int) {
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RecommendationService) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RecommendationService) GetSpans() float64 {
+	if x != nil {
+		return x.Spans
+	}
+	return 0
+}
+
+func (x *RecommendationService) GetBoth() float64 {
+	if x != nil {
+		return x.Both
+	}
+	return 0
+}
+
 // Nothing to choose.
 type GetSetupAuditRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -618,7 +692,7 @@ type GetSetupAuditRequest struct {
 
 func (x *GetSetupAuditRequest) Reset() {
 	*x = GetSetupAuditRequest{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -630,7 +704,7 @@ func (x *GetSetupAuditRequest) String() string {
 func (*GetSetupAuditRequest) ProtoMessage() {}
 
 func (x *GetSetupAuditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[8]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -643,7 +717,7 @@ func (x *GetSetupAuditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSetupAuditRequest.ProtoReflect.Descriptor instead.
 func (*GetSetupAuditRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{9}
 }
 
 // How well the organization is set up.
@@ -669,7 +743,7 @@ type SetupAudit struct {
 
 func (x *SetupAudit) Reset() {
 	*x = SetupAudit{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -681,7 +755,7 @@ func (x *SetupAudit) String() string {
 func (*SetupAudit) ProtoMessage() {}
 
 func (x *SetupAudit) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[9]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -694,7 +768,7 @@ func (x *SetupAudit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupAudit.ProtoReflect.Descriptor instead.
 func (*SetupAudit) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{9}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SetupAudit) GetObject() string {
@@ -765,7 +839,7 @@ type SetupAuditSummary struct {
 
 func (x *SetupAuditSummary) Reset() {
 	*x = SetupAuditSummary{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -777,7 +851,7 @@ func (x *SetupAuditSummary) String() string {
 func (*SetupAuditSummary) ProtoMessage() {}
 
 func (x *SetupAuditSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[10]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -790,7 +864,7 @@ func (x *SetupAuditSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupAuditSummary.ProtoReflect.Descriptor instead.
 func (*SetupAuditSummary) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{10}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SetupAuditSummary) GetCritical() int32 {
@@ -857,7 +931,7 @@ type SetupAuditCheck struct {
 
 func (x *SetupAuditCheck) Reset() {
 	*x = SetupAuditCheck{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +943,7 @@ func (x *SetupAuditCheck) String() string {
 func (*SetupAuditCheck) ProtoMessage() {}
 
 func (x *SetupAuditCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[11]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +956,7 @@ func (x *SetupAuditCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupAuditCheck.ProtoReflect.Descriptor instead.
 func (*SetupAuditCheck) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{11}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SetupAuditCheck) GetObject() string {
@@ -972,7 +1046,7 @@ type SetupAuditAffected struct {
 
 func (x *SetupAuditAffected) Reset() {
 	*x = SetupAuditAffected{}
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -984,7 +1058,7 @@ func (x *SetupAuditAffected) String() string {
 func (*SetupAuditAffected) ProtoMessage() {}
 
 func (x *SetupAuditAffected) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_instrumentation_proto_msgTypes[12]
+	mi := &file_svc_v2_instrumentation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -997,7 +1071,7 @@ func (x *SetupAuditAffected) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetupAuditAffected.ProtoReflect.Descriptor instead.
 func (*SetupAuditAffected) Descriptor() ([]byte, []int) {
-	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{12}
+	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SetupAuditAffected) GetKind() string {
@@ -1065,7 +1139,7 @@ const file_svc_v2_instrumentation_proto_rawDesc = "" +
 	"\x03recR\x02id\"G\n" +
 	"*ReopenInstrumentationRecommendationRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
-	"\x03recR\x02id\"\x81\x05\n" +
+	"\x03recR\x02id\"\xbc\x05\n" +
 	"\x0eRecommendation\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03recR\x02id\x12,\n" +
@@ -1084,7 +1158,13 @@ const file_svc_v2_instrumentation_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tupdatedAt\x12;\n" +
 	"\vresolved_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"resolvedAt\"\x16\n" +
+	"resolvedAt\x129\n" +
+	"\bservices\x18\r \x03(\v2\x1d.svc.v2.RecommendationServiceR\bservices\"e\n" +
+	"\x15RecommendationService\x12\"\n" +
+	"\x04name\x18\x01 \x01(\tB\x0e\xfa\xf9\x18\n" +
+	"\"\bcheckoutR\x04name\x12\x14\n" +
+	"\x05spans\x18\x02 \x01(\x01R\x05spans\x12\x12\n" +
+	"\x04both\x18\x03 \x01(\x01R\x04both\"\x16\n" +
 	"\x14GetSetupAuditRequest\"\x9a\x03\n" +
 	"\n" +
 	"SetupAudit\x12)\n" +
@@ -1150,7 +1230,7 @@ func file_svc_v2_instrumentation_proto_rawDescGZIP() []byte {
 	return file_svc_v2_instrumentation_proto_rawDescData
 }
 
-var file_svc_v2_instrumentation_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_svc_v2_instrumentation_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_svc_v2_instrumentation_proto_goTypes = []any{
 	(*GetTelemetrySignalsRequest)(nil),                  // 0: svc.v2.GetTelemetrySignalsRequest
 	(*TelemetrySignals)(nil),                            // 1: svc.v2.TelemetrySignals
@@ -1160,43 +1240,45 @@ var file_svc_v2_instrumentation_proto_goTypes = []any{
 	(*DismissInstrumentationRecommendationRequest)(nil), // 5: svc.v2.DismissInstrumentationRecommendationRequest
 	(*ReopenInstrumentationRecommendationRequest)(nil),  // 6: svc.v2.ReopenInstrumentationRecommendationRequest
 	(*Recommendation)(nil),                              // 7: svc.v2.Recommendation
-	(*GetSetupAuditRequest)(nil),                        // 8: svc.v2.GetSetupAuditRequest
-	(*SetupAudit)(nil),                                  // 9: svc.v2.SetupAudit
-	(*SetupAuditSummary)(nil),                           // 10: svc.v2.SetupAuditSummary
-	(*SetupAuditCheck)(nil),                             // 11: svc.v2.SetupAuditCheck
-	(*SetupAuditAffected)(nil),                          // 12: svc.v2.SetupAuditAffected
-	(*timestamppb.Timestamp)(nil),                       // 13: google.protobuf.Timestamp
+	(*RecommendationService)(nil),                       // 8: svc.v2.RecommendationService
+	(*GetSetupAuditRequest)(nil),                        // 9: svc.v2.GetSetupAuditRequest
+	(*SetupAudit)(nil),                                  // 10: svc.v2.SetupAudit
+	(*SetupAuditSummary)(nil),                           // 11: svc.v2.SetupAuditSummary
+	(*SetupAuditCheck)(nil),                             // 12: svc.v2.SetupAuditCheck
+	(*SetupAuditAffected)(nil),                          // 13: svc.v2.SetupAuditAffected
+	(*timestamppb.Timestamp)(nil),                       // 14: google.protobuf.Timestamp
 }
 var file_svc_v2_instrumentation_proto_depIdxs = []int32{
-	13, // 0: svc.v2.TelemetrySignals.generated_at:type_name -> google.protobuf.Timestamp
-	13, // 1: svc.v2.TelemetrySignals.window_start:type_name -> google.protobuf.Timestamp
-	13, // 2: svc.v2.TelemetrySignals.window_end:type_name -> google.protobuf.Timestamp
+	14, // 0: svc.v2.TelemetrySignals.generated_at:type_name -> google.protobuf.Timestamp
+	14, // 1: svc.v2.TelemetrySignals.window_start:type_name -> google.protobuf.Timestamp
+	14, // 2: svc.v2.TelemetrySignals.window_end:type_name -> google.protobuf.Timestamp
 	2,  // 3: svc.v2.TelemetrySignals.signals:type_name -> svc.v2.TelemetrySignal
-	13, // 4: svc.v2.TelemetrySignal.first_seen:type_name -> google.protobuf.Timestamp
-	13, // 5: svc.v2.TelemetrySignal.last_seen:type_name -> google.protobuf.Timestamp
+	14, // 4: svc.v2.TelemetrySignal.first_seen:type_name -> google.protobuf.Timestamp
+	14, // 5: svc.v2.TelemetrySignal.last_seen:type_name -> google.protobuf.Timestamp
 	7,  // 6: svc.v2.ListInstrumentationRecommendationsResponse.data:type_name -> svc.v2.Recommendation
-	13, // 7: svc.v2.Recommendation.opened_at:type_name -> google.protobuf.Timestamp
-	13, // 8: svc.v2.Recommendation.updated_at:type_name -> google.protobuf.Timestamp
-	13, // 9: svc.v2.Recommendation.resolved_at:type_name -> google.protobuf.Timestamp
-	13, // 10: svc.v2.SetupAudit.generated_at:type_name -> google.protobuf.Timestamp
-	10, // 11: svc.v2.SetupAudit.summary:type_name -> svc.v2.SetupAuditSummary
-	11, // 12: svc.v2.SetupAudit.checks:type_name -> svc.v2.SetupAuditCheck
-	12, // 13: svc.v2.SetupAuditCheck.affected:type_name -> svc.v2.SetupAuditAffected
-	3,  // 14: svc.v2.InstrumentationService.ListInstrumentationRecommendations:input_type -> svc.v2.ListInstrumentationRecommendationsRequest
-	5,  // 15: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:input_type -> svc.v2.DismissInstrumentationRecommendationRequest
-	6,  // 16: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:input_type -> svc.v2.ReopenInstrumentationRecommendationRequest
-	8,  // 17: svc.v2.InstrumentationService.GetSetupAudit:input_type -> svc.v2.GetSetupAuditRequest
-	0,  // 18: svc.v2.InstrumentationService.GetTelemetrySignals:input_type -> svc.v2.GetTelemetrySignalsRequest
-	4,  // 19: svc.v2.InstrumentationService.ListInstrumentationRecommendations:output_type -> svc.v2.ListInstrumentationRecommendationsResponse
-	7,  // 20: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:output_type -> svc.v2.Recommendation
-	7,  // 21: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:output_type -> svc.v2.Recommendation
-	9,  // 22: svc.v2.InstrumentationService.GetSetupAudit:output_type -> svc.v2.SetupAudit
-	1,  // 23: svc.v2.InstrumentationService.GetTelemetrySignals:output_type -> svc.v2.TelemetrySignals
-	19, // [19:24] is the sub-list for method output_type
-	14, // [14:19] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	14, // 7: svc.v2.Recommendation.opened_at:type_name -> google.protobuf.Timestamp
+	14, // 8: svc.v2.Recommendation.updated_at:type_name -> google.protobuf.Timestamp
+	14, // 9: svc.v2.Recommendation.resolved_at:type_name -> google.protobuf.Timestamp
+	8,  // 10: svc.v2.Recommendation.services:type_name -> svc.v2.RecommendationService
+	14, // 11: svc.v2.SetupAudit.generated_at:type_name -> google.protobuf.Timestamp
+	11, // 12: svc.v2.SetupAudit.summary:type_name -> svc.v2.SetupAuditSummary
+	12, // 13: svc.v2.SetupAudit.checks:type_name -> svc.v2.SetupAuditCheck
+	13, // 14: svc.v2.SetupAuditCheck.affected:type_name -> svc.v2.SetupAuditAffected
+	3,  // 15: svc.v2.InstrumentationService.ListInstrumentationRecommendations:input_type -> svc.v2.ListInstrumentationRecommendationsRequest
+	5,  // 16: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:input_type -> svc.v2.DismissInstrumentationRecommendationRequest
+	6,  // 17: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:input_type -> svc.v2.ReopenInstrumentationRecommendationRequest
+	9,  // 18: svc.v2.InstrumentationService.GetSetupAudit:input_type -> svc.v2.GetSetupAuditRequest
+	0,  // 19: svc.v2.InstrumentationService.GetTelemetrySignals:input_type -> svc.v2.GetTelemetrySignalsRequest
+	4,  // 20: svc.v2.InstrumentationService.ListInstrumentationRecommendations:output_type -> svc.v2.ListInstrumentationRecommendationsResponse
+	7,  // 21: svc.v2.InstrumentationService.DismissInstrumentationRecommendation:output_type -> svc.v2.Recommendation
+	7,  // 22: svc.v2.InstrumentationService.ReopenInstrumentationRecommendation:output_type -> svc.v2.Recommendation
+	10, // 23: svc.v2.InstrumentationService.GetSetupAudit:output_type -> svc.v2.SetupAudit
+	1,  // 24: svc.v2.InstrumentationService.GetTelemetrySignals:output_type -> svc.v2.TelemetrySignals
+	20, // [20:25] is the sub-list for method output_type
+	15, // [15:20] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_instrumentation_proto_init() }
@@ -1210,7 +1292,7 @@ func file_svc_v2_instrumentation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_instrumentation_proto_rawDesc), len(file_svc_v2_instrumentation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -198,6 +198,180 @@ func (x *ListMetricsResponse) GetNextCursor() string {
 	return ""
 }
 
+// Which metrics to count.
+type SummarizeMetricsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Start of the window, inclusive. RFC 3339, UTC.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
+	// End of the window, inclusive, after `start_time` and at most 31 days later.
+	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
+	// Exact service name.
+	ServiceName   *string `protobuf:"bytes,3,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummarizeMetricsRequest) Reset() {
+	*x = SummarizeMetricsRequest{}
+	mi := &file_svc_v2_metrics_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummarizeMetricsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummarizeMetricsRequest) ProtoMessage() {}
+
+func (x *SummarizeMetricsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_metrics_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummarizeMetricsRequest.ProtoReflect.Descriptor instead.
+func (*SummarizeMetricsRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_metrics_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SummarizeMetricsRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *SummarizeMetricsRequest) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+func (x *SummarizeMetricsRequest) GetServiceName() string {
+	if x != nil && x.ServiceName != nil {
+		return *x.ServiceName
+	}
+	return ""
+}
+
+// Metrics by type.
+type SummarizeMetricsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One row for each type that there is, by type.
+	Data          []*MetricTypeFigures `protobuf:"bytes,1,rep,name=data" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummarizeMetricsResponse) Reset() {
+	*x = SummarizeMetricsResponse{}
+	mi := &file_svc_v2_metrics_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummarizeMetricsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummarizeMetricsResponse) ProtoMessage() {}
+
+func (x *SummarizeMetricsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_metrics_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummarizeMetricsResponse.ProtoReflect.Descriptor instead.
+func (*SummarizeMetricsResponse) Descriptor() ([]byte, []int) {
+	return file_svc_v2_metrics_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *SummarizeMetricsResponse) GetData() []*MetricTypeFigures {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// The metrics of one type.
+type MetricTypeFigures struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// sum, gauge, histogram, exponential_histogram or summary.
+	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
+	// Names, however many services send them.
+	MetricCount int32 `protobuf:"varint,2,opt,name=metric_count,json=metricCount" json:"metric_count,omitempty"`
+	// Data points received in the hours of the window; an hour that the window cuts is counted whole.
+	DataPointCount float64 `protobuf:"fixed64,3,opt,name=data_point_count,json=dataPointCount" json:"data_point_count,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *MetricTypeFigures) Reset() {
+	*x = MetricTypeFigures{}
+	mi := &file_svc_v2_metrics_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MetricTypeFigures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MetricTypeFigures) ProtoMessage() {}
+
+func (x *MetricTypeFigures) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_metrics_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MetricTypeFigures.ProtoReflect.Descriptor instead.
+func (*MetricTypeFigures) Descriptor() ([]byte, []int) {
+	return file_svc_v2_metrics_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *MetricTypeFigures) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *MetricTypeFigures) GetMetricCount() int32 {
+	if x != nil {
+		return x.MetricCount
+	}
+	return 0
+}
+
+func (x *MetricTypeFigures) GetDataPointCount() float64 {
+	if x != nil {
+		return x.DataPointCount
+	}
+	return 0
+}
+
 // One metric of one service.
 type Metric struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -227,7 +401,7 @@ type Metric struct {
 
 func (x *Metric) Reset() {
 	*x = Metric{}
-	mi := &file_svc_v2_metrics_proto_msgTypes[2]
+	mi := &file_svc_v2_metrics_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -239,7 +413,7 @@ func (x *Metric) String() string {
 func (*Metric) ProtoMessage() {}
 
 func (x *Metric) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_metrics_proto_msgTypes[2]
+	mi := &file_svc_v2_metrics_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -252,7 +426,7 @@ func (x *Metric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metric.ProtoReflect.Descriptor instead.
 func (*Metric) Descriptor() ([]byte, []int) {
-	return file_svc_v2_metrics_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_metrics_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Metric) GetObject() string {
@@ -346,7 +520,18 @@ const file_svc_v2_metrics_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x0e.svc.v2.MetricR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xfa\x03\n" +
+	"nextCursor\"\xc5\x01\n" +
+	"\x17SummarizeMetricsRequest\x12A\n" +
+	"\n" +
+	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
+	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12(\n" +
+	"\fservice_name\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\"I\n" +
+	"\x18SummarizeMetricsResponse\x12-\n" +
+	"\x04data\x18\x01 \x03(\v2\x19.svc.v2.MetricTypeFiguresR\x04data\"t\n" +
+	"\x11MetricTypeFigures\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12!\n" +
+	"\fmetric_count\x18\x02 \x01(\x05R\vmetricCount\x12(\n" +
+	"\x10data_point_count\x18\x03 \x01(\x01R\x0edataPointCount\"\xfa\x03\n" +
 	"\x06Metric\x12$\n" +
 	"\x06object\x18\x01 \x01(\tB\f\xfa\xf9\x18\b\x1a\x06metricR\x06object\x126\n" +
 	"\x04name\x18\x02 \x01(\tB\"\xfa\xf9\x18\x1e\"\x1chttp.server.request.durationR\x04name\x12O\n" +
@@ -360,10 +545,12 @@ const file_svc_v2_metrics_proto_rawDesc = "" +
 	"\n" +
 	"first_seen\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tfirstSeen\x12?\n" +
 	"\tlast_seen\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen2\xa1\v\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen2\xc5\r\n" +
 	"\x0eMetricsService\x12\xcc\x02\n" +
 	"\vListMetrics\x12\x1a.svc.v2.ListMetricsRequest\x1a\x1b.svc.v2.ListMetricsResponse\"\x83\x02\xf2\xf9\x18\xeb\x01\n" +
-	"\vlistMetrics\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\flist_metrics\x82\xd3\xe4\x93\x02\r\x12\v/v2/metrics\x12\xf8\x02\n" +
+	"\vlistMetrics\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\flist_metrics\x82\xd3\xe4\x93\x02\r\x12\v/v2/metrics\x12\xa1\x02\n" +
+	"\x10SummarizeMetrics\x12\x1f.svc.v2.SummarizeMetricsRequest\x1a .svc.v2.SummarizeMetricsResponse\"\xc9\x01\xf2\xf9\x18\xc4\x01\n" +
+	"\x10summarizeMetrics\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\flist_metrics\x12\xf8\x02\n" +
 	"\x16QueryMetricsTimeseries\x12%.svc.v2.QueryMetricsTimeseriesRequest\x1a\x18.svc.v2.MetricTimeseries\"\x9c\x02\xf2\xf9\x18\xf6\x01\n" +
 	"\x16queryMetricsTimeseries\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x17MetricQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/metrics/timeseries\x12\xf4\x02\n" +
 	"\x14QueryMetricBreakdown\x12#.svc.v2.QueryMetricBreakdownRequest\x1a\x17.svc.v2.MetricBreakdown\"\x9d\x02\xf2\xf9\x18\xf8\x01\n" +
@@ -385,38 +572,46 @@ func file_svc_v2_metrics_proto_rawDescGZIP() []byte {
 	return file_svc_v2_metrics_proto_rawDescData
 }
 
-var file_svc_v2_metrics_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_svc_v2_metrics_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_svc_v2_metrics_proto_goTypes = []any{
 	(*ListMetricsRequest)(nil),            // 0: svc.v2.ListMetricsRequest
 	(*ListMetricsResponse)(nil),           // 1: svc.v2.ListMetricsResponse
-	(*Metric)(nil),                        // 2: svc.v2.Metric
-	(*timestamppb.Timestamp)(nil),         // 3: google.protobuf.Timestamp
-	(*QueryMetricsTimeseriesRequest)(nil), // 4: svc.v2.QueryMetricsTimeseriesRequest
-	(*QueryMetricBreakdownRequest)(nil),   // 5: svc.v2.QueryMetricBreakdownRequest
-	(*GetMetricRequest)(nil),              // 6: svc.v2.GetMetricRequest
-	(*MetricTimeseries)(nil),              // 7: svc.v2.MetricTimeseries
-	(*MetricBreakdown)(nil),               // 8: svc.v2.MetricBreakdown
-	(*MetricDetail)(nil),                  // 9: svc.v2.MetricDetail
+	(*SummarizeMetricsRequest)(nil),       // 2: svc.v2.SummarizeMetricsRequest
+	(*SummarizeMetricsResponse)(nil),      // 3: svc.v2.SummarizeMetricsResponse
+	(*MetricTypeFigures)(nil),             // 4: svc.v2.MetricTypeFigures
+	(*Metric)(nil),                        // 5: svc.v2.Metric
+	(*timestamppb.Timestamp)(nil),         // 6: google.protobuf.Timestamp
+	(*QueryMetricsTimeseriesRequest)(nil), // 7: svc.v2.QueryMetricsTimeseriesRequest
+	(*QueryMetricBreakdownRequest)(nil),   // 8: svc.v2.QueryMetricBreakdownRequest
+	(*GetMetricRequest)(nil),              // 9: svc.v2.GetMetricRequest
+	(*MetricTimeseries)(nil),              // 10: svc.v2.MetricTimeseries
+	(*MetricBreakdown)(nil),               // 11: svc.v2.MetricBreakdown
+	(*MetricDetail)(nil),                  // 12: svc.v2.MetricDetail
 }
 var file_svc_v2_metrics_proto_depIdxs = []int32{
-	3, // 0: svc.v2.ListMetricsRequest.start_time:type_name -> google.protobuf.Timestamp
-	3, // 1: svc.v2.ListMetricsRequest.end_time:type_name -> google.protobuf.Timestamp
-	2, // 2: svc.v2.ListMetricsResponse.data:type_name -> svc.v2.Metric
-	3, // 3: svc.v2.Metric.first_seen:type_name -> google.protobuf.Timestamp
-	3, // 4: svc.v2.Metric.last_seen:type_name -> google.protobuf.Timestamp
-	0, // 5: svc.v2.MetricsService.ListMetrics:input_type -> svc.v2.ListMetricsRequest
-	4, // 6: svc.v2.MetricsService.QueryMetricsTimeseries:input_type -> svc.v2.QueryMetricsTimeseriesRequest
-	5, // 7: svc.v2.MetricsService.QueryMetricBreakdown:input_type -> svc.v2.QueryMetricBreakdownRequest
-	6, // 8: svc.v2.MetricsService.GetMetric:input_type -> svc.v2.GetMetricRequest
-	1, // 9: svc.v2.MetricsService.ListMetrics:output_type -> svc.v2.ListMetricsResponse
-	7, // 10: svc.v2.MetricsService.QueryMetricsTimeseries:output_type -> svc.v2.MetricTimeseries
-	8, // 11: svc.v2.MetricsService.QueryMetricBreakdown:output_type -> svc.v2.MetricBreakdown
-	9, // 12: svc.v2.MetricsService.GetMetric:output_type -> svc.v2.MetricDetail
-	9, // [9:13] is the sub-list for method output_type
-	5, // [5:9] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	6,  // 0: svc.v2.ListMetricsRequest.start_time:type_name -> google.protobuf.Timestamp
+	6,  // 1: svc.v2.ListMetricsRequest.end_time:type_name -> google.protobuf.Timestamp
+	5,  // 2: svc.v2.ListMetricsResponse.data:type_name -> svc.v2.Metric
+	6,  // 3: svc.v2.SummarizeMetricsRequest.start_time:type_name -> google.protobuf.Timestamp
+	6,  // 4: svc.v2.SummarizeMetricsRequest.end_time:type_name -> google.protobuf.Timestamp
+	4,  // 5: svc.v2.SummarizeMetricsResponse.data:type_name -> svc.v2.MetricTypeFigures
+	6,  // 6: svc.v2.Metric.first_seen:type_name -> google.protobuf.Timestamp
+	6,  // 7: svc.v2.Metric.last_seen:type_name -> google.protobuf.Timestamp
+	0,  // 8: svc.v2.MetricsService.ListMetrics:input_type -> svc.v2.ListMetricsRequest
+	2,  // 9: svc.v2.MetricsService.SummarizeMetrics:input_type -> svc.v2.SummarizeMetricsRequest
+	7,  // 10: svc.v2.MetricsService.QueryMetricsTimeseries:input_type -> svc.v2.QueryMetricsTimeseriesRequest
+	8,  // 11: svc.v2.MetricsService.QueryMetricBreakdown:input_type -> svc.v2.QueryMetricBreakdownRequest
+	9,  // 12: svc.v2.MetricsService.GetMetric:input_type -> svc.v2.GetMetricRequest
+	1,  // 13: svc.v2.MetricsService.ListMetrics:output_type -> svc.v2.ListMetricsResponse
+	3,  // 14: svc.v2.MetricsService.SummarizeMetrics:output_type -> svc.v2.SummarizeMetricsResponse
+	10, // 15: svc.v2.MetricsService.QueryMetricsTimeseries:output_type -> svc.v2.MetricTimeseries
+	11, // 16: svc.v2.MetricsService.QueryMetricBreakdown:output_type -> svc.v2.MetricBreakdown
+	12, // 17: svc.v2.MetricsService.GetMetric:output_type -> svc.v2.MetricDetail
+	13, // [13:18] is the sub-list for method output_type
+	8,  // [8:13] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_metrics_proto_init() }
@@ -432,7 +627,7 @@ func file_svc_v2_metrics_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_metrics_proto_rawDesc), len(file_svc_v2_metrics_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

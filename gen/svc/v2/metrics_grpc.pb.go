@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	MetricsService_ListMetrics_FullMethodName            = "/svc.v2.MetricsService/ListMetrics"
+	MetricsService_SummarizeMetrics_FullMethodName       = "/svc.v2.MetricsService/SummarizeMetrics"
 	MetricsService_QueryMetricsTimeseries_FullMethodName = "/svc.v2.MetricsService/QueryMetricsTimeseries"
 	MetricsService_QueryMetricBreakdown_FullMethodName   = "/svc.v2.MetricsService/QueryMetricBreakdown"
 	MetricsService_GetMetric_FullMethodName              = "/svc.v2.MetricsService/GetMetric"
@@ -35,6 +36,10 @@ type MetricsServiceClient interface {
 	//
 	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
 	ListMetrics(ctx context.Context, in *ListMetricsRequest, opts ...grpc.CallOption) (*ListMetricsResponse, error)
+	// Summarize metrics.
+	//
+	// How many metrics of each type received data points in a window of at most 31 days: what a page of the list does not tell.
+	SummarizeMetrics(ctx context.Context, in *SummarizeMetricsRequest, opts ...grpc.CallOption) (*SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
@@ -65,6 +70,16 @@ func (c *metricsServiceClient) ListMetrics(ctx context.Context, in *ListMetricsR
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListMetricsResponse)
 	err := c.cc.Invoke(ctx, MetricsService_ListMetrics_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *metricsServiceClient) SummarizeMetrics(ctx context.Context, in *SummarizeMetricsRequest, opts ...grpc.CallOption) (*SummarizeMetricsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SummarizeMetricsResponse)
+	err := c.cc.Invoke(ctx, MetricsService_SummarizeMetrics_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +126,10 @@ type MetricsServiceServer interface {
 	//
 	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
 	ListMetrics(context.Context, *ListMetricsRequest) (*ListMetricsResponse, error)
+	// Summarize metrics.
+	//
+	// How many metrics of each type received data points in a window of at most 31 days: what a page of the list does not tell.
+	SummarizeMetrics(context.Context, *SummarizeMetricsRequest) (*SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
@@ -139,6 +158,9 @@ type UnimplementedMetricsServiceServer struct{}
 
 func (UnimplementedMetricsServiceServer) ListMetrics(context.Context, *ListMetricsRequest) (*ListMetricsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMetrics not implemented")
+}
+func (UnimplementedMetricsServiceServer) SummarizeMetrics(context.Context, *SummarizeMetricsRequest) (*SummarizeMetricsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SummarizeMetrics not implemented")
 }
 func (UnimplementedMetricsServiceServer) QueryMetricsTimeseries(context.Context, *QueryMetricsTimeseriesRequest) (*MetricTimeseries, error) {
 	return nil, status.Error(codes.Unimplemented, "method QueryMetricsTimeseries not implemented")
@@ -184,6 +206,24 @@ func _MetricsService_ListMetrics_Handler(srv interface{}, ctx context.Context, d
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(MetricsServiceServer).ListMetrics(ctx, req.(*ListMetricsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MetricsService_SummarizeMetrics_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SummarizeMetricsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MetricsServiceServer).SummarizeMetrics(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MetricsService_SummarizeMetrics_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MetricsServiceServer).SummarizeMetrics(ctx, req.(*SummarizeMetricsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -252,6 +292,10 @@ var MetricsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMetrics",
 			Handler:    _MetricsService_ListMetrics_Handler,
+		},
+		{
+			MethodName: "SummarizeMetrics",
+			Handler:    _MetricsService_SummarizeMetrics_Handler,
 		},
 		{
 			MethodName: "QueryMetricsTimeseries",

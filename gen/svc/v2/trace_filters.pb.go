@@ -53,8 +53,12 @@ type TraceFilters struct {
 	Attributes []*AttributeFilter `protobuf:"bytes,13,rep,name=attributes" json:"attributes,omitempty"`
 	// Conditions on resource attributes, at most 20.
 	ResourceAttributes []*AttributeFilter `protobuf:"bytes,14,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Text that the span name contains, letter case ignored. Additive to rest-wire.md.
+	SpanNameContains *string `protobuf:"bytes,15,opt,name=span_name_contains,json=spanNameContains" json:"span_name_contains,omitempty"`
+	// Spans of this trace only, 32 hexadecimal digits in either case. Additive to rest-wire.md.
+	TraceId       *string `protobuf:"bytes,16,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TraceFilters) Reset() {
@@ -185,11 +189,25 @@ func (x *TraceFilters) GetResourceAttributes() []*AttributeFilter {
 	return nil
 }
 
+func (x *TraceFilters) GetSpanNameContains() string {
+	if x != nil && x.SpanNameContains != nil {
+		return *x.SpanNameContains
+	}
+	return ""
+}
+
+func (x *TraceFilters) GetTraceId() string {
+	if x != nil && x.TraceId != nil {
+		return *x.TraceId
+	}
+	return ""
+}
+
 var File_svc_v2_trace_filters_proto protoreflect.FileDescriptor
 
 const file_svc_v2_trace_filters_proto_rawDesc = "" +
 	"\n" +
-	"\x1asvc/v2/trace_filters.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x16svc/v2/telemetry.proto\"\xf6\x05\n" +
+	"\x1asvc/v2/trace_filters.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x16svc/v2/telemetry.proto\"\xed\x06\n" +
 	"\fTraceFilters\x12(\n" +
 	"\fservice_name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12\"\n" +
 	"\tspan_name\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\bspanName\x12=\n" +
@@ -211,7 +229,9 @@ const file_svc_v2_trace_filters_proto_rawDesc = "" +
 	"\n" +
 	"attributes\x18\r \x03(\v2\x17.svc.v2.AttributeFilterB\b\xbaH\x05\x92\x01\x02\x10\x14R\n" +
 	"attributes\x12R\n" +
-	"\x13resource_attributes\x18\x0e \x03(\v2\x17.svc.v2.AttributeFilterB\b\xbaH\x05\x92\x01\x02\x10\x14R\x12resourceAttributesB\x90\x01\n" +
+	"\x13resource_attributes\x18\x0e \x03(\v2\x17.svc.v2.AttributeFilterB\b\xbaH\x05\x92\x01\x02\x10\x14R\x12resourceAttributes\x12;\n" +
+	"\x12span_name_contains\x18\x0f \x01(\tB\r\xbaH\x05r\x03\x18\x80\b\xaa\x01\x02\b\x01R\x10spanNameContains\x128\n" +
+	"\btrace_id\x18\x10 \x01(\tB\x1d\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xaa\x01\x02\b\x01R\atraceIdB\x90\x01\n" +
 	"\n" +
 	"com.svc.v2B\x11TraceFiltersProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

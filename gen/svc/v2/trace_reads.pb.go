@@ -30,7 +30,9 @@ type GetSpanRequest struct {
 	// Trace id, 32 hexadecimal digits in either case.
 	TraceId string `protobuf:"bytes,1,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	// Span id, 16 hexadecimal digits in either case.
-	SpanId        string `protobuf:"bytes,2,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
+	SpanId string `protobuf:"bytes,2,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
+	// About when the span began: only spans that begin within an hour of it are read, which is quicker. RFC 3339. Additive to rest-wire.md.
+	Timestamp     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=timestamp" json:"timestamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -77,6 +79,13 @@ func (x *GetSpanRequest) GetSpanId() string {
 		return x.SpanId
 	}
 	return ""
+}
+
+func (x *GetSpanRequest) GetTimestamp() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Timestamp
+	}
+	return nil
 }
 
 // Which part of a trace to read without attributes.
@@ -647,10 +656,11 @@ var File_svc_v2_trace_reads_proto protoreflect.FileDescriptor
 
 const file_svc_v2_trace_reads_proto_rawDesc = "" +
 	"\n" +
-	"\x18svc/v2/trace_reads.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xb4\x01\n" +
+	"\x18svc/v2/trace_reads.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xee\x01\n" +
 	"\x0eGetSpanRequest\x12Y\n" +
 	"\btrace_id\x18\x01 \x01(\tB>\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736R\atraceId\x12G\n" +
-	"\aspan_id\x18\x02 \x01(\tB.\xbaH\x15r\x132\x11^[0-9a-fA-F]{16}$\xfa\xf9\x18\x12\"\x1000f067aa0ba902b7R\x06spanId\"\xb7\x03\n" +
+	"\aspan_id\x18\x02 \x01(\tB.\xbaH\x15r\x132\x11^[0-9a-fA-F]{16}$\xfa\xf9\x18\x12\"\x1000f067aa0ba902b7R\x06spanId\x128\n" +
+	"\ttimestamp\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\ttimestamp\"\xb7\x03\n" +
 	"\x17GetTraceSkeletonRequest\x12Y\n" +
 	"\btrace_id\x18\x01 \x01(\tB>\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736R\atraceId\x129\n" +
 	"\n" +
@@ -736,19 +746,20 @@ var file_svc_v2_trace_reads_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil),   // 7: google.protobuf.Timestamp
 }
 var file_svc_v2_trace_reads_proto_depIdxs = []int32{
-	7, // 0: svc.v2.GetTraceSkeletonRequest.start_time:type_name -> google.protobuf.Timestamp
-	7, // 1: svc.v2.GetTraceSkeletonRequest.end_time:type_name -> google.protobuf.Timestamp
-	7, // 2: svc.v2.TraceSkeleton.start_time:type_name -> google.protobuf.Timestamp
-	7, // 3: svc.v2.TraceSkeleton.end_time:type_name -> google.protobuf.Timestamp
-	3, // 4: svc.v2.TraceSkeleton.spans:type_name -> svc.v2.SkeletonSpan
-	7, // 5: svc.v2.SummarizeTracesRequest.start_time:type_name -> google.protobuf.Timestamp
-	7, // 6: svc.v2.SummarizeTracesRequest.end_time:type_name -> google.protobuf.Timestamp
-	6, // 7: svc.v2.SummarizeTracesResponse.data:type_name -> svc.v2.TraceFigures
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	7, // 0: svc.v2.GetSpanRequest.timestamp:type_name -> google.protobuf.Timestamp
+	7, // 1: svc.v2.GetTraceSkeletonRequest.start_time:type_name -> google.protobuf.Timestamp
+	7, // 2: svc.v2.GetTraceSkeletonRequest.end_time:type_name -> google.protobuf.Timestamp
+	7, // 3: svc.v2.TraceSkeleton.start_time:type_name -> google.protobuf.Timestamp
+	7, // 4: svc.v2.TraceSkeleton.end_time:type_name -> google.protobuf.Timestamp
+	3, // 5: svc.v2.TraceSkeleton.spans:type_name -> svc.v2.SkeletonSpan
+	7, // 6: svc.v2.SummarizeTracesRequest.start_time:type_name -> google.protobuf.Timestamp
+	7, // 7: svc.v2.SummarizeTracesRequest.end_time:type_name -> google.protobuf.Timestamp
+	6, // 8: svc.v2.SummarizeTracesResponse.data:type_name -> svc.v2.TraceFigures
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_trace_reads_proto_init() }

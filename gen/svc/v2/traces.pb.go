@@ -411,7 +411,9 @@ func (x *TraceSummary) GetHttpStatusCode() string {
 type GetTraceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace id, 32 hexadecimal digits in either case.
-	TraceId       string `protobuf:"bytes,1,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
+	TraceId string `protobuf:"bytes,1,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
+	// About when the trace was: only spans that begin within an hour of it are read, which is quicker. RFC 3339. Additive to rest-wire.md.
+	Timestamp     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=timestamp" json:"timestamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -451,6 +453,13 @@ func (x *GetTraceRequest) GetTraceId() string {
 		return x.TraceId
 	}
 	return ""
+}
+
+func (x *GetTraceRequest) GetTimestamp() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Timestamp
+	}
+	return nil
 }
 
 // All spans of one trace.
@@ -951,9 +960,10 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"httpMethod\x12$\n" +
 	"\n" +
 	"http_route\x18\r \x01(\tB\x05\xaa\x01\x02\b\x01R\thttpRoute\x12/\n" +
-	"\x10http_status_code\x18\x0e \x01(\tB\x05\xaa\x01\x02\b\x01R\x0ehttpStatusCode\"l\n" +
+	"\x10http_status_code\x18\x0e \x01(\tB\x05\xaa\x01\x02\b\x01R\x0ehttpStatusCode\"\xa6\x01\n" +
 	"\x0fGetTraceRequest\x12Y\n" +
-	"\btrace_id\x18\x01 \x01(\tB>\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736R\atraceId\"\x9d\x03\n" +
+	"\btrace_id\x18\x01 \x01(\tB>\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 4bf92f3577b34da6a3ce929d0e0e4736R\atraceId\x128\n" +
+	"\ttimestamp\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\ttimestamp\"\x9d\x03\n" +
 	"\x05Trace\x12F\n" +
 	"\x02id\x18\x01 \x01(\tB6\xfa\xf9\x182\" 4bf92f3577b34da6a3ce929d0e0e4736B\x0e^[0-9a-f]{32}$R\x02id\x12#\n" +
 	"\x06object\x18\x02 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05traceR\x06object\x12A\n" +
@@ -1021,16 +1031,16 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"attributes\x1a=\n" +
 	"\x0fAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\x98\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xc6\x14\n" +
 	"\rTracesService\x12\xe3\x02\n" +
 	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\x97\x02\xf2\xf9\x18\xf6\x01\n" +
 	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_service\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xc1\x02\n" +
 	"\x0fSummarizeTraces\x12\x1e.svc.v2.SummarizeTracesRequest\x1a\x1f.svc.v2.SummarizeTracesResponse\"\xec\x01\xf2\xf9\x18\xe7\x01\n" +
-	"\x0fsummarizeTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_service\x12\x83\x02\n" +
-	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"\xce\x01\xf2\xf9\x18\xac\x01\n" +
-	"\bgetTrace\x12\x06traces\x18\x012\x12TraceNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rinspect_traceJ\x10find_slow_traces\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}\x12\xfb\x01\n" +
-	"\aGetSpan\x12\x16.svc.v2.GetSpanRequest\x1a\f.svc.v2.Span\"\xc9\x01\xf2\xf9\x18\x97\x01\n" +
-	"\agetSpan\x12\x06traces\x18\x012\x11SpanNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\finspect_span\x82\xd3\xe4\x93\x02'\x12%/v2/traces/{trace_id}/spans/{span_id}\x12\xcd\x02\n" +
+	"\x0fsummarizeTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_service\x12\x9a\x02\n" +
+	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"\xe5\x01\xf2\xf9\x18\xc3\x01\n" +
+	"\bgetTrace\x12\x06traces\x18\x012\x15ParameterInvalidError2\x12TraceNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rinspect_traceJ\x10find_slow_traces\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}\x12\x92\x02\n" +
+	"\aGetSpan\x12\x16.svc.v2.GetSpanRequest\x1a\f.svc.v2.Span\"\xe0\x01\xf2\xf9\x18\xae\x01\n" +
+	"\agetSpan\x12\x06traces\x18\x012\x15ParameterInvalidError2\x11SpanNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\finspect_span\x82\xd3\xe4\x93\x02'\x12%/v2/traces/{trace_id}/spans/{span_id}\x12\xcd\x02\n" +
 	"\x10GetTraceSkeleton\x12\x1f.svc.v2.GetTraceSkeletonRequest\x1a\x15.svc.v2.TraceSkeleton\"\x80\x02\xf2\xf9\x18\xd5\x01\n" +
 	"\x10getTraceSkeleton\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02 \x12\x1e/v2/traces/{trace_id}/skeleton\x12\xa7\x02\n" +
 	"\x11SearchTraceFacets\x12 .svc.v2.SearchTraceFacetsRequest\x1a\x11.svc.v2.FacetList\"\xdc\x01\xf2\xf9\x18\xb4\x01\n" +
@@ -1091,38 +1101,39 @@ var file_svc_v2_traces_proto_depIdxs = []int32{
 	13, // 5: svc.v2.SearchTraceFacetsRequest.end_time:type_name -> google.protobuf.Timestamp
 	14, // 6: svc.v2.SearchTraceFacetsRequest.filters:type_name -> svc.v2.TraceFilters
 	13, // 7: svc.v2.TraceSummary.start_time:type_name -> google.protobuf.Timestamp
-	13, // 8: svc.v2.Trace.start_time:type_name -> google.protobuf.Timestamp
-	13, // 9: svc.v2.Trace.end_time:type_name -> google.protobuf.Timestamp
-	6,  // 10: svc.v2.Trace.spans:type_name -> svc.v2.Span
-	13, // 11: svc.v2.Span.start_time:type_name -> google.protobuf.Timestamp
-	9,  // 12: svc.v2.Span.attributes:type_name -> svc.v2.Span.AttributesEntry
-	10, // 13: svc.v2.Span.resource_attributes:type_name -> svc.v2.Span.ResourceAttributesEntry
-	7,  // 14: svc.v2.Span.events:type_name -> svc.v2.SpanEvent
-	8,  // 15: svc.v2.Span.links:type_name -> svc.v2.SpanLink
-	13, // 16: svc.v2.SpanEvent.timestamp:type_name -> google.protobuf.Timestamp
-	11, // 17: svc.v2.SpanEvent.attributes:type_name -> svc.v2.SpanEvent.AttributesEntry
-	12, // 18: svc.v2.SpanLink.attributes:type_name -> svc.v2.SpanLink.AttributesEntry
-	0,  // 19: svc.v2.TracesService.SearchTraces:input_type -> svc.v2.SearchTracesRequest
-	15, // 20: svc.v2.TracesService.SummarizeTraces:input_type -> svc.v2.SummarizeTracesRequest
-	4,  // 21: svc.v2.TracesService.GetTrace:input_type -> svc.v2.GetTraceRequest
-	16, // 22: svc.v2.TracesService.GetSpan:input_type -> svc.v2.GetSpanRequest
-	17, // 23: svc.v2.TracesService.GetTraceSkeleton:input_type -> svc.v2.GetTraceSkeletonRequest
-	2,  // 24: svc.v2.TracesService.SearchTraceFacets:input_type -> svc.v2.SearchTraceFacetsRequest
-	18, // 25: svc.v2.TracesService.QueryTraceTimeseries:input_type -> svc.v2.QueryTraceTimeseriesRequest
-	19, // 26: svc.v2.TracesService.QueryTraceBreakdown:input_type -> svc.v2.QueryTraceBreakdownRequest
-	1,  // 27: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
-	20, // 28: svc.v2.TracesService.SummarizeTraces:output_type -> svc.v2.SummarizeTracesResponse
-	5,  // 29: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
-	6,  // 30: svc.v2.TracesService.GetSpan:output_type -> svc.v2.Span
-	21, // 31: svc.v2.TracesService.GetTraceSkeleton:output_type -> svc.v2.TraceSkeleton
-	22, // 32: svc.v2.TracesService.SearchTraceFacets:output_type -> svc.v2.FacetList
-	23, // 33: svc.v2.TracesService.QueryTraceTimeseries:output_type -> svc.v2.TraceTimeseries
-	24, // 34: svc.v2.TracesService.QueryTraceBreakdown:output_type -> svc.v2.TraceBreakdown
-	27, // [27:35] is the sub-list for method output_type
-	19, // [19:27] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	13, // 8: svc.v2.GetTraceRequest.timestamp:type_name -> google.protobuf.Timestamp
+	13, // 9: svc.v2.Trace.start_time:type_name -> google.protobuf.Timestamp
+	13, // 10: svc.v2.Trace.end_time:type_name -> google.protobuf.Timestamp
+	6,  // 11: svc.v2.Trace.spans:type_name -> svc.v2.Span
+	13, // 12: svc.v2.Span.start_time:type_name -> google.protobuf.Timestamp
+	9,  // 13: svc.v2.Span.attributes:type_name -> svc.v2.Span.AttributesEntry
+	10, // 14: svc.v2.Span.resource_attributes:type_name -> svc.v2.Span.ResourceAttributesEntry
+	7,  // 15: svc.v2.Span.events:type_name -> svc.v2.SpanEvent
+	8,  // 16: svc.v2.Span.links:type_name -> svc.v2.SpanLink
+	13, // 17: svc.v2.SpanEvent.timestamp:type_name -> google.protobuf.Timestamp
+	11, // 18: svc.v2.SpanEvent.attributes:type_name -> svc.v2.SpanEvent.AttributesEntry
+	12, // 19: svc.v2.SpanLink.attributes:type_name -> svc.v2.SpanLink.AttributesEntry
+	0,  // 20: svc.v2.TracesService.SearchTraces:input_type -> svc.v2.SearchTracesRequest
+	15, // 21: svc.v2.TracesService.SummarizeTraces:input_type -> svc.v2.SummarizeTracesRequest
+	4,  // 22: svc.v2.TracesService.GetTrace:input_type -> svc.v2.GetTraceRequest
+	16, // 23: svc.v2.TracesService.GetSpan:input_type -> svc.v2.GetSpanRequest
+	17, // 24: svc.v2.TracesService.GetTraceSkeleton:input_type -> svc.v2.GetTraceSkeletonRequest
+	2,  // 25: svc.v2.TracesService.SearchTraceFacets:input_type -> svc.v2.SearchTraceFacetsRequest
+	18, // 26: svc.v2.TracesService.QueryTraceTimeseries:input_type -> svc.v2.QueryTraceTimeseriesRequest
+	19, // 27: svc.v2.TracesService.QueryTraceBreakdown:input_type -> svc.v2.QueryTraceBreakdownRequest
+	1,  // 28: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
+	20, // 29: svc.v2.TracesService.SummarizeTraces:output_type -> svc.v2.SummarizeTracesResponse
+	5,  // 30: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
+	6,  // 31: svc.v2.TracesService.GetSpan:output_type -> svc.v2.Span
+	21, // 32: svc.v2.TracesService.GetTraceSkeleton:output_type -> svc.v2.TraceSkeleton
+	22, // 33: svc.v2.TracesService.SearchTraceFacets:output_type -> svc.v2.FacetList
+	23, // 34: svc.v2.TracesService.QueryTraceTimeseries:output_type -> svc.v2.TraceTimeseries
+	24, // 35: svc.v2.TracesService.QueryTraceBreakdown:output_type -> svc.v2.TraceBreakdown
+	28, // [28:36] is the sub-list for method output_type
+	20, // [20:28] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_traces_proto_init() }

@@ -61,7 +61,7 @@ func TestPlans(t *testing.T) {
 	service := "service-7"
 	read := query.ServiceRead{Name: service, Window: last, Bucket: time.Minute}
 	statements := map[string]query.Statement{
-		"span":                                  query.Span(sample.TraceID, sample.SpanID),
+		"span":                                  query.Span(sample.TraceID, sample.SpanID, time.Time{}),
 		"skeleton of a trace":                   query.TraceSkeleton(query.Skeleton{TraceID: sample.TraceID, Window: query.Window{Start: sample.Timestamp.Add(-time.Minute), End: sample.Timestamp.Add(time.Minute)}, Limit: 100}),
 		"log record":                            query.LogRecord(sample.Timestamp, strings.Repeat("ab", 16)),
 		"horizon of logs, all services":         query.LogHorizon(query.LogSearch{Window: last, Limit: 51}),
@@ -79,7 +79,7 @@ func TestPlans(t *testing.T) {
 		"peers of a service from their rollup":  query.PeerCalls(w, &service, nil, 100),
 		"latest spans of a service":             query.SpanHorizon(w, &query.TraceFilters{ServiceName: &service}, 200),
 		"traces by an attribute, 5 minutes":     query.MatchingTraces(last, &query.TraceFilters{Attributes: []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}}, 1001),
-		"spans of a trace":                      query.TraceSpans(sample.TraceID, 5001),
+		"spans of a trace":                      query.TraceSpans(sample.TraceID, time.Time{}, 5001),
 		"extent of a trace":                     query.TraceExtent(sample.TraceID),
 		"histogram of logs, the whole day":      query.LogHistogram(w, time.Hour, query.LogFilters{}),
 	}

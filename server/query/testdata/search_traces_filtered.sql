@@ -28,6 +28,8 @@ FROM
               AND Timestamp <= fromUnixTimestamp64Nano({reach_hi:Int64}, 'UTC')
               AND ServiceName = {service_name:String}
               AND SpanName = {span_name:String}
+              AND positionCaseInsensitiveUTF8(SpanName, {span_name_contains:String}) > 0
+              AND TraceId = {trace_id:String}
               AND StatusCode = {status_code:String}
               AND HttpMethod = {http_method:String}
               AND HttpRoute = {http_route:String}
@@ -79,6 +81,8 @@ FROM
               AND Timestamp <= fromUnixTimestamp64Nano({reach_hi:Int64}, 'UTC')
               AND ServiceName = {service_name:String}
               AND SpanName = {span_name:String}
+              AND positionCaseInsensitiveUTF8(SpanName, {span_name_contains:String}) > 0
+              AND TraceId = {trace_id:String}
               AND StatusCode = {status_code:String}
               AND HttpMethod = {http_method:String}
               AND HttpRoute = {http_route:String}

@@ -42,11 +42,13 @@ type evidence struct {
 	logs     []query.SetupLogRow
 	links    []query.SetupLinkRow
 	keys     []query.SetupKeyRow
+	senders  []sender
 	values   []query.SetupValueRow
 	metrics  []query.SetupMetricRow
 
 	outcomes []store.IngestOutcome
 	keyNames map[string]string
+	mapped   map[string]bool
 	open     []store.Recommendation
 }
 
@@ -70,7 +72,7 @@ func (s *Service) GetSetupAudit(ctx context.Context, _ *svcv2.GetSetupAuditReque
 	recommendations := e.open
 	if failure != nil {
 		s.logger.WarnContext(ctx, "the audit has no telemetry", "org_id", caller.Org, "error", failure)
-	} else if recommendations, err = s.reconcile(ctx, caller.Org, e.keys); err != nil {
+	} else if recommendations, err = s.store.ReconcileRecommendations(ctx, caller.Org, findings(spanKeys(e.keys), e.mapped, e.senders), e.mapped); err != nil {
 		return nil, unavailable.Failure(ctx, err)
 	}
 	e.open = nil
@@ -93,6 +95,9 @@ func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) 
 	}
 	for _, k := range keys {
 		e.keyNames[publicid.Encode(publicid.IngestKey, k.ID)] = k.Name
+	}
+	if e.mapped, err = s.mappedKeys(ctx, org); err != nil {
+		return err
 	}
 	e.open, err = s.store.ListRecommendations(ctx, org)
 	return err
@@ -121,6 +126,9 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *evidenc
 		return err
 	}
 	if e.keys, err = read.All[query.SetupKeyRow](ctx, s.warehouse, org, query.SetupKeys(whole)); err != nil {
+		return err
+	}
+	if e.senders, err = s.senders(ctx, org, e.now, spanKeys(e.keys), e.mapped); err != nil {
 		return err
 	}
 	if e.values, err = read.All[query.SetupValueRow](ctx, s.warehouse, org, query.SetupValues(e.window, valuesRead)); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/store"
 )
 
 // Severities of checks.
@@ -40,7 +41,7 @@ func checks() []check {
 		{"RES-04", attributes, "Spans carry vcs.repository.url.full", warn, "Add vcs.repository.url.full=https://… to OTEL_RESOURCE_ATTRIBUTES when the image is built: errors then lead to the source.", true, lacking("vcs.repository.url.full", func(r query.SetupServiceRow) uint64 { return r.NoRepository })},
 		{"RES-05", attributes, "Spans carry vcs.ref.head.revision", warn, "Add vcs.ref.head.revision=$GIT_COMMIT to OTEL_RESOURCE_ATTRIBUTES when the image is built.", true, lacking("vcs.ref.head.revision", func(r query.SetupServiceRow) uint64 { return r.NoRevision })},
 		{"REN-01", attributes, "No deprecated attribute names", warn, "Update the instrumentation libraries, or create an attribute mapping with operation `move` from the old key to the new one.", true, renamed(kindRename)},
-		{"REN-DUAL", attributes, "No attribute under two names", warn, "Let every sender use the new name and turn the old one off in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without `/dup`): on spans that have both, a mapping does nothing.", true, renamed(kindDouble)},
+		{"REN-DUAL", attributes, "No service sends an attribute under two names", warn, "In the services named, turn the old name off in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without `/dup`) where spans carry both, for a mapping does nothing on those; where different libraries send one name each, update the one with the old name.", true, renamed(kindDouble)},
 		{"NAME-01", attributes, "Attribute names are dotted lower case", info, "Rename the key in the code to `<area>.<name>` in snake case, as in `shop.order_id`.", true, renamed(kindNaming)},
 		{"PII-01", attributes, "No personal data or secrets in attributes", critical, "Remove the attribute in the code, or delete or hash it in a Collector with the `attributes` or `redaction` processor before it leaves your network.", true, personal},
 		{"MET-01", attributes, "Metrics have few series", warn, "Drop attributes such as user, request or session ids from the metric with a View of the SDK; keep them on spans.", true, series},
@@ -217,6 +218,27 @@ func (e *evidence) ofServices(noun string, count func(query.SetupServiceRow) (pa
 	return e.about(all, looked, noun)
 }
 
+// sentBy says which services send the key of a recommendation, and how many of their spans have both names.
+func (e *evidence) sentBy(r store.Recommendation) string {
+	const most = 3
+	list := servicesOf(r, e.senders)
+	var names []string
+	for _, s := range list[:min(len(list), most)] {
+		text := s.GetName()
+		if r.Kind == kindDouble {
+			text += fmt.Sprintf(" (both on %.0f of %.0f spans)", s.GetBoth(), s.GetSpans())
+		}
+		names = append(names, text)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if more := len(list) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return "; sent by " + strings.Join(names, ", ")
+}
+
 // renamed is the check of a kind of recommendations.
 func renamed(kind string) func(*evidence) verdict {
 	return func(e *evidence) verdict {
@@ -229,6 +251,7 @@ func renamed(kind string) func(*evidence) verdict {
 			if r.CanonicalKey != nil {
 				note += "; should be " + *r.CanonicalKey
 			}
+			note += e.sentBy(r)
 			a := affected("attribute_key", r.SourceKey, "%s", note)
 			v.affected = append(v.affected, a)
 		}

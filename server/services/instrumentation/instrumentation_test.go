@@ -110,3 +110,37 @@ func TestSignalsWithoutTheStore(t *testing.T) {
 		t.Errorf("a caller that left: %v", err)
 	}
 }
+
+// TestSendersOfOldNames: a name that one service sends beside its replacement says nothing about the services that send the old one alone.
+func TestSendersOfOldNames(t *testing.T) {
+	w := warehousetest.Shared(t)
+	now := time.Now().UTC()
+	s := New(nil, w, slog.New(slog.DiscardHandler), func() time.Time { return now })
+	const org = "org_senders"
+	span := func(org, service string, keys ...string) []any {
+		m := map[string]string{}
+		for _, k := range keys {
+			m[k] = "v"
+		}
+		return []any{org, now.Add(-time.Minute), "a", service, m}
+	}
+	insert(t, w, "spans", []string{"OrgId", "Timestamp", "TraceId", "ServiceName", "SpanAttributes"},
+		span(org, "orders", "db.statement", "db.query.text"), span(org, "orders", "db.statement"), span(org, "reports", "db.statement"), span(org, "new", "db.query.text"),
+		span(org, "web", "http.method"), span("org_senders_other", "foreign", "db.statement", "db.query.text"))
+	uses := map[string]int64{"db.statement": 3, "db.query.text": 2, "http.method": 1, "http.url": 5}
+	senders, err := s.senders(t.Context(), org, now, uses, map[string]bool{"http.url": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []sender{{ServiceName: "orders", OldKey: "db.statement", Old: 2, New: 1, Both: 1}, {ServiceName: "reports", OldKey: "db.statement", Old: 1}, {ServiceName: "web", OldKey: "http.method", Old: 1}}
+	if diff := cmp.Diff(want, senders); diff != "" {
+		t.Fatalf("(-want +got):\n%s", diff)
+	}
+	kinds := map[string]int64{}
+	for _, f := range findings(uses, map[string]bool{"http.url": true}, senders) {
+		kinds[f.Key] = f.Usage
+	}
+	if diff := cmp.Diff(map[string]int64{"dual:db.statement": 2, "rename:db.statement": 1, "rename:http.method": 1}, kinds); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

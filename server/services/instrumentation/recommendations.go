@@ -40,36 +40,80 @@ func (s *Service) ListInstrumentationRecommendations(
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.recommendations(ctx, caller.Org)
+	rows, senders, err := s.recommendations(ctx, caller.Org)
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
 	rows, next := paging.Part(page, rows)
 	res := &svcv2.ListInstrumentationRecommendationsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
-		res.Data = append(res.Data, toProto(row))
+		one := toProto(row)
+		one.Services = servicesOf(row, senders)
+		res.Data = append(res.Data, one)
 	}
 	return res, nil
 }
 
+// mostServices is how many services a recommendation names.
+const mostServices = 20
+
+// servicesOf are the services that a recommendation was found in.
+func servicesOf(r store.Recommendation, senders []sender) []*svcv2.RecommendationService {
+	alone, beside, _, _ := divide(senders, r.SourceKey, 0)
+	list := alone
+	if r.Kind == kindDouble {
+		list = beside
+	}
+	var out []*svcv2.RecommendationService
+	for _, s := range list[:min(len(list), mostServices)] {
+		out = append(out, &svcv2.RecommendationService{Name: s.ServiceName, Spans: float64(s.Old), Both: float64(s.Both)})
+	}
+	return out
+}
+
 // recommendations are those of the telemetry store when it answers, else those that are stored.
-func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]store.Recommendation, error) {
+func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]store.Recommendation, []sender, error) {
 	now := s.now().UTC()
 	bounded, cancel := context.WithTimeout(ctx, signalTimeout)
 	defer cancel()
+	mapped, err := s.mappedKeys(ctx, org)
+	if err != nil {
+		return nil, nil, err
+	}
 	keys, err := read.All[query.SetupKeyRow](bounded, s.warehouse, org, query.SetupKeys(query.Window{Start: now.Add(-day), End: now}))
+	var senders []sender
+	if err == nil {
+		senders, err = s.senders(bounded, org, now, spanKeys(keys), mapped)
+	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	if err != nil {
 		s.logger.WarnContext(ctx, "recommendations are not brought up to date", "org_id", org, "error", err)
-		return s.store.ListRecommendations(ctx, org)
+		rows, err := s.store.ListRecommendations(ctx, org)
+		return rows, nil, err
 	}
-	return s.reconcile(ctx, org, keys)
+	rows, err := s.store.ReconcileRecommendations(ctx, org, findings(spanKeys(keys), mapped, senders), mapped)
+	return rows, senders, err
 }
 
-// reconcile stores what the attribute keys of spans show.
-func (s *Service) reconcile(ctx context.Context, org principal.OrgID, keys []query.SetupKeyRow) ([]store.Recommendation, error) {
+// senders looks at which services send the old keys that are used: of a day, or of the last hour when they are on very many spans.
+func (s *Service) senders(ctx context.Context, org principal.OrgID, now time.Time, uses map[string]int64, mapped map[string]bool) ([]sender, error) {
+	olds, news := pairsIn(uses, mapped)
+	if len(olds) == 0 {
+		return nil, nil
+	}
+	window := query.Window{Start: now.Add(-day), End: now}
+	for _, n := range uses { // a key that every span has says how many spans there are
+		if n > muchTraffic {
+			window.Start = now.Add(-time.Hour)
+		}
+	}
+	return read.All[sender](ctx, s.warehouse, org, query.SetupRenames(window, olds, news))
+}
+
+// mappedKeys are the keys of spans that attribute mappings take care of.
+func (s *Service) mappedKeys(ctx context.Context, org principal.OrgID) (map[string]bool, error) {
 	mappings, err := s.store.ListAttributeMappings(ctx, org)
 	if err != nil {
 		return nil, err
@@ -80,13 +124,18 @@ func (s *Service) reconcile(ctx context.Context, org principal.OrgID, keys []que
 			mapped[m.SourceKey] = true
 		}
 	}
+	return mapped, nil
+}
+
+// spanKeys are the attribute keys of spans, with how many spans have them.
+func spanKeys(keys []query.SetupKeyRow) map[string]int64 {
 	uses := map[string]int64{}
 	for _, k := range keys {
 		if k.Signal == "traces" && k.Scope == "span" {
 			uses[k.Key] += int64(k.Uses)
 		}
 	}
-	return s.store.ReconcileRecommendations(ctx, org, findings(uses, mapped), mapped)
+	return uses
 }
 
 // DismissInstrumentationRecommendation dismisses one.

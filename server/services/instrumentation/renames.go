@@ -2,9 +2,12 @@ package instrumentation
 
 import (
 	"cmp"
+	"maps"
+	"math"
 	"regexp"
 	"slices"
 
+	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -39,8 +42,43 @@ func renames() map[string]string {
 // dotted is how attribute keys are written: parts of lower-case snake case with dots between them.
 var dotted = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)+$`)
 
+// sender is how one service sends an old key.
+type sender = query.SetupRenameRow
+
+// pairsIn are the old keys among those that are used, without those that mappings take care of, and what took their places.
+func pairsIn(uses map[string]int64, mapped map[string]bool) (olds, news []string) {
+	known := renames()
+	for _, old := range slices.Sorted(maps.Keys(known)) {
+		if uses[old] > 0 && !mapped[old] {
+			olds, news = append(olds, old), append(news, known[old])
+		}
+	}
+	return olds, news
+}
+
+// divide tells the services that send an old key beside the one that took its place from those that send it alone, with the uses of both:
+// what one service sends says nothing about another.
+func divide(all []sender, old string, uses int64) (alone, beside []sender, aloneUses, besideUses int64) {
+	var seen, twice uint64
+	for _, s := range all {
+		if s.OldKey != old {
+			continue
+		}
+		seen += s.Old
+		if s.New > 0 {
+			beside, twice = append(beside, s), twice+s.Old
+		} else {
+			alone = append(alone, s)
+		}
+	}
+	if seen > 0 { // the spans that were looked at can be a part of those that were counted
+		besideUses = int64(math.Round(float64(uses) * float64(twice) / float64(seen)))
+	}
+	return alone, beside, uses - besideUses, besideUses
+}
+
 // findings are what the keys of spans could do better, in a fixed order. Keys that mappings take care of are none.
-func findings(uses map[string]int64, mapped map[string]bool) []store.Finding {
+func findings(uses map[string]int64, mapped map[string]bool, senders []sender) []store.Finding {
 	var out, names []store.Finding
 	known := renames()
 	for key, n := range uses {
@@ -49,10 +87,14 @@ func findings(uses map[string]int64, mapped map[string]bool) []store.Finding {
 		}
 		canonical, old := known[key]
 		switch {
-		case old && uses[canonical] > 0:
-			out = append(out, store.Finding{Key: "dual:" + key, Kind: kindDouble, SourceKey: key, CanonicalKey: &canonical, Usage: n})
 		case old:
-			out = append(out, store.Finding{Key: "rename:" + key, Kind: kindRename, SourceKey: key, CanonicalKey: &canonical, Usage: n})
+			alone, beside, aloneUses, besideUses := divide(senders, key, n)
+			if len(beside) > 0 {
+				out = append(out, store.Finding{Key: "dual:" + key, Kind: kindDouble, SourceKey: key, CanonicalKey: &canonical, Usage: besideUses})
+			}
+			if len(alone) > 0 || len(beside) == 0 {
+				out = append(out, store.Finding{Key: "rename:" + key, Kind: kindRename, SourceKey: key, CanonicalKey: &canonical, Usage: aloneUses})
+			}
 		case !dotted.MatchString(key) && key != "SampleRate":
 			names = append(names, store.Finding{Key: "naming:" + key, Kind: kindNaming, SourceKey: key, Usage: n})
 		}

@@ -3,6 +3,7 @@ package metrics
 
 import (
 	"context"
+	"math"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -48,6 +49,27 @@ func (s *Service) ListMetrics(ctx context.Context, req *svcv2.ListMetricsRequest
 	res := &svcv2.ListMetricsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row))
+	}
+	return res, nil
+}
+
+// SummarizeMetrics counts the metrics of a window by type.
+func (s *Service) SummarizeMetrics(ctx context.Context, req *svcv2.SummarizeMetricsRequest) (*svcv2.SummarizeMetricsResponse, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxMetricsWindow)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.All[query.MetricCountRow](ctx, s.warehouse, org, query.CountMetrics(window, req.ServiceName))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.SummarizeMetricsResponse{}
+	for _, r := range rows {
+		res.Data = append(res.Data, &svcv2.MetricTypeFigures{Type: r.MetricType, MetricCount: int32(min(r.Metrics, math.MaxInt32)), DataPointCount: float64(r.DataPoints)}) //nolint:gosec // bounded
 	}
 	return res, nil
 }

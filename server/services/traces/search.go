@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -68,7 +69,11 @@ func toFilters(f *svcv2.TraceFilters) (filters *query.TraceFilters, possible boo
 		ServiceName: f.ServiceName, SpanName: f.SpanName, StatusCode: f.StatusCode, HTTPMethod: f.HttpMethod, HTTPRoute: f.HttpRoute,
 		DeploymentEnvironment: f.DeploymentEnvironment, ServiceNamespace: f.ServiceNamespace, HasError: f.HasError,
 		MinDuration: duration(f.MinDurationMs), MaxDuration: duration(f.MaxDurationMs), RootOnly: f.GetSpanScope() == "root",
-		Attributes: attributes, ResourceAttributes: resource,
+		Attributes: attributes, ResourceAttributes: resource, SpanNameContains: f.SpanNameContains,
+	}
+	if f.TraceId != nil {
+		id := strings.ToLower(f.GetTraceId())
+		filters.TraceID = &id
 	}
 	if f.HttpStatusCode == nil && reflect.ValueOf(*filters).IsZero() {
 		return nil, true, nil // an empty object filters nothing

@@ -17,7 +17,7 @@ func (s *Service) GetSpan(ctx context.Context, req *svcv2.GetSpanRequest) (*svcv
 		return nil, err
 	}
 	traceID := strings.ToLower(req.GetTraceId())
-	rows, err := read.All[query.SpanRow](ctx, s.warehouse, org, query.Span(traceID, strings.ToLower(req.GetSpanId())))
+	rows, err := read.All[query.SpanRow](ctx, s.warehouse, org, query.Span(traceID, strings.ToLower(req.GetSpanId()), near(req.GetTimestamp())))
 	if err != nil {
 		return nil, err
 	}

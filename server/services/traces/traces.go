@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query"
@@ -36,7 +38,7 @@ func (s *Service) GetTrace(ctx context.Context, req *svcv2.GetTraceRequest) (*sv
 	}
 	id := strings.ToLower(req.GetTraceId())
 	// One read finds nearly every trace whole; only a larger one is measured besides.
-	rows, err := read.All[query.SpanRow](ctx, s.warehouse, org, query.TraceSpans(id, maxSpans+1))
+	rows, err := read.All[query.SpanRow](ctx, s.warehouse, org, query.TraceSpans(id, near(req.GetTimestamp()), maxSpans+1))
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +53,14 @@ func (s *Service) GetTrace(ctx context.Context, req *svcv2.GetTraceRequest) (*sv
 		rows = rows[:maxSpans]
 	}
 	return toTrace(id, extent, rows), nil
+}
+
+// near is the time around which spans are looked for, zero for any.
+func near(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.AsTime()
 }
 
 // extentOf is what query.TraceExtent says of a trace, when all its spans are there, in the order of their start.

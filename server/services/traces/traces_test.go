@@ -158,6 +158,10 @@ func TestSearchFilters(t *testing.T) {
 		"attribute in range":   {&svcv2.TraceFilters{Attributes: attribute("db.rows", "gt", structpb.NewNumberValue(6))}, []string{t1}},
 		"resource":             {&svcv2.TraceFilters{ResourceAttributes: attribute("service.name", "equals", structpb.NewStringValue("db"))}, []string{t1}},
 		"attribute not there":  {&svcv2.TraceFilters{Attributes: attribute("nope", "exists", nil)}, []string{}},
+		"part of a name":       {&svcv2.TraceFilters{SpanNameContains: ptr("ROOT")}, []string{t4}},
+		"no part of a name":    {&svcv2.TraceFilters{SpanNameContains: ptr("%")}, []string{}},
+		"one trace":            {&svcv2.TraceFilters{TraceId: ptr(strings.ToUpper(t3))}, []string{t3}},
+		"one trace and more":   {&svcv2.TraceFilters{TraceId: &t3, ServiceName: ptr("db")}, []string{}},
 		"value cannot escape":  {&svcv2.TraceFilters{ServiceName: ptr("x' OR 1=1 --")}, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -261,6 +265,15 @@ func TestGetTrace(t *testing.T) {
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Errorf("trace (-want +got):\n%s", diff)
 	}
+	about := func(after time.Duration) *svcv2.GetTraceRequest {
+		return &svcv2.GetTraceRequest{TraceId: id, Timestamp: timestamppb.New(noon().Add(after))}
+	}
+	if near, err := s.GetTrace(as(t.Context(), org), about(50*time.Minute)); err != nil || near.GetSpanCount() != 2 {
+		t.Errorf("around its time: %v %v", near, err)
+	}
+	if far, err := s.GetTrace(as(t.Context(), org), about(2*time.Hour)); !errors.As(err, new(*apierr.Error)) {
+		t.Errorf("two hours off: %v %v", far, err)
+	}
 	_, err = s.GetTrace(as(t.Context(), "org_nobody"), &svcv2.GetTraceRequest{TraceId: id})
 	var e *apierr.Error
 	if !errors.As(err, &e) || e.Tag != apierr.TraceNotFound || e.Param != "trace_id" {
@@ -328,7 +341,7 @@ func TestIndexes(t *testing.T) {
 		want      []string
 	}{
 		"trace":     {query.TraceExtent(traceID(1)), []string{"idx_trace_id", "OrgId"}},
-		"spans":     {query.TraceSpans(traceID(1), 10), []string{"idx_trace_id", "OrgId", "Timestamp"}},
+		"spans":     {query.TraceSpans(traceID(1), time.Time{}, 10), []string{"idx_trace_id", "OrgId", "Timestamp"}},
 		"attribute": {filtered, []string{"OrgId", "Timestamp", "idx_trace_id"}},
 		"matching":  {query.Statement{SQL: inner, Args: filtered.Args}, []string{"OrgId", "ServiceName", "idx_span_attribute"}},
 		"horizon":   {query.TraceHorizon(window, 10), []string{"OrgId", "Timestamp"}},

@@ -36,6 +36,9 @@ const (
 	// MetricsServiceListMetricsProcedure is the fully-qualified name of the MetricsService's
 	// ListMetrics RPC.
 	MetricsServiceListMetricsProcedure = "/svc.v2.MetricsService/ListMetrics"
+	// MetricsServiceSummarizeMetricsProcedure is the fully-qualified name of the MetricsService's
+	// SummarizeMetrics RPC.
+	MetricsServiceSummarizeMetricsProcedure = "/svc.v2.MetricsService/SummarizeMetrics"
 	// MetricsServiceQueryMetricsTimeseriesProcedure is the fully-qualified name of the MetricsService's
 	// QueryMetricsTimeseries RPC.
 	MetricsServiceQueryMetricsTimeseriesProcedure = "/svc.v2.MetricsService/QueryMetricsTimeseries"
@@ -53,6 +56,10 @@ type MetricsServiceClient interface {
 	//
 	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
 	ListMetrics(context.Context, *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error)
+	// Summarize metrics.
+	//
+	// How many metrics of each type received data points in a window of at most 31 days: what a page of the list does not tell.
+	SummarizeMetrics(context.Context, *v2.SummarizeMetricsRequest) (*v2.SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
@@ -88,6 +95,12 @@ func NewMetricsServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(metricsServiceMethods.ByName("ListMetrics")),
 			connect.WithClientOptions(opts...),
 		),
+		summarizeMetrics: connect.NewClient[v2.SummarizeMetricsRequest, v2.SummarizeMetricsResponse](
+			httpClient,
+			baseURL+MetricsServiceSummarizeMetricsProcedure,
+			connect.WithSchema(metricsServiceMethods.ByName("SummarizeMetrics")),
+			connect.WithClientOptions(opts...),
+		),
 		queryMetricsTimeseries: connect.NewClient[v2.QueryMetricsTimeseriesRequest, v2.MetricTimeseries](
 			httpClient,
 			baseURL+MetricsServiceQueryMetricsTimeseriesProcedure,
@@ -112,6 +125,7 @@ func NewMetricsServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 // metricsServiceClient implements MetricsServiceClient.
 type metricsServiceClient struct {
 	listMetrics            *connect.Client[v2.ListMetricsRequest, v2.ListMetricsResponse]
+	summarizeMetrics       *connect.Client[v2.SummarizeMetricsRequest, v2.SummarizeMetricsResponse]
 	queryMetricsTimeseries *connect.Client[v2.QueryMetricsTimeseriesRequest, v2.MetricTimeseries]
 	queryMetricBreakdown   *connect.Client[v2.QueryMetricBreakdownRequest, v2.MetricBreakdown]
 	getMetric              *connect.Client[v2.GetMetricRequest, v2.MetricDetail]
@@ -120,6 +134,15 @@ type metricsServiceClient struct {
 // ListMetrics calls svc.v2.MetricsService.ListMetrics.
 func (c *metricsServiceClient) ListMetrics(ctx context.Context, req *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error) {
 	response, err := c.listMetrics.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SummarizeMetrics calls svc.v2.MetricsService.SummarizeMetrics.
+func (c *metricsServiceClient) SummarizeMetrics(ctx context.Context, req *v2.SummarizeMetricsRequest) (*v2.SummarizeMetricsResponse, error) {
+	response, err := c.summarizeMetrics.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -159,6 +182,10 @@ type MetricsServiceHandler interface {
 	//
 	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
 	ListMetrics(context.Context, *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error)
+	// Summarize metrics.
+	//
+	// How many metrics of each type received data points in a window of at most 31 days: what a page of the list does not tell.
+	SummarizeMetrics(context.Context, *v2.SummarizeMetricsRequest) (*v2.SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
@@ -190,6 +217,12 @@ func NewMetricsServiceHandler(svc MetricsServiceHandler, opts ...connect.Handler
 		connect.WithSchema(metricsServiceMethods.ByName("ListMetrics")),
 		connect.WithHandlerOptions(opts...),
 	)
+	metricsServiceSummarizeMetricsHandler := connect.NewUnaryHandlerSimple(
+		MetricsServiceSummarizeMetricsProcedure,
+		svc.SummarizeMetrics,
+		connect.WithSchema(metricsServiceMethods.ByName("SummarizeMetrics")),
+		connect.WithHandlerOptions(opts...),
+	)
 	metricsServiceQueryMetricsTimeseriesHandler := connect.NewUnaryHandlerSimple(
 		MetricsServiceQueryMetricsTimeseriesProcedure,
 		svc.QueryMetricsTimeseries,
@@ -212,6 +245,8 @@ func NewMetricsServiceHandler(svc MetricsServiceHandler, opts ...connect.Handler
 		switch r.URL.Path {
 		case MetricsServiceListMetricsProcedure:
 			metricsServiceListMetricsHandler.ServeHTTP(w, r)
+		case MetricsServiceSummarizeMetricsProcedure:
+			metricsServiceSummarizeMetricsHandler.ServeHTTP(w, r)
 		case MetricsServiceQueryMetricsTimeseriesProcedure:
 			metricsServiceQueryMetricsTimeseriesHandler.ServeHTTP(w, r)
 		case MetricsServiceQueryMetricBreakdownProcedure:
@@ -229,6 +264,10 @@ type UnimplementedMetricsServiceHandler struct{}
 
 func (UnimplementedMetricsServiceHandler) ListMetrics(context.Context, *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.MetricsService.ListMetrics is not implemented"))
+}
+
+func (UnimplementedMetricsServiceHandler) SummarizeMetrics(context.Context, *v2.SummarizeMetricsRequest) (*v2.SummarizeMetricsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.MetricsService.SummarizeMetrics is not implemented"))
 }
 
 func (UnimplementedMetricsServiceHandler) QueryMetricsTimeseries(context.Context, *v2.QueryMetricsTimeseriesRequest) (*v2.MetricTimeseries, error) {

@@ -1,0 +1,12 @@
+SELECT
+    SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
+    ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
+    LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes
+FROM spans
+WHERE OrgId = {org:String}
+    AND TraceId = {trace_id:String}
+    AND SpanId = {span_id:String}
+    AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+    AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+ORDER BY Timestamp
+LIMIT 1
