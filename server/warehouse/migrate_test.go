@@ -145,6 +145,27 @@ func TestMigrationsResume(t *testing.T) {
 	}
 }
 
+// What a setting of creation is for new tables says nothing about those that exist, and is no change of what was applied to them.
+func TestFreshSettings(t *testing.T) {
+	e := warehousetest.NewEngine(t)
+	migrate := func(text string) {
+		t.Helper()
+		if err := e.MigrateFiles(t.Context(), fstest.MapFS{"migrations/9001_test.sql": &fstest.MapFile{Data: []byte(text)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const one = "CREATE TABLE f_one (A UInt8) ENGINE = MergeTree ORDER BY A SETTINGS index_granularity = "
+	const two = "CREATE TABLE f_two (A UInt8) ENGINE = MergeTree ORDER BY A SETTINGS index_granularity = "
+	migrate(one + "8192\n;\n")
+	for range 2 {
+		migrate(one + "{{fresh 8192 2048}}\n;\n" + two + "{{fresh 8192 2048}}\n;\n")
+	}
+	got := raw(t, e.Warehouse, "SELECT name, extract(engine_full, 'index_granularity = (\\\\d+)') FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'f_') ORDER BY name")
+	if want := "f_one\t8192\nf_two\t2048\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A data folder of an earlier version takes the newer files, and keeps its rows.
 func TestMigrationsOfExistingData(t *testing.T) {
 	e := warehousetest.NewEngine(t)

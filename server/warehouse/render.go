@@ -30,6 +30,10 @@ func (s step) title() string {
 
 var separator = regexp.MustCompile(`(?m)^;[ \t]*$`)
 
+// atFirst is {{fresh old new}}: what a table that is created from now on gets instead, where a table that exists can neither be altered
+// nor needs to be. Its checksum is that of the old text, so what was applied before stays as it is.
+var atFirst = regexp.MustCompile(`\{\{fresh (\S+) (\S+)\}\}`)
+
 // renderMigrations returns all statements in the order of files and places in them. cluster is the name of the cluster, empty
 // for one server.
 func renderMigrations(files fs.FS, database, cluster string) ([]step, error) {
@@ -51,11 +55,11 @@ func renderMigrations(files fs.FS, database, cluster string) ([]step, error) {
 				continue
 			}
 			number++
-			sql, err := renderStatement(raw, database, cluster)
+			sql, err := renderStatement(atFirst.ReplaceAllString(raw, "$2"), database, cluster)
 			if err != nil {
 				return nil, fmt.Errorf("migration %s, statement %d: %w", name, number, err)
 			}
-			sum := sha256.Sum256([]byte(raw))
+			sum := sha256.Sum256([]byte(atFirst.ReplaceAllString(raw, "$1")))
 			steps = append(steps, step{file: name, number: number, checksum: hex.EncodeToString(sum[:]), sql: sql})
 		}
 	}
