@@ -98,10 +98,19 @@ func marshal(t *testing.T, m proto.Message) json.RawMessage {
 
 func callConnect(t *testing.T, s *testkit.Server, key string, m *contract.Method, request json.RawMessage) answer {
 	t.Helper()
+	return callConnectIn(t, s, key, "", m, request)
+}
+
+// callConnectIn is callConnect with the organization that the caller asks for.
+func callConnectIn(t *testing.T, s *testkit.Server, key, org string, m *contract.Method, request json.RawMessage) answer {
+	t.Helper()
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+m.Procedure, bytes.NewReader(request))
 	req.Header.Set("Content-Type", "application/json")
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if org != "" {
+		req.Header.Set("X-Svc-Org-Id", org)
 	}
 	status, body := roundTrip(t, req)
 	_, out := types(t, m)

@@ -50,7 +50,7 @@ func (o *operated) succeeds(t *testing.T, credential func(*testkit.Server) strin
 			t.Fatal(err)
 		}
 		o.audits(t, door, s, func() answer {
-			a := doors[door](t, s, credential(s), o.m, body)
+			a := o.ask(t, door, s, credential(s), body)
 			if a.err != nil {
 				t.Errorf("%s: %s refused: %+v", door, body, a.err)
 			}
@@ -118,7 +118,7 @@ func (o *operated) isolation(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return doors[door](t, o.mine, o.key, o.m, body)
+				return o.ask(t, door, o.mine, o.key, body)
 			}
 			unknown, foreign := ask(nobodys), ask(theirs[name])
 			if unknown.err == nil || foreign.err == nil {
@@ -375,7 +375,7 @@ func (o *operated) wrongTypes(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Connect reads protobuf's own JSON, which takes more forms and names no path.
-			o.refused1(t, fmt.Sprintf("`%s` = %v", name, value), callREST(t, o.mine, o.key, o.m, body), name, apierr.InvalidRequest)
+			o.refused1(t, fmt.Sprintf("`%s` = %v", name, value), o.ask(t, "rest", o.mine, o.key, body), name, apierr.InvalidRequest)
 		}
 	}
 }
@@ -407,7 +407,7 @@ func (o *operated) missingFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.refused1(t, "`"+name+"` of null", callREST(t, o.mine, o.key, o.m, body), name, tags...)
+			o.refused1(t, "`"+name+"` of null", o.ask(t, "rest", o.mine, o.key, body), name, tags...)
 		}
 	}
 }

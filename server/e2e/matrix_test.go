@@ -35,6 +35,8 @@ type matrix struct {
 	makers map[*testkit.Server]*person
 	// changed counts what differing was asked for.
 	changed int
+	// seen are the errors that were answered, see uncovered.
+	seen map[listedError]bool
 }
 
 // parameterOf gives what no create or list method gives.
@@ -127,7 +129,7 @@ var firstDo = map[string]string{
 }
 
 func newMatrix(t *testing.T, s *testkit.Server) *matrix {
-	x := &matrix{t: t, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace}
+	x := &matrix{t: t, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace, seen: map[listedError]bool{}}
 	seedTelemetry(t, x.theirs)
 	for _, s := range []*testkit.Server{x.mine, x.theirs} {
 		seedRecommendation(t, s)
@@ -176,22 +178,25 @@ func (x *matrix) key(s *testkit.Server, scopes ...string) string {
 }
 
 // TestMatrix: every operation × every credential that may not, every identifier of another organization, and every kind of bad input,
-// over REST and Connect. The answer is always one that the operation's own list of errors has.
+// over REST and Connect. The answer is always one that the operation's own list of errors has, and each error of that list is answered.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
-	t.Run("SQLite", func(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { // a server of its own: its database is broken in the end
 		t.Parallel()
-		runMatrix(t, newMatrix(t, testkit.Shared(t)))
+		s := testkit.Start(t, nil)
+		runMatrix(t, newMatrix(t, s), brokenSQLite(t, s))
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		database := pgtest.Start(t).NewDatabase(t)
-		runMatrix(t, newMatrix(t, testkit.Start(t, func(c *config.Config) { c.DatabaseURL = config.DSN(database) })))
+		s := testkit.Start(t, func(c *config.Config) { c.DatabaseURL = config.DSN(database) })
+		runMatrix(t, newMatrix(t, s), brokenPostgres(t, database))
 	})
 }
 
-func runMatrix(t *testing.T, x *matrix) {
+func runMatrix(t *testing.T, x *matrix, db breakable) {
 	tried := 0
+	var all []*operated
 	for _, m := range x.contract.Methods() {
 		if m.NoREST {
 			continue
@@ -199,6 +204,7 @@ func runMatrix(t *testing.T, x *matrix) {
 		tried++
 		t.Run(m.OperationID, func(t *testing.T) {
 			o := x.operation(t, m)
+			all = append(all, o)
 			for _, c := range []struct {
 				name    string
 				applies bool
@@ -224,6 +230,15 @@ func runMatrix(t *testing.T, x *matrix) {
 	if tried < 30 {
 		t.Errorf("only %d operations were found", tried)
 	}
+	t.Run("listed errors", func(t *testing.T) {
+		x.complete(t, all)
+		x.provoke(t, all)
+		x.reuse(t, all)
+		x.exhaust(t, all)
+		x.breakDefinitions(t, all, db)
+		x.breakDatabase(t, all, db)
+		x.uncovered(t, all)
+	})
 }
 
 // operated is one operation with a valid request.
@@ -316,7 +331,7 @@ func (o *operated) try(t *testing.T, key string, request map[string]any, check f
 		t.Fatal(err)
 	}
 	for _, door := range []string{"rest", "connect"} {
-		check(door, doors[door](t, o.mine, key, o.m, body))
+		check(door, o.ask(t, door, o.mine, key, body))
 	}
 }
 
@@ -373,6 +388,9 @@ func (o *operated) raw(t *testing.T, method, query string, header http.Header, b
 	}
 	if len(text) > 0 && json.Unmarshal(text, &e) != nil && !strings.HasPrefix(string(text), "[") {
 		t.Errorf("%s %s: %d is no JSON: %.200s", method, o.path(), res.StatusCode, text)
+	}
+	if e.Error.Tag != "" && method == o.m.HTTP.Method {
+		o.note("rest", &e.Error)
 	}
 	return res.StatusCode, res.Header, e.Error.Tag
 }

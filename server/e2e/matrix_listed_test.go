@@ -1,0 +1,531 @@
+package e2e
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // to break the database of a server
+	_ "modernc.org/sqlite"             // as pgx
+
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// listedError is an error of the list of an operation, as one door answers it.
+type listedError struct {
+	door, operation string
+	tag             apierr.Tag
+}
+
+// ask sends a request through a door and remembers the error that comes back.
+func (o *operated) ask(t *testing.T, door string, s *testkit.Server, key string, body []byte) answer {
+	t.Helper()
+	a := doors[door](t, s, key, o.m, body)
+	o.note(door, a.err)
+	return a
+}
+
+func (o *operated) note(door string, e *wireError) {
+	if e == nil {
+		return
+	}
+	if tag, known := apierr.Lookup(e.Tag); known {
+		o.seen[listedError{door, o.m.OperationID, tag}] = true
+	}
+}
+
+// exemption is an error that operations list and the matrix does not bring about: the test that does, or why nothing can.
+type exemption struct {
+	// operations and tag are patterns of names; door is empty for both.
+	operations, tag, door, reason string
+}
+
+const linksOnly = `(get|upsert|rotate|revoke)DashboardShare|listDashboardShares|(get|rotate|revoke)DashboardWidgetShare`
+
+var exemptions = []exemption{
+	{`.*`, `ResponseSchemaError|UnexpectedError`, "", "a defect of the server: TestErrors in server/rpc"},
+	{`.*`, `WorkerUnavailableError`, "", "comes after 30 seconds: TestErrors in server/rpc"},
+	{`.*`, `IdempotencyInProgressError`, "", "two requests at once: TestIdempotencyKey"},
+	{`.*`, `PayloadTooLargeError|UnsupportedMediaTypeError`, "connect", "the protocol has its own answers to these; TestUnreadableMessages in server/rpc"},
+	{linksOnly, `DashboardStoredConfigInvalidError`, "", "links are made, read and ended without the definition"},
+	{linksOnly, `DashboardPersistenceError`, "", "the same database: SharePersistenceError"},
+	{`listDashboardVersions`, `DashboardStoredConfigInvalidError`, "", "definitions are not in the list"},
+	{`restoreDashboardVersion`, `DashboardConcurrencyError`, "", "the dashboard is locked meanwhile"},
+	{`(upsert|rotate)Dashboard(Widget)?Share`, `ShareNotConfiguredError`, "", "sharing needs no setting here"},
+	{`resolveShare.*`, `ShareRateLimitedError`, "", "TestShareLimits in server/services/dashboards"},
+	{`getIngestKeys|roll(Public|Private)IngestKey`, `IngestKeyEncryptionError`, "", "nothing of these keys is encrypted"},
+	{`updateSamplingPolicy`, `IngestKeyValidationError`, "", "its fields have bounds, and no rule among them: InvalidRequestError"},
+	{`getOrganization`, `OrganizationProviderError`, "", "organizations are in the server's own database"},
+	{`signIn|changePassword|acceptInvitation`, `SignInThrottledError`, "", "after many attempts: TestSignInFlood"},
+	{`endCliLogin`, `ApiKeyPersistenceError`, "", "takes the key of a login, which is revoked as by revokeApiKey: TestCliLogin"},
+	{`redeemCliLogin`, `CliLogin(Pending|SlowDown|Denied)Error`, "", "what people do meanwhile: TestCliLogin"},
+	{`signIn|acceptInvitation|previewInvitation|(start|redeem)CliLogin|resolveShare.*`, `RateLimitError`, "", "public: the budget is that of a credential"},
+	{`signIn`, `ApiKeyLookupPersistenceError`, "", "public: who asks is not looked up"},
+	{
+		`acceptInvitation|previewInvitation|(start|redeem)CliLogin|resolveShare.*`, `AuthorizationUnavailableError|ApiKeyLookupPersistenceError`, "",
+		"public: who asks is not looked up",
+	},
+}
+
+func (e *exemption) covers(l listedError) bool {
+	return (e.door == "" || e.door == l.door) && regexp.MustCompile("^(?:"+e.operations+")$").MatchString(l.operation) &&
+		regexp.MustCompile("^(?:"+e.tag+")$").MatchString(nameOf(l.tag))
+}
+
+// reads tells whether an operation reads telemetry: its other errors are those of the warehouse, which the tests of reads hold.
+func (o *operated) reads() bool {
+	return slices.Contains(o.m.Extra, apierr.WarehouseQuery) || slices.Contains(o.m.Extra, apierr.WarehouseUpstream)
+}
+
+// uncovered fails for each error that an operation lists and that was not answered, and for exemptions that are not needed.
+func (x *matrix) uncovered(t *testing.T, all []*operated) {
+	listed, needed, missing := 0, make([]bool, len(exemptions)), []string{}
+	for _, o := range all {
+		for _, tag := range o.m.Errors {
+			if o.reads() && slices.Contains(o.m.Extra, tag) {
+				continue
+			}
+			for _, door := range []string{"rest", "connect"} {
+				listed++
+				l := listedError{door, o.m.OperationID, tag}
+				if x.seen[l] {
+					continue
+				}
+				if i := slices.IndexFunc(exemptions, func(e exemption) bool { return e.covers(l) }); i >= 0 {
+					needed[i] = true
+					continue
+				}
+				missing = append(missing, fmt.Sprintf("%s: %s lists %s", door, o.m.OperationID, nameOf(tag)))
+			}
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("%d of %d listed errors were not answered:\n%s", len(missing), listed, strings.Join(missing, "\n"))
+	}
+	for i, e := range exemptions {
+		if !needed[i] {
+			t.Errorf("every %s of %s was answered: it needs no exemption", e.tag, e.operations)
+		}
+	}
+	t.Logf("%d listed errors, %d of them answered", listed, len(x.seen))
+}
+
+// nameOf is the last part of a tag.
+func nameOf(tag apierr.Tag) string { return path.Base(apierr.Spec(tag).GetTag()) }
+
+// every sends the request of each operation through both doors; credential says who asks.
+func (x *matrix) every(t *testing.T, all []*operated, credential func(o *operated) string) {
+	t.Helper()
+	for _, o := range all {
+		key := credential(o)
+		o.try(t, key, o.request, func(string, answer) {})
+	}
+}
+
+// exhaust sends every request with a key that has used up its budget.
+func (x *matrix) exhaust(t *testing.T, all []*operated) {
+	key := x.key(x.mine, "traces:read")
+	for range 600 {
+		if status, _ := as(t, x.mine, key, "", http.MethodGet, "/v2/api_keys", ""); status == http.StatusTooManyRequests {
+			break
+		}
+	}
+	x.every(t, all, func(*operated) string { return key })
+}
+
+// reuse sends every request that can be repeated with the Idempotency-Key of another one.
+func (x *matrix) reuse(t *testing.T, all []*operated) {
+	const used = "the key of another request"
+	key := x.key(x.mine)
+	send := func(o *operated, door, path string, body []byte) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, x.mine.BaseURL+path, bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}, "Idempotency-Key": {used}}
+		if status, text := roundTrip(t, req); status == http.StatusConflict && bytes.Contains(text, []byte("used for another request")) {
+			o.note(door, &wireError{Tag: apierr.Spec(apierr.IdempotencyKeyReused).GetTag()})
+		} else if o.m.OperationID != "createApiKey" {
+			t.Errorf("%s: %s with a used Idempotency-Key: %d %.300s", door, o.m.OperationID, status, text)
+		}
+	}
+	for _, o := range all {
+		if o.m.OperationID == "createApiKey" {
+			send(o, "rest", "/v2/api_keys", []byte(`{"name":"first"}`))
+		}
+	}
+	for _, o := range all {
+		if !o.m.IdempotencyKey || o.m.Public {
+			continue
+		}
+		body, err := json.Marshal(o.request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(o, "connect", o.m.Procedure, body)
+		rest, err := io.ReadAll(o.body(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(o, "rest", o.path(), rest)
+	}
+}
+
+// breakable is the database of a server.
+type breakable struct {
+	db *sql.DB
+	// tables is the query that lists all tables.
+	tables string
+}
+
+func (b breakable) exec(t *testing.T, statement string) {
+	t.Helper()
+	if _, err := b.db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// only takes all tables away but some, which come back if they were gone.
+func (b breakable) only(t *testing.T, kept ...string) {
+	t.Helper()
+	const mark = "gone_"
+	for _, name := range b.list(t) {
+		base, gone := strings.CutPrefix(name, mark)
+		switch keep := slices.Contains(kept, base); {
+		case keep && gone:
+			b.exec(t, fmt.Sprintf(`ALTER TABLE %q RENAME TO %q`, name, base))
+		case !keep && !gone:
+			b.exec(t, fmt.Sprintf(`ALTER TABLE %q RENAME TO %q`, name, mark+name))
+		}
+	}
+}
+
+func (b breakable) list(t *testing.T) (names []string) {
+	t.Helper()
+	rows, err := b.db.QueryContext(t.Context(), b.tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func breakDown(t *testing.T, driver, source, tables string) breakable {
+	t.Helper()
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return breakable{db, tables}
+}
+
+func brokenPostgres(t *testing.T, url string) breakable {
+	t.Helper()
+	return breakDown(t, "pgx", url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+}
+
+func brokenSQLite(t *testing.T, s *testkit.Server) breakable {
+	t.Helper()
+	return breakDown(t, "sqlite", "file:"+filepath.Join(s.DataDir, "svc.db")+"?_pragma=busy_timeout(5000)",
+		"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+}
+
+// breakDefinitions leaves stored dashboards that cannot be read, and their links.
+func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
+	var concerned []*operated
+	for _, o := range all {
+		switch {
+		case strings.HasPrefix(o.m.OperationID, "resolveShare"):
+			o.request = o.link(t, "public")
+		case slices.Contains(o.m.Errors, apierr.DashboardStoredConfigInvalid):
+			o.request = o.valid(t, x.mine)
+		default:
+			continue
+		}
+		concerned = append(concerned, o)
+	}
+	// A version that was valid once.
+	credential := func(o *operated) string {
+		if o.m.Public {
+			return ""
+		}
+		return o.client(t, x.mine).key
+	}
+	db.exec(t, `UPDATE dashboard_versions SET snapshot = '{"name":"n","description":null,"tags":[" "],"time_range":{"type":"relative","value":"12h"},"widgets":[],`+
+		`"sections":[],"variables":[],"refresh_interval_seconds":null}'`)
+	x.every(t, concerned, credential)
+	db.exec(t, "UPDATE dashboards SET definition = '[]', version = version + 1000")
+	db.exec(t, "UPDATE dashboard_versions SET snapshot = '[]'")
+	x.every(t, concerned, credential)
+}
+
+// breakDatabase takes tables away: those of links; all but what says whose a key is; all but what says who is signed in; all. What is public is
+// asked in the end only, since attempts to sign in are counted.
+func (x *matrix) breakDatabase(t *testing.T, all []*operated, db breakable) {
+	admin := x.admins[x.mine]
+	session := func() string { return signIn(t, x.mine, admin.email, admin.password, x.mine.OrgID) }
+	key, known, fresh, unknown := x.key(x.mine), session(), x.key(x.mine), session()
+	var private, links []*operated
+	for _, o := range all {
+		if o.m.Public {
+			continue
+		}
+		private = append(private, o)
+		if slices.Contains(o.m.Extra, apierr.SharePersistence) {
+			o.request = o.valid(t, x.mine)
+			links = append(links, o)
+		}
+	}
+	db.only(t, slices.DeleteFunc(db.list(t), func(name string) bool { return name == "dashboard_shares" })...)
+	x.every(t, links, func(*operated) string { return key })
+	db.only(t, "api_keys")
+	x.every(t, private, func(*operated) string { return key })
+	db.only(t, "sessions", "users", "memberships")
+	for _, credential := range []string{known, fresh} {
+		x.every(t, private, func(*operated) string { return credential })
+	}
+	db.only(t)
+	x.every(t, all, func(*operated) string { return unknown })
+}
+
+// complete gives requests what they need beyond their examples to get as far as the database.
+func (x *matrix) complete(t *testing.T, all []*operated) {
+	for _, o := range all {
+		switch o.m.OperationID {
+		case "importExternalDashboard":
+			document, err := os.ReadFile("../services/dashboards/perses/testdata/complete.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.request["dashboard"] = json.RawMessage(document)
+		case "changePassword":
+			o.request["current_password"], o.request["new_password"] = "the one of before", "a long enough password"
+		case "deleteOrganization":
+			o.request["confirm"] = x.mine.OrgID
+		}
+	}
+}
+
+// provoke sends what brings about errors that need more than a bad request of the other cases.
+func (x *matrix) provoke(t *testing.T, all []*operated) {
+	theirs := x.admins[x.theirs]
+	stranger := signIn(t, x.theirs, theirs.email, theirs.password, x.theirs.OrgID)
+	for _, o := range all {
+		for _, p := range provocations(o.m) {
+			request := maps.Clone(o.spec.example)
+			if !o.m.Public {
+				request = o.valid(t, x.mine)
+			}
+			if p.change != nil {
+				p.change(o, t, request)
+			}
+			key := ""
+			switch p.by {
+			case "":
+				if !o.m.Public {
+					key = o.client(t, x.mine).key
+				}
+			case "stranger":
+				key = stranger
+			}
+			o.try(t, key, request, func(string, answer) {})
+		}
+		if o.m.Public {
+			continue
+		}
+		// The matrix sends this header over REST alone.
+		body, err := json.Marshal(o.request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.note("connect", callConnectIn(t, x.mine, o.key, x.theirs.OrgID, o.m, body).err)
+	}
+}
+
+// provocation makes a valid request into one that brings about an error which its operation lists. It is sent by a stranger, who has a
+// session of the other organization, or by an API key, or by nobody when the operation is public.
+type provocation struct {
+	by     string
+	change func(o *operated, t *testing.T, request map[string]any)
+}
+
+func set(field string, value any) provocation {
+	return provocation{change: func(_ *operated, _ *testing.T, request map[string]any) { request[field] = value }}
+}
+
+func provocations(m *contract.Method) []provocation {
+	if strings.HasPrefix(m.OperationID, "resolveShare") {
+		open := func(mode string) func(*operated, *testing.T, map[string]any) {
+			return func(o *operated, t *testing.T, request map[string]any) { maps.Copy(request, o.link(t, mode)) }
+		}
+		out := []provocation{set("token", "nobody-knows-this-token"), {change: open("org")}, {by: "stranger", change: open("org")}}
+		switch m.OperationID {
+		case "resolveShareOgCard":
+			out[0] = set("og_id", "nobody-knows-this-card")
+		case "resolveShareWidgetData":
+			out[0].change = func(o *operated, t *testing.T, request map[string]any) {
+				maps.Copy(request, o.link(t, "public"))
+				request["token"] = "nobody-knows-this-token"
+			}
+			out = append(out, provocation{change: func(o *operated, t *testing.T, request map[string]any) {
+				maps.Copy(request, o.link(t, "public"))
+				request["time_range"] = map[string]any{"start_time": "2026-01-02T00:00:00Z", "end_time": "2026-01-01T00:00:00Z"}
+			}}, provocation{change: func(o *operated, t *testing.T, request map[string]any) {
+				maps.Copy(request, o.link(t, "public"))
+				request["variable_values"] = map[string]any{"v": strings.Repeat("x", 100_000)}
+			}})
+		}
+		return out
+	}
+	invited := func(email string) func(*operated, *testing.T, map[string]any) {
+		return func(o *operated, t *testing.T, request map[string]any) {
+			body := "{}"
+			if email != "" {
+				body = fmt.Sprintf(`{"email":%q}`, email)
+			}
+			made := o.client(t, o.mine).call("POST", "/v2/organization/invitations", body, 200)
+			request["token"] = strings.TrimPrefix(fmt.Sprint(made["link"]), o.mine.BaseURL+"/invite/")
+			request["email"], request["password"] = o.mine.AdminEmail, "not the password of this user"
+		}
+	}
+	switch m.OperationID {
+	case "createDashboard", "updateDashboard":
+		return []provocation{set("tags", []any{" "}), set("expected_updated_at", "2020-01-01T00:00:00Z")}
+	case "importExternalDashboard":
+		return []provocation{set("dashboard", map[string]any{"kind": "Dashboard"})}
+	case "instantiateDashboardTemplate", "previewDashboardTemplate":
+		return []provocation{
+			set("parameters", map[string]any{"nonsense": "x"}), set("name", "\u0007"),
+			{change: func(o *operated, _ *testing.T, request map[string]any) {
+				request["template_id"], request["parameters"] = publicid.EncodeText(publicid.DashboardTemplate, "metric-overview"), map[string]any{}
+			}},
+			set("template_id", publicid.EncodeText(publicid.DashboardTemplate, "nobody")),
+		}
+	case "rotateDashboardShare", "rotateDashboardWidgetShare":
+		return []provocation{{}} // of what is not shared
+	case "upsertDashboardWidgetShare":
+		return []provocation{set("widget_id", "nobody")}
+	case "createCustomIngestKey", "updateCustomIngestKey":
+		return []provocation{set("resource_attributes", []any{map[string]any{"key": "svc_x", "value": "x", "mode": "always_set"}})}
+	case "createAttributeMapping", "updateAttributeMapping":
+		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
+			request["source_context"], request["source_key"], request["target_key"] = "span", "a", "a"
+		}}}
+	case "removeMember":
+		return []provocation{{}} // the first one is the administrator
+	case "updateMember":
+		return []provocation{set("role", "org:member")}
+	case "deleteOrganization":
+		return []provocation{set("confirm", "org_nobody")}
+	case "acceptInvitation":
+		return []provocation{{change: invited("")}, {change: invited("somebody.else@example.com")}, {change: func(o *operated, t *testing.T, request map[string]any) {
+			invited("")(o, t, request)
+			request["token"] = "svc_iv_nobody"
+		}}}
+	case "previewInvitation":
+		return []provocation{set("token", "svc_iv_nobody")}
+	case "signIn":
+		return []provocation{
+			{change: func(o *operated, _ *testing.T, request map[string]any) {
+				request["email"], request["password"] = o.mine.AdminEmail, "not the password of this user"
+			}},
+			{change: func(o *operated, _ *testing.T, request map[string]any) {
+				request["email"], request["password"], request["org_id"] = o.mine.AdminEmail, o.mine.AdminPassword, o.theirs.OrgID
+			}},
+		}
+	case "changePassword":
+		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
+			request["current_password"], request["new_password"] = "the one of before", "a long enough password"
+		}}}
+	case "signOut":
+		return []provocation{{}}
+	case "redeemCliLogin":
+		return []provocation{set("device_code", "nobody-knows-this-code")}
+	default:
+		return nil
+	}
+}
+
+// link shares a dashboard and returns what opens it: the fields of the request of the operation.
+func (o *operated) link(t *testing.T, mode string) map[string]any {
+	t.Helper()
+	client := o.client(t, o.mine)
+	board := "/v2/dashboards/" + o.resource(t, o.mine, "/v2/dashboards") + "/share"
+	token := fmt.Sprint(client.call("PUT", board, `{"mode":"public"}`, 200)["token"])
+	fields := map[string]any{"token": token}
+	switch o.m.OperationID {
+	case "resolveShareOgCard":
+		meta := client.call("POST", "/v2/share/og-meta", fmt.Sprintf(`{"token":%q}`, token), 200)
+		fields = map[string]any{"og_id": strings.TrimPrefix(fmt.Sprint(meta["image_path"]), "/share/og/")}
+	case "resolveShareWidgetData":
+		fields["requests"] = []any{map[string]any{"widget_id": "w"}}
+		fields["time_range"] = map[string]any{
+			"start_time": time.Now().UTC().Add(-time.Hour).Format(time.RFC3339), "end_time": time.Now().UTC().Format(time.RFC3339),
+		}
+		fields["variable_values"] = map[string]any{}
+	}
+	if mode != "public" {
+		client.call("PUT", board, fmt.Sprintf(`{"mode":%q}`, mode), 200)
+	}
+	return fields
+}
+
+// TestMatrixNames: what the tables of the matrix refer to exists.
+func TestMatrixNames(t *testing.T) {
+	sources := map[string]string{}
+	for _, dir := range []string{".", "../rpc", "../services/organization", "../services/dashboards"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources[f] = string(text)
+		}
+	}
+	reasons := slices.Concat(slices.Collect(maps.Values(noSuccess)), slices.Collect(maps.Values(notAudited)))
+	for _, e := range exemptions {
+		reasons = append(reasons, e.reason)
+	}
+	for _, reason := range reasons {
+		for _, name := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(reason, -1) {
+			found := false
+			for _, text := range sources {
+				found = found || strings.Contains(text, "func "+name+"(")
+			}
+			if !found {
+				t.Errorf("%q names %s, which does not exist", reason, name)
+			}
+		}
+	}
+}
