@@ -81,7 +81,6 @@ fmt: tools ## format what is written by hand
 
 .PHONY: lint
 lint: tools deps $(GOLANGCI_LINT) ## golangci-lint (vet and staticcheck among its linters), gofumpt, buf lint
-	go vet -C server/e2e/otelcol ./...
 	@unformatted=$$($(BIN)/gofumpt -l $(GO_FILES)); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(BIN)/buf lint
