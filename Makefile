@@ -20,7 +20,8 @@ GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen
 # Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
 PKG     ?= ./...
 TIMEOUT ?= 30m
-TEST_FLAGS = -race -shuffle=on -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
+# Vetting is lint's work.
+TEST_FLAGS = -race -vet=off -shuffle=on -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 # RERUN=2 gives a test that failed two more runs, named in the summary: for a busy machine, where a deadline can be missed once.
 RERUN   ?=
 BENCH   ?= .
