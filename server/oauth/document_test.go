@@ -77,6 +77,10 @@ func TestDocumentRefused(t *testing.T) {
 	document := func(r *http.Request, id, rest string) string {
 		return fmt.Sprintf(`{"client_id":"https://%s%s","redirect_uris":[%q]%s}`, r.Host, id, callback, rest)
 	}
+	var packed bytes.Buffer // before it is asked for: the answer has 5 seconds
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write([]byte(`{"x":"` + strings.Repeat("x", 16<<20) + `"}`))
+	_ = z.Close()
 	s := publisher(t, func(w http.ResponseWriter, r *http.Request) {
 		body, contentType := document(r, r.URL.Path, ""), "application/json"
 		switch r.URL.Path {
@@ -84,10 +88,6 @@ func TestDocumentRefused(t *testing.T) {
 			body = document(r, r.URL.Path, `,"x":"`+strings.Repeat("x", 5<<10)+`"`)
 		case "/inflated":
 			w.Header().Set("Content-Encoding", "gzip")
-			var packed bytes.Buffer
-			z := gzip.NewWriter(&packed)
-			_, _ = z.Write([]byte(document(r, r.URL.Path, `,"x":"`+strings.Repeat("x", 16<<20)+`"`)))
-			_ = z.Close()
 			body = packed.String()
 		case "/redirect":
 			http.Redirect(w, r, "/client.json", http.StatusFound)
