@@ -13,6 +13,7 @@ type agentSessionsResult struct {
 	TimeRange  timeRange         `json:"timeRange"`
 	Sessions   []agentSessionRow `json:"sessions"`
 	Pagination pagination        `json:"pagination"`
+	Filters    map[string]any    `json:"filters"`
 }
 
 type agentSessionRow struct {
@@ -115,7 +116,7 @@ func agentFilters(a *arguments) *svcv2.AgentFilters {
 }
 
 func agentSessionsAnswer(a *arguments, w timeRange, out *svcv2.SearchAgentSessionsResponse) *answer {
-	res := agentSessionsResult{TimeRange: w, Sessions: []agentSessionRow{}, Pagination: newPagination(a.integer("offset"), a.integer("limit"), len(out.GetSessions()), out.GetHasMore())}
+	res := agentSessionsResult{TimeRange: w, Sessions: []agentSessionRow{}, Pagination: newPagination(a.integer("offset"), a.integer("limit"), len(out.GetSessions()), out.GetHasMore()), Filters: a.echo(listAgentFilterNames()...)}
 	var cells [][]string
 	for _, r := range out.GetSessions() {
 		start, end := r.GetStartTime().AsTime(), r.GetEndTime().AsTime()

@@ -17,6 +17,7 @@ type agentToolsResult struct {
 	LastSeen      string            `json:"lastSeen,omitempty"`
 	Current       agentTool         `json:"current"`
 	Previous      *agentTool        `json:"previous,omitempty"`
+	AllSessions   *agentTool        `json:"allSessions,omitempty"`
 	Tools         []agentTool       `json:"tools"`
 	FailureGroups *agentToolGroups  `json:"failureGroups,omitempty"`
 }
@@ -87,12 +88,22 @@ func newGetAgentToolsOverview(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return toolsAnswer(a, w, out), nil
+			// What a model, service or environment has says little without what there is elsewhere.
+			var all *svcv2.AgentToolsOverview
+			if len(a.chosen("model", "service", "environment")) > 0 {
+				if all, err = s.clients.agents.GetAgentToolsOverview(ctx, &svcv2.GetAgentToolsOverviewRequest{
+					StartTime: w.startProto(), EndTime: w.endProto(), Tool: a.textOr("tool", ""), ToolContains: a.textOr("tool_contains", ""),
+				}); err != nil {
+					return nil, err
+				}
+			}
+			return toolsAnswer(a, w, out, all), nil
 		},
 	})
 }
 
-func toolsAnswer(a *arguments, w timeRange, out *svcv2.AgentToolsOverview) *answer {
+// toolsAnswer takes in all what the same call has without model, service and environment; nil when it has none.
+func toolsAnswer(a *arguments, w timeRange, out, all *svcv2.AgentToolsOverview) *answer {
 	narrowed := []string{"tool", "tool_contains", "model", "service", "environment"}
 	res := agentToolsResult{TimeRange: w, Selection: a.chosen(narrowed...), Current: toAgentTool(out.GetCurrent()), Tools: []agentTool{}, Description: out.GetCurrent().GetDescription()}
 	if t := out.GetCurrent(); t.GetFirstSeen() != nil {
@@ -122,6 +133,11 @@ func toolsAnswer(a *arguments, w timeRange, out *svcv2.AgentToolsOverview) *answ
 		summary = append(summary, fmt.Sprintf("- the time before: %s calls, %s failed (%s), p95 %s ms", number(p.Calls), number(p.Failed), percent(p.ErrorRate), number(p.P95Ms)))
 	} else {
 		summary = append(summary, "- the time before: no calls")
+	}
+	if all != nil {
+		every := toAgentTool(all.GetCurrent())
+		res.AllSessions = &every
+		summary = append(summary, fmt.Sprintf("- in all sessions: %s calls, %s failed (%s), p95 %s ms, %s sessions", number(every.Calls), number(every.Failed), percent(every.ErrorRate), number(every.P95Ms), number(every.Sessions)))
 	}
 	text.blocks = []block{{heading: "All calls", rows: summary}}
 	tool := a.textOr("tool", "")

@@ -169,3 +169,41 @@ func renderWarnings(widgets ...*svcv2.Widget) []string {
 	}
 	return out
 }
+
+// repairScalar gives a widget that shows one number of one series what says which, and reports whether it lacked that. The number is the one that the
+// series would be shown as anyway: its total where the query counts, else its mean. Of several series a person has to say.
+func repairScalar(x *svcv2.Widget) bool {
+	source := x.GetDataSource()
+	if v := x.GetVisualization(); v != "stat" && v != "gauge" || source.GetKind() != "query" || source.GetResultShape() != "timeseries" || source.GetTransform() != nil || len(source.GetFormulas()) > 0 {
+		return false
+	}
+	var shown *svcv2.QueryDraft
+	for _, q := range source.GetQueries() {
+		if q.GetHidden() || q.Enabled != nil && !q.GetEnabled() {
+			continue
+		}
+		if shown != nil || len(q.GetGroupBy()) > 0 && (q.GetAddOns() == nil || q.GetAddOns().GetGroupBy()) {
+			return false
+		}
+		shown = q
+	}
+	if shown == nil {
+		return false
+	}
+	aggregate := "avg"
+	switch shown.GetAggregation() {
+	case "count", "increase", "error_count":
+		aggregate = "sum"
+	case "sum":
+		if shown.GetDataSource() != "metrics" {
+			aggregate = "sum"
+		}
+	}
+	source.Transform = &svcv2.DataTransform{ReduceToValue: &svcv2.ReduceToValue{Field: "value", Aggregate: &aggregate}}
+	return true
+}
+
+// repairOf says what repairScalar did.
+func repairOf(x *svcv2.Widget) string {
+	return fmt.Sprintf("%s did not say which number of its series it shows; it was given reduce_to_value with the aggregate %s.", x.GetId(), x.GetDataSource().GetTransform().GetReduceToValue().GetAggregate())
+}

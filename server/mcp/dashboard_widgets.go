@@ -108,12 +108,19 @@ func newAddDashboardWidget(s *Server) (*tool, error) {
 				return nil, err
 			}
 			l := x.GetLayout()
+			var own map[string]any
+			if x.GetTimeRange() != nil {
+				if own, err = toMap(x.GetTimeRange()); err != nil {
+					return nil, err
+				}
+			}
 			return changeAnswer(dashboardChange{
 				Dashboard: changedRow(out), WidgetID: x.GetId(), PanelType: panelOf(x), Visualization: x.GetVisualization(), Layout: &gridPlace{l.GetX(), l.GetY(), l.GetW(), l.GetH()},
-				Validation: s.validate(ctx, out.GetId(), []*svcv2.Widget{x}), RenderWarnings: renderWarnings(x),
+				WidgetTimeRange: own,
+				Validation:      s.validate(ctx, out.GetId(), []*svcv2.Widget{x}), RenderWarnings: renderWarnings(x),
 			}, "The widget "+x.GetId()+" was added."), nil
 		},
-	}, "widgetId", "panelType", "visualization", "layout", "validation", "renderWarnings")
+	}, "widgetId", "panelType", "visualization", "layout", "widgetTimeRange", "validation", "renderWarnings")
 }
 
 // panel is what a new widget shall be: panel_type or visualization, else how the columns of its SQL are read.
@@ -184,7 +191,7 @@ func newUpdateDashboardWidget(s *Server) (*tool, error) {
 				return nil, badInput("patch_json", "or widget_json, title or chart_id is required, not both of the first.", `{"display":{"title":"Errors"}}`)
 			}
 			id := *a.text("widget_id")
-			changed := &svcv2.Widget{}
+			changed, repaired := &svcv2.Widget{}, false
 			out, err := s.editWidgets(ctx, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
 				i, err := findWidget(widgets, id)
 				if err != nil {
@@ -194,6 +201,7 @@ func newUpdateDashboardWidget(s *Server) (*tool, error) {
 				if err != nil {
 					return nil, err
 				}
+				repaired = repairScalar(x)
 				x.Id, changed = id, x
 				widgets = slices.Clone(widgets)
 				widgets[i] = x
@@ -202,9 +210,16 @@ func newUpdateDashboardWidget(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return changeAnswer(dashboardChange{Dashboard: changedRow(out), WidgetID: id, PanelType: panelOf(changed), Visualization: changed.GetVisualization(), Validation: s.validate(ctx, out.GetId(), only(out.GetWidgets(), id)), RenderWarnings: renderWarnings(changed)}, "The widget "+id+" was changed."), nil
+			done := "The widget " + id + " was changed."
+			if repaired {
+				done += " " + repairOf(changed)
+			}
+			return changeAnswer(dashboardChange{
+				Dashboard: changedRow(out), WidgetID: id, PanelType: panelOf(changed), Visualization: changed.GetVisualization(), RepairedScalar: &repaired,
+				Validation: s.validate(ctx, out.GetId(), only(out.GetWidgets(), id)), RenderWarnings: renderWarnings(changed),
+			}, done), nil
 		},
-	}, "widgetId", "panelType", "visualization", "validation", "renderWarnings")
+	}, "widgetId", "panelType", "visualization", "validation", "repairedScalar", "renderWarnings")
 }
 
 // only is the widget with the id.
@@ -362,15 +377,21 @@ func newReplaceDashboardWidgets(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
+			repaired, done := []string{}, ""
+			for _, x := range widgets {
+				if repairScalar(x) {
+					repaired, done = append(repaired, x.GetId()), done+" "+repairOf(x)
+				}
+			}
 			out, err := s.editWidgets(ctx, a, func([]*svcv2.Widget) ([]*svcv2.Widget, error) { return widgets, nil })
 			if err != nil {
 				return nil, err
 			}
-			res := dashboardChange{Dashboard: changedRow(out), WidgetIDs: []string{}, Validation: s.validate(ctx, out.GetId(), out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
+			res := dashboardChange{Dashboard: changedRow(out), WidgetIDs: []string{}, RepairedScalarIDs: repaired, Validation: s.validate(ctx, out.GetId(), out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
 			for _, x := range out.GetWidgets() {
 				res.WidgetIDs = append(res.WidgetIDs, x.GetId())
 			}
-			return changeAnswer(res, fmt.Sprintf("The dashboard has these %d widgets now.", len(res.WidgetIDs))), nil
+			return changeAnswer(res, fmt.Sprintf("The dashboard has these %d widgets now.", len(res.WidgetIDs))+done), nil
 		},
-	}, "widgetIds", "validation", "renderWarnings")
+	}, "widgetIds", "validation", "repairedScalarIds", "renderWarnings")
 }

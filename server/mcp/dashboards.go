@@ -161,12 +161,17 @@ type dashboardChange struct {
 	Replaced         *bool        `json:"replaced,omitempty"`
 	WidgetID         string       `json:"widgetId,omitempty"`
 	RemovedWidgetID  string       `json:"removedWidgetId,omitempty"`
-	WidgetIDs        []string     `json:"widgetIds,omitempty"`
+	WidgetIDs        []string     `json:"widgetIds,omitzero"`
 	UpdatedWidgetIDs []string     `json:"updatedWidgetIds,omitempty"`
 	PanelType        string       `json:"panelType,omitempty"`
 	Visualization    string       `json:"visualization,omitempty"`
 	Layout           *gridPlace   `json:"layout,omitempty"`
-	Validation       *validation  `json:"validation,omitempty"`
+	// WidgetTimeRange is the window that a widget has of its own.
+	WidgetTimeRange map[string]any `json:"widgetTimeRange,omitempty"`
+	// RepairedScalar and RepairedScalarIDs say which widgets got what makes one number of their series.
+	RepairedScalar    *bool       `json:"repairedScalar,omitempty"`
+	RepairedScalarIDs []string    `json:"repairedScalarIds,omitzero"`
+	Validation        *validation `json:"validation,omitempty"`
 	// RenderWarnings are what a widget lacks to be drawn as it is meant.
 	RenderWarnings []string `json:"renderWarnings"`
 }

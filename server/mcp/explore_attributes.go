@@ -16,10 +16,10 @@ type attributesResult struct {
 	Key          *string     `json:"key,omitempty"`
 	TimeRange    timeRange   `json:"timeRange"`
 	Service      *string     `json:"service,omitempty"`
-	Keys         []keyCount  `json:"keys,omitempty"`
-	Values       []valCount  `json:"values,omitempty"`
-	Environments []nameCount `json:"environments,omitempty"`
-	CommitShas   []nameCount `json:"commitShas,omitempty"`
+	Keys         []keyCount  `json:"keys,omitzero"`
+	Values       []valCount  `json:"values,omitzero"`
+	Environments []nameCount `json:"environments,omitzero"`
+	CommitShas   []nameCount `json:"commitShas,omitzero"`
 }
 
 type keyCount struct {
@@ -85,6 +85,7 @@ func (s *Server) exploreKeys(ctx context.Context, a *arguments, w timeRange, res
 	if err != nil {
 		return err
 	}
+	res.Keys = []keyCount{}
 	var cells [][]string
 	for _, r := range rows {
 		res.Keys = append(res.Keys, keyCount{r.GetKey(), r.GetScope(), r.GetCount()})
@@ -113,6 +114,7 @@ func (s *Server) exploreValues(ctx context.Context, a *arguments, w timeRange, r
 	if err != nil {
 		return err
 	}
+	res.Values = []valCount{}
 	var cells [][]string
 	for _, r := range rows {
 		res.Values = append(res.Values, valCount{clip(r.GetValue(), maxValueText), r.GetCount()})
@@ -132,6 +134,7 @@ func (s *Server) exploreServices(ctx context.Context, a *arguments, w timeRange,
 	if err != nil {
 		return err
 	}
+	res.Environments = []nameCount{}
 	var cells, commits [][]string
 	for _, e := range list.GetData() {
 		res.Environments = append(res.Environments, nameCount{e.GetName(), e.GetSpanCount()})
@@ -162,7 +165,7 @@ func (s *Server) exploreServices(ctx context.Context, a *arguments, w timeRange,
 // mergeCounts lists each name once, most frequent first. A resource that names its commit under both keys is counted under each, so the larger count
 // is kept.
 func mergeCounts(list []nameCount) []nameCount {
-	var merged []nameCount
+	merged := []nameCount{}
 	for _, c := range list {
 		if i := slices.IndexFunc(merged, func(m nameCount) bool { return m.Name == c.Name }); i >= 0 {
 			merged[i].Count = max(merged[i].Count, c.Count)

@@ -10,23 +10,31 @@ import (
 )
 
 type chartResult struct {
-	Outcome       string        `json:"outcome"`
-	DashboardID   string        `json:"dashboardId"`
-	DashboardName string        `json:"dashboardName"`
-	Widget        chartWidget   `json:"widget"`
-	TimeRange     chartRange    `json:"timeRange"`
-	Verdict       string        `json:"verdict"`
-	Flags         []string      `json:"flags"`
-	Notes         []string      `json:"notes"`
-	Series        []chartSeries `json:"series"`
-	RawSQL        *string       `json:"rawSql,omitempty"`
+	Outcome       string         `json:"outcome"`
+	DashboardID   string         `json:"dashboardId"`
+	DashboardName string         `json:"dashboardName"`
+	Widget        chartWidget    `json:"widget"`
+	TimeRange     chartRange     `json:"timeRange"`
+	Queries       []chartQuery   `json:"queries"`
+	Verdict       string         `json:"verdict"`
+	Flags         []string       `json:"flags"`
+	Notes         []string       `json:"notes"`
+	Series        []chartSeries  `json:"series,omitempty"`
+	RawSQL        *chartSQL      `json:"rawSql,omitempty"`
+	DataSource    map[string]any `json:"dataSource,omitempty"`
 }
 
 type chartWidget struct {
 	ID            string  `json:"id"`
 	Title         *string `json:"title,omitempty"`
 	Visualization string  `json:"visualization"`
-	DisplayUnit   *string `json:"displayUnit,omitempty"`
+	// Endpoint is what the data is read by.
+	Endpoint    string  `json:"endpoint"`
+	DisplayUnit *string `json:"displayUnit,omitempty"`
+	// HasFormulaWarning says that a formula gave no value where queries did.
+	HasFormulaWarning bool `json:"hasFormulaWarning"`
+	// HasUnsupportedTransform says that the widget turns its data into rows that no longer tell queries apart.
+	HasUnsupportedTransform bool `json:"hasUnsupportedTransform"`
 }
 
 type chartRange struct {
@@ -35,6 +43,7 @@ type chartRange struct {
 	Source    string `json:"source"`
 }
 
+// chartSeries are the figures of what no query of the query builder gave: columns of a statement, rows of a list.
 type chartSeries struct {
 	Name   string   `json:"name"`
 	Points uint32   `json:"points"`
@@ -45,7 +54,7 @@ type chartSeries struct {
 
 func newInspectChartData(s *Server) (*tool, error) {
 	return define[chartResult](&tool{
-		name: "inspect_chart_data", title: "Data of a widget", description: "Read the data behind a widget and say what is odd: empty, missing metric, unit or scale that does not fit, gaps, too many series.",
+		name: "inspect_chart_data", title: "Data of a widget", description: "Read the data behind a widget, query by query, and say what is odd: empty, missing metric, unit or scale that does not fit, gaps, too many series.",
 		params: []param{dashboardIDParam(), widgetIDParam(true), {name: "start_time", kind: kindTime, description: "Default: the window of the widget or dashboard."}, {name: "end_time", kind: kindTime}},
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
 			_, start := a.values["start_time"]
@@ -61,30 +70,62 @@ func newInspectChartData(s *Server) (*tool, error) {
 				}
 				req.TimeRange = absolute(w)
 			}
-			out, err := s.clients.dashboardData.SearchDashboardWidgetInspection(ctx, req)
+			var out *svcv2.WidgetInspection
+			var board *svcv2.Dashboard
+			err := parallel(
+				func() (err error) {
+					out, err = s.clients.dashboardData.SearchDashboardWidgetInspection(ctx, req)
+					return err
+				},
+				func() (err error) {
+					board, err = s.clients.dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: req.GetId()})
+					return err
+				},
+			)
 			if err != nil {
 				return nil, err
 			}
-			return chartAnswer(out), nil
+			i, err := findWidget(board.GetWidgets(), req.GetWidgetId())
+			if err != nil {
+				return nil, err
+			}
+			read, err := s.readChart(ctx, out, board.GetWidgets()[i])
+			if err != nil {
+				return nil, err
+			}
+			return chartAnswer(out, board.GetWidgets()[i], read)
 		},
 	})
 }
 
-func chartAnswer(out *svcv2.WidgetInspection) *answer {
+func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, read chartRead) (*answer, error) {
 	res := chartResult{
-		Outcome: out.GetOutcome(), DashboardID: out.GetDashboardId(), DashboardName: out.GetDashboardName(), Widget: chartWidget{out.GetWidgetId(), out.Title, out.GetVisualization(), out.Unit},
-		TimeRange: chartRange{clock(out.GetStartTime().AsTime()), clock(out.GetEndTime().AsTime()), out.GetRangeSource()}, Verdict: out.GetVerdict(), Flags: listOf(out.GetFlags()), Notes: listOf(out.GetNotes()), Series: []chartSeries{},
-		RawSQL: out.RawSql,
+		Outcome: out.GetOutcome(), DashboardID: out.GetDashboardId(), DashboardName: out.GetDashboardName(),
+		TimeRange: chartRange{clock(out.GetStartTime().AsTime()), clock(out.GetEndTime().AsTime()), out.GetRangeSource()}, Verdict: out.GetVerdict(), Flags: listOf(out.GetFlags()), Notes: listOf(out.GetNotes()),
+		RawSQL: read.sql,
 	}
-	var cells [][]string
+	var err error
+	if res.DataSource, err = toMap(x.GetDataSource()); err != nil {
+		return nil, err
+	}
+	if res.Queries, err = chartQueries(out, x, read.data); err != nil {
+		return nil, err
+	}
+	res.Widget = chartWidget{
+		ID: out.GetWidgetId(), Title: out.Title, Visualization: out.GetVisualization(), Endpoint: endpointOf(x.GetDataSource()), DisplayUnit: out.Unit,
+		HasFormulaWarning: formulaWithoutValue(x.GetDataSource(), read.data), HasUnsupportedTransform: reshaped(x.GetDataSource(), read.data),
+	}
+	var cells, queries [][]string
+	figure := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return number(*v)
+	}
 	for _, f := range out.GetSeries() {
 		row := toChartSeries(f)
-		res.Series = append(res.Series, row)
-		figure := func(v *float64) string {
-			if v == nil {
-				return ""
-			}
-			return number(*v)
+		if len(res.Queries) == 0 {
+			res.Series = append(res.Series, row)
 		}
 		cells = append(cells, []string{clip(row.Name, 120), fmt.Sprint(row.Points), figure(row.Min), figure(row.Avg), figure(row.Max)})
 	}
@@ -97,19 +138,29 @@ func chartAnswer(out *svcv2.WidgetInspection) *answer {
 		{"Verdict", strings.TrimSpace(out.GetVerdict() + " " + strings.Join(out.GetFlags(), ", "))},
 	}}
 	text.notes = append(text.notes, out.GetNotes()...)
+	for _, q := range res.Queries {
+		rows, series := "", ""
+		if q.Stats != nil {
+			rows, series = fmt.Sprint(q.Stats.RowCount), fmt.Sprint(q.Stats.SeriesCount)
+		}
+		queries = append(queries, []string{q.QueryName, strings.TrimSpace(q.Status + " " + q.Error), rows, series, figure(q.ReducedValue), strings.Join(q.Flags, ", ")})
+	}
+	if len(queries) > 0 {
+		text.blocks = append(text.blocks, table("Queries", "", []string{"Query", "Status", "Rows", "Series", "Value", "Flags"}, queries))
+	}
 	empty := "There are no values."
 	if out.GetOutcome() == "unsupported" {
 		empty = "A widget of this kind has no data to judge."
 	}
-	text.blocks = []block{table("Series", empty, []string{"Series", "Points", "min", "avg", "max"}, cells)}
-	if out.RawSql != nil {
-		text.blocks = append(text.blocks, block{heading: "SQL", rows: []string{"```sql", strings.ReplaceAll(clip(out.GetRawSql(), 4000), "```", "'''"), "```"}})
+	text.blocks = append(text.blocks, table("Series", empty, []string{"Series", "Points", "min", "avg", "max"}, cells))
+	if q := res.RawSQL; q != nil {
+		text.blocks = append(text.blocks, block{heading: "SQL", rows: []string{"```sql", strings.ReplaceAll(clip(q.SQL, 4000), "```", "'''"), "```"}}, q.block())
 	}
 	if res.Verdict != "looks_healthy" && out.GetOutcome() != "unsupported" {
 		text.next = append(text.next, suggestion{"describe_dashboard_schema", map[string]any{"section": "queries"}, "what its query may be; then update_dashboard_widget"})
 	}
 	text.next = append(text.next, suggestion{"get_dashboard", map[string]any{"dashboard_id": out.GetDashboardId()}, "the definition of the widget"})
-	return &answer{data: res, text: text}
+	return &answer{data: res, text: text}, nil
 }
 
 // validation says what the data of new widgets looks like.

@@ -8,11 +8,15 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-const maxServices = 100
+const (
+	maxServices = 100
+	// countedServices is up to how many they are counted.
+	countedServices = 1000
+)
 
 type servicesResult struct {
 	TimeRange timeRange    `json:"timeRange"`
-	Total     *int         `json:"total,omitempty" jsonschema:"how many services there are; left out when there are more than the 100 listed"`
+	Total     *int         `json:"total,omitempty" jsonschema:"how many services there are; left out when there are more than 1000; the 100 busiest are listed"`
 	Services  []serviceRow `json:"services" jsonschema:"busiest first"`
 }
 
@@ -38,7 +42,7 @@ func newListServices(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			rows, more, err := collect(ctx, nil, 0, maxServices, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Service, *string, error) {
+			rows, more, err := collect(ctx, nil, 0, countedServices, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Service, *string, error) {
 				res, err := s.clients.services.ListServices(ctx, &svcv2.ListServicesRequest{
 					StartTime: w.startProto(), EndTime: w.endProto(), Limit: &limit, Cursor: cursor, DeploymentEnvironment: a.text("environment"),
 				})
@@ -56,6 +60,9 @@ func servicesAnswer(a *arguments, w timeRange, rows []*svcv2.Service, more bool)
 	res := servicesResult{TimeRange: w, Services: []serviceRow{}}
 	if total := len(rows); !more {
 		res.Total = &total
+	}
+	if len(rows) > maxServices {
+		rows, more = rows[:maxServices], true
 	}
 	text := page{scope: a.scope(w, "environment")}
 	var cells [][]string

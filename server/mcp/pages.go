@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 const (
@@ -89,4 +90,21 @@ func (a *arguments) again(w timeRange, more map[string]any, names ...string) map
 		args[name] = v
 	}
 	return args
+}
+
+// echo is what of the named arguments a call gave, by the names of fields: event_type as eventType. Times are not among them.
+func (a *arguments) echo(names ...string) map[string]any {
+	out := map[string]any{}
+	for _, name := range names {
+		v, ok := a.values[name]
+		if !ok {
+			continue
+		}
+		words := strings.Split(name, "_")
+		for i, w := range words[1:] {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+		out[strings.Join(words, "")] = v
+	}
+	return out
 }

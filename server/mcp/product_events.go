@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/wirejson"
 )
@@ -103,7 +105,7 @@ type funnelResult struct {
 	KeyBy         string           `json:"keyBy"`
 	WindowSeconds float64          `json:"windowSeconds"`
 	Steps         []funnelStep     `json:"steps"`
-	Conversion    *float64         `json:"conversion,omitempty" jsonschema:"0 to 1"`
+	Conversion    *float64         `json:"conversion" jsonschema:"0 to 1"`
 	Breakdown     *funnelBreakdown `json:"breakdown,omitempty"`
 	Definition    []any            `json:"definition" jsonschema:"the steps as they were taken"`
 }
@@ -113,7 +115,7 @@ type funnelStep struct {
 	Label      string   `json:"label"`
 	Count      float64  `json:"count"`
 	OfFirst    float64  `json:"ofFirst"`
-	OfPrevious *float64 `json:"ofPrevious,omitempty"`
+	OfPrevious *float64 `json:"ofPrevious"`
 	DropOff    float64  `json:"dropOff"`
 }
 
@@ -125,11 +127,11 @@ type funnelBreakdown struct {
 type funnelGroup struct {
 	Group      string    `json:"group"`
 	Counts     []float64 `json:"counts"`
-	Conversion *float64  `json:"conversion,omitempty"`
+	Conversion *float64  `json:"conversion"`
 }
 
 func newQueryFunnel(s *Server) (*tool, error) {
-	return define[funnelResult](&tool{
+	t, err := define[funnelResult](&tool{
 		name: "query_funnel", title: "Funnel",
 		description: `Count how many persons go through 1 to 10 steps in order. A step: {"event_name":"order placed","attribute_equals":{"plan":"pro"}}, {"kind":"page","page_path":"/cart"} or {"kind":"session","dimension":"country","value":"DE"}.`,
 		params: append(append([]param{
@@ -167,6 +169,11 @@ func newQueryFunnel(s *Server) (*tool, error) {
 			return funnelAnswer(a, w, out, steps), nil
 		},
 	})
+	if err != nil {
+		return nil, err
+	}
+	t.output.Properties["conversion"] = &jsonschema.Schema{Types: []string{"null", "number"}} // null where nobody could convert
+	return t, nil
 }
 
 func funnelSteps(raw json.RawMessage) (steps []*svcv2.ProductEventStep, echo []any, err error) {

@@ -58,14 +58,8 @@ func newRunSQL(s *Server) (*tool, error) {
 				res.Columns = append(res.Columns, c.GetName())
 			}
 			var cells [][]string
-			for _, r := range out.GetRows()[:min(len(out.GetRows()), sqlRendered)] {
-				row := r.AsSlice()
-				for i, v := range row {
-					if t, ok := v.(string); ok {
-						row[i] = clip(t, maxValueText)
-					}
-				}
-				res.Rows = append(res.Rows, row)
+			res.Rows = sqlRows(out)
+			for _, r := range out.GetRows()[:len(res.Rows)] {
 				var line []string
 				for _, v := range r.GetValues() {
 					line = append(line, clip(cell(v), 200))
@@ -84,6 +78,21 @@ func newRunSQL(s *Server) (*tool, error) {
 			return &answer{data: res, text: text}, nil
 		},
 	})
+}
+
+// sqlRows are the first rows of a result, with long texts cut.
+func sqlRows(out *svcv2.SqlResult) [][]any {
+	rows := [][]any{}
+	for _, r := range out.GetRows()[:min(len(out.GetRows()), sqlRendered)] {
+		row := r.AsSlice()
+		for i, v := range row {
+			if t, ok := v.(string); ok {
+				row[i] = clip(t, maxValueText)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // sqlNext are calls that go on from rows: into a trace that they name, or to what there is to ask when there are none.

@@ -9,10 +9,11 @@ import (
 )
 
 type sessionsResult struct {
-	TimeRange     timeRange    `json:"timeRange"`
-	Sessions      []sessionRow `json:"sessions" jsonschema:"latest first"`
-	Pagination    pagination   `json:"pagination"`
-	EventFiltered bool         `json:"eventFiltered"`
+	TimeRange     timeRange      `json:"timeRange"`
+	Sessions      []sessionRow   `json:"sessions" jsonschema:"latest first"`
+	Pagination    pagination     `json:"pagination"`
+	Filters       map[string]any `json:"filters"`
+	EventFiltered bool           `json:"eventFiltered"`
 }
 
 type sessionRow struct {
@@ -20,6 +21,7 @@ type sessionRow struct {
 	UserID      string   `json:"userId"`
 	UserName    string   `json:"userName"`
 	UserEmail   string   `json:"userEmail"`
+	GroupID     string   `json:"groupId"`
 	GroupName   string   `json:"groupName"`
 	StartTime   string   `json:"startTime"`
 	DurationMs  *float64 `json:"durationMs,omitempty"`
@@ -88,12 +90,12 @@ func newSearchSessions(s *Server) (*tool, error) {
 				return nil, err
 			}
 			p := newPagination(offset, limit, len(rows), more)
-			res := sessionsResult{TimeRange: w, Sessions: []sessionRow{}, Pagination: p, EventFiltered: events != nil}
+			res := sessionsResult{TimeRange: w, Sessions: []sessionRow{}, Pagination: p, Filters: a.echo(sessionFilterNames()...), EventFiltered: events != nil}
 			var cells [][]string
 			pick := ""
 			for _, r := range rows {
 				row := sessionRow{
-					r.GetId(), r.GetUserId(), r.GetUserName(), r.GetUserEmail(), r.GetGroupName(), clock(r.GetStartTime().AsTime()), r.DurationMs, r.GetStatus(), r.GetBrowserName(), r.GetOsName(), r.GetDeviceType(),
+					r.GetId(), r.GetUserId(), r.GetUserName(), r.GetUserEmail(), r.GetGroupId(), r.GetGroupName(), clock(r.GetStartTime().AsTime()), r.DurationMs, r.GetStatus(), r.GetBrowserName(), r.GetOsName(), r.GetDeviceType(),
 					r.GetCountry(), r.GetServiceName(), int(r.GetPageViews()), int(r.GetClickCount()), int(r.GetErrorCount()), int(r.GetTraceCount()), clip(r.GetUrlInitial(), 1000), r.MatchCount,
 				}
 				res.Sessions = append(res.Sessions, row)
@@ -127,6 +129,13 @@ type transcriptResult struct {
 	SessionID  string            `json:"sessionId"`
 	Events     []transcriptEvent `json:"events"`
 	Pagination pagination        `json:"pagination"`
+	Filters    transcriptFilters `json:"filters"`
+}
+
+type transcriptFilters struct {
+	EventTypes    []string `json:"eventTypes"`
+	OnlyErrors    bool     `json:"onlyErrors"`
+	AroundTraceID *string  `json:"aroundTraceId,omitempty"`
 }
 
 type transcriptEvent struct {
@@ -183,7 +192,7 @@ func newGetSessionTranscript(s *Server) (*tool, error) {
 				return nil, err
 			}
 			p := newPagination(offset, limit, len(rows), more)
-			res := transcriptResult{SessionID: *a.text("session_id"), Events: []transcriptEvent{}, Pagination: p}
+			res := transcriptResult{SessionID: *a.text("session_id"), Events: []transcriptEvent{}, Pagination: p, Filters: transcriptFilters{listOf(a.list("event_types")), a.isSet("only_errors"), a.text("around_trace_id")}}
 			var cells [][]string
 			trace := ""
 			for _, r := range rows {

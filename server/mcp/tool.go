@@ -52,7 +52,7 @@ func outputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Sche
 }
 
 // describedFields is how many fields the rows of a list may have for an output schema to give each a schema of its own.
-const describedFields = 4
+const describedFields = 2
 
 // prune keeps the list of tools short: single objects, rows with many fields, and what lies deeper are described by the names of their fields.
 func prune(s *jsonschema.Schema) {
@@ -106,7 +106,7 @@ func dropNull(s *jsonschema.Schema) {
 	}
 	// Names and types are what a reader needs. The rest costs tokens in every list of tools, of which a model has few.
 	s.Required, s.Description = nil, ""
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
+	if other := s.AdditionalProperties; other != nil && (other.Not != nil || other.Type == "" && len(other.Types) == 0) {
 		s.AdditionalProperties = nil
 	}
 	dropNull(s.Items)

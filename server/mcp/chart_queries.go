@@ -1,0 +1,428 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// chartQuery is what one query or formula of a widget gave.
+type chartQuery struct {
+	QueryID   string `json:"queryId"`
+	QueryName string `json:"queryName"`
+	// Status is skipped for what does not show, and for what cannot be told from other queries: Error says why.
+	Status          string         `json:"status"`
+	Error           string         `json:"error,omitempty"`
+	Spec            map[string]any `json:"spec,omitempty"`
+	Stats           *chartStats    `json:"stats,omitempty"`
+	ReducedValue    *float64       `json:"reducedValue,omitempty"`
+	Flags           []string       `json:"flags"`
+	BuilderWarnings []string       `json:"builderWarnings,omitempty"`
+}
+
+type chartStats struct {
+	RowCount    int         `json:"rowCount"`
+	SeriesCount int         `json:"seriesCount"`
+	FirstBucket string      `json:"firstBucket,omitempty"`
+	LastBucket  string      `json:"lastBucket,omitempty"`
+	SeriesStats []chartLine `json:"seriesStats"`
+}
+
+type chartLine struct {
+	Name          string        `json:"name"`
+	Min           *float64      `json:"min"`
+	Max           *float64      `json:"max"`
+	Avg           *float64      `json:"avg"`
+	ValidCount    int           `json:"validCount"`
+	NullCount     int           `json:"nullCount"`
+	ZeroCount     int           `json:"zeroCount"`
+	NegativeCount int           `json:"negativeCount"`
+	Samples       []chartSample `json:"samples"`
+}
+
+type chartSample struct {
+	Bucket string   `json:"bucket,omitempty"`
+	Value  *float64 `json:"value"`
+}
+
+// chartSQL is what the statement of a widget gave.
+type chartSQL struct {
+	SQL         string   `json:"sql"`
+	ExpandedSQL *string  `json:"expandedSql,omitempty"`
+	Status      string   `json:"status"`
+	Error       string   `json:"error,omitempty"`
+	RowCount    int      `json:"rowCount"`
+	Columns     []string `json:"columns"`
+	Rows        [][]any  `json:"rows"`
+	Truncated   bool     `json:"truncated"`
+}
+
+const (
+	// statedSeries is of how many series of a query there are figures.
+	statedSeries = 50
+	// chartSamples is how many values of a series are shown.
+	chartSamples = 5
+)
+
+// chartRead is the data behind an inspection.
+type chartRead struct {
+	data *svcv2.WidgetData
+	sql  *chartSQL
+}
+
+// readChart reads the data in the window that was inspected. The rows of a statement come as its own columns where the caller may run it.
+func (s *Server) readChart(ctx context.Context, out *svcv2.WidgetInspection, x *svcv2.Widget) (chartRead, error) {
+	var read chartRead
+	if out.GetOutcome() == "unsupported" {
+		return read, nil
+	}
+	w := period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime())
+	if out.GetOutcome() == "raw_sql" {
+		read.sql = &chartSQL{SQL: out.GetRawSql(), Status: "ok", Columns: []string{}, Rows: [][]any{}}
+		return read, s.runChart(ctx, w, x, read.sql)
+	}
+	no := false
+	var err error
+	read.data, err = s.clients.dashboardData.SearchDashboardWidgetData(ctx, &svcv2.SearchDashboardWidgetDataRequest{
+		Id: out.GetDashboardId(), WidgetId: out.GetWidgetId(), TimeRange: absolute(w), EmptyRangeFallback: &no,
+	})
+	return read, err
+}
+
+// runChart runs a widget's statement by itself. That it cannot, for want of a scope or of values for variables, does not fail the inspection, which
+// has read the statement's figures.
+func (s *Server) runChart(ctx context.Context, w timeRange, x *svcv2.Widget, to *chartSQL) error {
+	if p, ok := principal.From(ctx); !ok || !p.Allows("sql", false) {
+		to.Status, to.Error = "error", "The rows are left out: the credential does not have the scope sql:read."
+		return nil
+	}
+	most := int32(sqlFetched)
+	req := &svcv2.RunSqlRequest{Sql: to.SQL, StartTime: w.startProto(), EndTime: w.endProto(), MaxRows: &most}
+	seconds := x.GetDataSource().GetGranularitySeconds()
+	if seconds == 0 {
+		seconds = x.GetDataSource().GetParams().GetFields()["granularity_seconds"].GetNumberValue()
+	}
+	if n := int32(seconds); n > 0 {
+		req.GranularitySeconds = &n
+	}
+	out, err := s.clients.sql.RunSql(ctx, req)
+	if err != nil {
+		to.Status, to.Error = "error", clip(apiFailure(&tool{}, err).Message, 1000)
+		return nil
+	}
+	expanded := out.GetExpandedSql()
+	to.ExpandedSQL, to.RowCount = &expanded, int(out.GetRowCount())
+	for _, c := range out.GetColumns() {
+		to.Columns = append(to.Columns, c.GetName())
+	}
+	to.Rows = sqlRows(out)
+	to.Truncated = out.GetTruncated() || to.RowCount > len(to.Rows)
+	return nil
+}
+
+// block shows the first rows of the statement.
+func (q *chartSQL) block() block {
+	var cells [][]string
+	for _, row := range q.Rows[:min(len(q.Rows), 20)] {
+		var line []string
+		for _, v := range row {
+			line = append(line, clip(cell(structValue(v)), 200))
+		}
+		cells = append(cells, line)
+	}
+	empty := "It gave no rows."
+	if q.Error != "" {
+		empty = q.Error
+	}
+	return table(fmt.Sprintf("Rows (%d of %d)", len(cells), q.RowCount), empty, q.Columns, cells)
+}
+
+// endpointOf names what a data source is read by.
+func endpointOf(d *svcv2.WidgetDataSource) string {
+	switch d.GetKind() {
+	case "query":
+		shape := d.GetResultShape()
+		if shape == "" {
+			shape = "timeseries"
+		}
+		return "query_" + shape
+	case "raw_sql":
+		return "raw_sql_chart"
+	case "route":
+		return d.GetEndpoint()
+	default:
+		return d.GetKind()
+	}
+}
+
+// reshaped reports whether the data of a query builder has become rows in which queries are not told apart.
+func reshaped(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool {
+	return d.GetKind() == "query" && d.GetTransform() != nil && data != nil && data.GetTimeseries() == nil && data.GetBreakdown() == nil
+}
+
+// formulaWithoutValue reports whether a formula has no value, though there is data.
+func formulaWithoutValue(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool {
+	if data.GetTimeseries() == nil && data.GetBreakdown() == nil {
+		return false
+	}
+	lines := chartLines(data)
+	if !slices.ContainsFunc(lines, func(l queryLine) bool { return l.ValidCount > 0 }) {
+		return false
+	}
+	return slices.ContainsFunc(d.GetFormulas(), func(f *svcv2.QueryFormula) bool {
+		return !f.GetHidden() && !slices.ContainsFunc(lines, func(l queryLine) bool { return l.query == f.GetName() && l.ValidCount > 0 })
+	})
+}
+
+// chartQueries gives each query and formula of the query builder its part of the data.
+func chartQueries(out *svcv2.WidgetInspection, x *svcv2.Widget, data *svcv2.WidgetData) ([]chartQuery, error) {
+	list := []chartQuery{}
+	source := x.GetDataSource()
+	if source.GetKind() != "query" || out.GetOutcome() == "unsupported" {
+		return list, nil
+	}
+	shown := 0
+	for _, d := range source.GetQueries() {
+		spec, err := toMap(d)
+		if err != nil {
+			return nil, err
+		}
+		q := chartQuery{QueryID: d.GetId(), QueryName: d.GetName(), Status: "ok", Spec: spec, Flags: []string{}}
+		switch {
+		case d.Enabled != nil && !d.GetEnabled():
+			q.Status, q.Error = "skipped", "It is switched off."
+		case d.GetHidden():
+			q.Status, q.Error = "skipped", "It only feeds formulas."
+		default:
+			shown++
+		}
+		list = append(list, q)
+	}
+	for _, f := range source.GetFormulas() {
+		spec, err := toMap(f)
+		if err != nil {
+			return nil, err
+		}
+		q := chartQuery{QueryID: f.GetName(), QueryName: f.GetName(), Status: "ok", Spec: spec, Flags: []string{}}
+		if f.GetHidden() {
+			q.Status, q.Error = "skipped", "It only feeds other formulas."
+		} else {
+			shown++
+		}
+		list = append(list, q)
+	}
+	lines := chartLines(data)
+	first := true
+	for i := range list {
+		q := &list[i]
+		if q.Status != "ok" {
+			continue
+		}
+		own := func(l queryLine) bool { return l.query == q.QueryName }
+		if shown == 1 {
+			own = func(queryLine) bool { return true }
+			q.Flags, q.BuilderWarnings = listOf(out.GetFlags()), data.GetWarnings()
+		} else if !perQuery(data) {
+			q.Status, q.Error = "skipped", "The widget turns the data of its queries into rows in which they are not told apart."
+			continue
+		}
+		q.Stats = statsOf(lines, own)
+		if shown > 1 {
+			q.Flags = append(q.Flags, q.Stats.flags()...)
+		}
+		if first && data.GetValue() != nil { // the number is that of what shows first
+			q.ReducedValue = data.GetValue().Value
+		}
+		first = false
+	}
+	return list, nil
+}
+
+// perQuery reports whether data says which query its values are of.
+func perQuery(data *svcv2.WidgetData) bool {
+	return data.GetTimeseries() != nil || data.GetBreakdown() != nil
+}
+
+// queryLine is a line of figures, and the query that it is of.
+type queryLine struct {
+	chartLine
+	query       string
+	rows        []int // of the data, in which it has a value
+	first, last time.Time
+}
+
+func (l *queryLine) add(row int, v float64) {
+	l.rows = append(l.rows, row)
+	l.ValidCount++
+	switch {
+	case v == 0:
+		l.ZeroCount++
+	case v < 0:
+		l.NegativeCount++
+	}
+	if l.Min == nil || v < *l.Min {
+		l.Min = &v
+	}
+	if l.Max == nil || v > *l.Max {
+		l.Max = &v
+	}
+	if l.Avg == nil {
+		l.Avg = num(0)
+	}
+	*l.Avg += (v - *l.Avg) / float64(l.ValidCount)
+}
+
+// chartLines are the series, columns or numbers of data. What has no value in a bucket or row where others of the same data have one is null there.
+func chartLines(data *svcv2.WidgetData) []queryLine {
+	var lines []queryLine
+	buckets := map[int64]int{}
+	for _, s := range data.GetTimeseries().GetSeries() {
+		for _, p := range s.GetPoints() {
+			at := p.GetTimestamp().AsTime().UnixNano()
+			if _, ok := buckets[at]; !ok {
+				buckets[at] = len(buckets)
+			}
+		}
+	}
+	for _, s := range data.GetTimeseries().GetSeries() {
+		l := queryLine{chartLine: chartLine{Name: s.GetName()}, query: s.GetQuery()}
+		points := s.GetPoints()
+		for _, p := range points {
+			l.add(buckets[p.GetTimestamp().AsTime().UnixNano()], p.GetValue())
+		}
+		l.NullCount = len(buckets) - len(points)
+		if len(points) > 0 {
+			l.first, l.last = points[0].GetTimestamp().AsTime(), points[len(points)-1].GetTimestamp().AsTime()
+		}
+		l.Samples = spread(points, func(p *svcv2.TelemetryPoint) chartSample {
+			v := p.GetValue()
+			return chartSample{clock(p.GetTimestamp().AsTime()), &v}
+		})
+		lines = append(lines, l)
+	}
+	for at, c := range data.GetBreakdown().GetColumns() {
+		l := queryLine{chartLine: chartLine{Name: c.GetName()}, query: c.GetQuery()}
+		rows := data.GetBreakdown().GetRows()
+		for i, r := range rows {
+			if v := r.GetValues()[at].Value; v != nil {
+				l.add(i, *v)
+			}
+		}
+		l.NullCount = len(rows) - l.ValidCount
+		l.Samples = spread(rows, func(r *svcv2.QueryRow) chartSample { return chartSample{Value: r.GetValues()[at].Value} })
+		lines = append(lines, l)
+	}
+	return append(lines, otherLines(data)...)
+}
+
+// otherLines are those of data that does not say which query they are of.
+func otherLines(data *svcv2.WidgetData) []queryLine {
+	var lines []queryLine
+	one := func(name string, values []*float64) {
+		l := queryLine{chartLine: chartLine{Name: name, Samples: spread(values, func(v *float64) chartSample { return chartSample{Value: v} })}}
+		for i, v := range values {
+			if v != nil {
+				l.add(i, *v)
+			}
+		}
+		l.NullCount = len(values) - l.ValidCount
+		lines = append(lines, l)
+	}
+	rows := data.GetTable().GetRows()
+	for at, c := range data.GetTable().GetColumns() {
+		var values []*float64
+		found := false
+		for _, r := range rows {
+			v, ok := r.GetValues()[at].AsInterface().(float64)
+			if found = found || ok; ok {
+				values = append(values, &v)
+			} else {
+				values = append(values, nil)
+			}
+		}
+		if found || c.GetType() == "number" {
+			one(c.GetName(), values)
+		}
+	}
+	var all []*float64
+	for _, b := range data.GetHistogram().GetBuckets() {
+		all = append(all, num(b.GetCount()))
+	}
+	for _, c := range data.GetHeatmap().GetCells() {
+		all = append(all, num(c.GetValue()))
+	}
+	for _, r := range data.GetFunnel().GetRows() {
+		all = append(all, num(r.GetValue()))
+	}
+	if data.GetValue() != nil && data.GetTimeseries() == nil {
+		all = append(all, data.GetValue().Value)
+	}
+	if all != nil {
+		one(data.GetKind(), all)
+	}
+	return lines
+}
+
+// spread are some of the rows: the first, the last and others between.
+func spread[T any](rows []T, sample func(T) chartSample) []chartSample {
+	out := []chartSample{}
+	n := min(len(rows), chartSamples)
+	for i := range n {
+		out = append(out, sample(rows[i*(len(rows)-1)/max(n-1, 1)]))
+	}
+	return out
+}
+
+func statsOf(lines []queryLine, own func(queryLine) bool) *chartStats {
+	s := &chartStats{SeriesStats: []chartLine{}}
+	rows := map[int]bool{}
+	var first, last time.Time
+	for _, l := range lines {
+		if !own(l) {
+			continue
+		}
+		for _, r := range l.rows {
+			rows[r] = true
+		}
+		if !l.first.IsZero() && (first.IsZero() || l.first.Before(first)) {
+			first = l.first
+		}
+		if l.last.After(last) {
+			last = l.last
+		}
+		if s.SeriesCount++; s.SeriesCount <= statedSeries {
+			l.Name = clip(l.Name, 300)
+			s.SeriesStats = append(s.SeriesStats, l.chartLine)
+		}
+	}
+	s.RowCount = len(rows)
+	if !first.IsZero() {
+		s.FirstBucket, s.LastBucket = clock(first), clock(last)
+	}
+	return s
+}
+
+// flags are those that figures alone raise, for one of several queries.
+func (s *chartStats) flags() []string {
+	valid, zero := 0, 0
+	for _, l := range s.SeriesStats {
+		valid, zero = valid+l.ValidCount, zero+l.ZeroCount
+	}
+	var out []string
+	switch {
+	case s.SeriesCount == 0:
+		return []string{"EMPTY"}
+	case valid == 0:
+		return []string{"ALL_NULLS"}
+	case valid == zero:
+		out = append(out, "ALL_ZEROS")
+	}
+	if valid == 1 && s.FirstBucket != "" {
+		out = append(out, "SINGLE_POINT")
+	}
+	return out
+}

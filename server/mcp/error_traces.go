@@ -1,0 +1,270 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// errorTrace is a trace in which an error occurred. What its spans alone know is left out when they could not be read.
+type errorTrace struct {
+	TraceID      string     `json:"traceId"`
+	RootSpanName string     `json:"rootSpanName,omitempty"`
+	DurationMs   *float64   `json:"durationMs,omitempty"`
+	SpanCount    *int32     `json:"spanCount,omitempty"`
+	Services     []string   `json:"services"`
+	StartTime    string     `json:"startTime"`
+	ErrorMessage string     `json:"errorMessage,omitempty"`
+	ErrorSpan    *errorSpan `json:"errorSpan,omitempty"`
+	Logs         []errorLog `json:"logs"`
+}
+
+type errorSpan struct {
+	SpanID        string            `json:"spanId"`
+	Name          string            `json:"name"`
+	ServiceName   string            `json:"serviceName"`
+	StatusMessage string            `json:"statusMessage"`
+	Attributes    map[string]string `json:"attributes"`
+}
+
+type errorLog struct {
+	Timestamp    string `json:"timestamp"`
+	SeverityText string `json:"severityText"`
+	Body         string `json:"body"`
+}
+
+// relatedError is another error that occurred in so many of the traces.
+type relatedError struct {
+	FingerprintHash string `json:"fingerprintHash"`
+	Label           string `json:"label"`
+	ServiceName     string `json:"serviceName"`
+	Traces          int    `json:"traces"`
+}
+
+const (
+	tracesWithLogs = 3
+	logsOfTrace    = 5
+	maxRelated     = 10
+)
+
+// completeError adds what other methods know: how many occurrences have no exception, and of the traces their root, their failed span, their
+// logs and the other errors in them. Each of the latter needs a scope of its own; what is left out for the lack of one is in a note.
+func (s *Server) completeError(ctx context.Context, a *arguments, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *page) error {
+	samples := out.GetSampleTraces()
+	res.Traces = make([]errorTrace, len(samples))
+	for i, t := range samples {
+		res.Traces[i] = errorTrace{
+			TraceID: t.GetTraceId(), Services: []string{t.GetServiceName()}, StartTime: clock(t.GetTimestamp().AsTime()), ErrorMessage: clip(t.GetExceptionMessage(), 1000), Logs: []errorLog{},
+			ErrorSpan: &errorSpan{SpanID: t.GetSpanId(), Name: clip(t.GetSpanName(), 300), ServiceName: t.GetServiceName(), Attributes: map[string]string{}},
+		}
+	}
+	p, ok := principal.From(ctx)
+	may := func(family string) bool { return ok && p.Allows(family, false) }
+	// Each part has a note of its own, which no other writes.
+	var notes [3]string
+	part := func(i int, family, what string, read func() error) func() error {
+		return func() error {
+			if len(samples) == 0 {
+				return nil
+			}
+			if !may(family) {
+				notes[i] = what + " left out: the credential does not have the scope " + family + ":read."
+			} else if err := read(); err != nil {
+				notes[i] = what + " left out: " + apiFailure(&tool{}, err).Message
+			}
+			return nil
+		}
+	}
+	err := parallel(
+		func() (err error) {
+			res.Summary.NoExceptionCount, err = s.withoutException(ctx, a, out)
+			return err
+		},
+		part(0, "traces", "Roots and attributes of the traces are", func() error { return s.addErrorSpans(ctx, samples, res.Traces) }),
+	)
+	if err == nil {
+		err = parallel(
+			part(1, "logs", "The logs of the traces are", func() error { return s.addErrorLogs(ctx, samples, res.Traces) }),
+			part(2, "sql", "Other errors in these traces are", func() (err error) {
+				res.Related, err = s.relatedErrors(ctx, out)
+				return err
+			}),
+		)
+	}
+	for _, n := range notes {
+		if n != "" {
+			text.notes = append(text.notes, n)
+		}
+	}
+	return err
+}
+
+// withoutException counts the occurrences that are a span's status alone.
+func (s *Server) withoutException(ctx context.Context, a *arguments, out *svcv2.ErrorEventDetail) (float64, error) {
+	one := int32(1)
+	found, err := s.clients.errors.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{
+		StartTime: out.GetStartTime(), EndTime: out.GetEndTime(), Limit: &one,
+		Filters: &svcv2.ErrorEventFilters{ServiceName: a.text("service"), DeploymentEnvironment: a.text("environment"), FingerprintHashes: []string{out.GetFingerprintHash()}},
+	})
+	return found.GetTotals().GetNoExceptionCount(), err
+}
+
+// began is about when the span of an occurrence began: its exception lies between start and end.
+func began(t *svcv2.ErrorEventSample) time.Time {
+	return t.GetTimestamp().AsTime().Add(-time.Duration(t.GetDurationMs() * float64(time.Millisecond)))
+}
+
+// addErrorSpans reads the root and the failed span of each trace.
+func (s *Server) addErrorSpans(ctx context.Context, samples []*svcv2.ErrorEventSample, traces []errorTrace) error {
+	found := make([]*svcv2.TraceSummary, len(samples))
+	for from := 0; from < len(samples); from += 2 { // few at a time: an organization has a share of the warehouse
+		var reads []func() error
+		for i := from; i < min(from+2, len(samples)); i++ {
+			reads = append(
+				reads,
+				func() (err error) {
+					found[i], err = s.rootOf(ctx, samples[i])
+					return err
+				},
+				func() error { return s.addErrorSpan(ctx, samples[i], traces[i].ErrorSpan) },
+			)
+		}
+		if err := parallel(reads...); err != nil {
+			return err
+		}
+	}
+	known := slices.DeleteFunc(slices.Clone(found), func(t *svcv2.TraceSummary) bool { return t == nil })
+	rows, err := s.traceRows(ctx, known)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		for i := range traces {
+			t := &traces[i]
+			if t.TraceID != r.TraceID {
+				continue
+			}
+			t.RootSpanName, t.DurationMs, t.SpanCount, t.StartTime = r.RootSpanName, &r.DurationMs, &r.SpanCount, r.StartTime
+			if len(r.Services) > 0 {
+				t.Services = r.Services
+			}
+			if t.ErrorMessage == "" {
+				t.ErrorMessage = r.ErrorMessage
+			}
+		}
+	}
+	return nil
+}
+
+// rootOf is nil for a trace whose spans are no longer kept.
+func (s *Server) rootOf(ctx context.Context, t *svcv2.ErrorEventSample) (*svcv2.TraceSummary, error) {
+	one, id := int32(1), t.GetTraceId()
+	out, err := s.clients.traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{
+		StartTime: timestamppb.New(began(t).Add(-traceReach)), EndTime: timestamppb.New(t.GetTimestamp().AsTime().Add(traceReach)), Limit: &one, Filters: &svcv2.TraceFilters{TraceId: &id},
+	})
+	if err != nil || len(out.GetData()) == 0 {
+		return nil, err
+	}
+	return out.GetData()[0], nil
+}
+
+func (s *Server) addErrorSpan(ctx context.Context, t *svcv2.ErrorEventSample, to *errorSpan) error {
+	sp, err := s.clients.traces.GetSpan(ctx, &svcv2.GetSpanRequest{TraceId: t.GetTraceId(), SpanId: t.GetSpanId(), Timestamp: timestamppb.New(began(t))})
+	if err != nil {
+		if isNotFound(err) {
+			return nil // the error is kept longer than its span
+		}
+		return err
+	}
+	to.StatusMessage = clip(sp.GetStatusMessage(), 1000)
+	for k, v := range sp.GetAttributes() {
+		to.Attributes[k] = clip(v, 1000)
+	}
+	return nil
+}
+
+// addErrorLogs reads the latest records of the first traces, from an hour before the failure to an hour after it.
+func (s *Server) addErrorLogs(ctx context.Context, samples []*svcv2.ErrorEventSample, traces []errorTrace) error {
+	var reads []func() error
+	for i, t := range samples[:min(tracesWithLogs, len(samples))] {
+		reads = append(reads, func() error {
+			at, id := t.GetTimestamp().AsTime(), t.GetTraceId()
+			rows, _, err := collect(ctx, nil, 0, logsOfTrace, s.fetchLogs(period(at.Add(-time.Hour), at.Add(time.Hour)), &svcv2.LogFilters{TraceId: &id}))
+			for _, r := range rows {
+				traces[i].Logs = append(traces[i].Logs, errorLog{clock(r.GetTimestamp().AsTime()), r.GetSeverityText(), clip(r.GetBody(), maxBodyText)})
+			}
+			return err
+		})
+	}
+	return parallel(reads...)
+}
+
+// relatedErrors are the other errors in the traces, those of most traces first. No method counts errors by trace, so that the statement is one
+// that a caller of run_sql could send, with the same guard.
+func (s *Server) relatedErrors(ctx context.Context, out *svcv2.ErrorEventDetail) ([]relatedError, error) {
+	var ids []string
+	var first, last time.Time
+	for _, t := range out.GetSampleTraces() {
+		if !traceIDForm.MatchString(t.GetTraceId()) {
+			continue
+		}
+		ids = append(ids, "'"+t.GetTraceId()+"'")
+		if at := began(t); first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at := t.GetTimestamp().AsTime(); at.After(last) {
+			last = at
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	most := int32(maxRelated)
+	found, err := s.clients.sql.RunSql(ctx, &svcv2.RunSqlRequest{
+		StartTime: timestamppb.New(first.Add(-traceReach)), EndTime: timestamppb.New(last.Add(traceReach)), MaxRows: &most,
+		Sql: fmt.Sprintf(`SELECT toString(FingerprintHash) AS Fingerprint, any(ErrorLabel) AS Label, any(ServiceName) AS Service, toUInt32(uniqExact(TraceId)) AS Traces
+FROM error_events
+WHERE $__orgFilter AND $__timeFilter(Timestamp) AND TraceId IN (%s) AND toString(FingerprintHash) != '%s'
+GROUP BY FingerprintHash
+ORDER BY Traces DESC, Fingerprint
+LIMIT %d`, strings.Join(ids, ", "), out.GetFingerprintHash(), maxRelated),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []relatedError
+	for _, row := range found.GetRows() {
+		if v := row.GetValues(); len(v) == 4 {
+			list = append(list, relatedError{v[0].GetStringValue(), clip(v[1].GetStringValue(), 300), v[2].GetStringValue(), int(v[3].GetNumberValue())})
+		}
+	}
+	return list, nil
+}
+
+func errorTraceTable(traces []errorTrace) block {
+	var cells [][]string
+	for _, t := range traces {
+		lasted, spans := "", ""
+		if t.DurationMs != nil {
+			lasted, spans = number(*t.DurationMs), fmt.Sprint(*t.SpanCount)
+		}
+		e := t.ErrorSpan
+		cells = append(cells, []string{t.TraceID, t.StartTime, clip(t.RootSpanName, 120), lasted, spans, e.ServiceName + ": " + clip(e.Name, 120), e.SpanID, clip(t.ErrorMessage, 200)})
+	}
+	return table("Traces", "No trace of it was kept.", []string{"Trace", "Start", "Root span", "ms", "Spans", "Failed span", "Span", "Message"}, cells)
+}
+
+func errorLogTable(t errorTrace) block {
+	var cells [][]string
+	for _, l := range t.Logs {
+		cells = append(cells, []string{l.Timestamp, l.SeverityText, clip(l.Body, 300)})
+	}
+	return table("Logs of trace "+t.TraceID, "", []string{"Time", "Severity", "Body"}, cells)
+}
