@@ -159,14 +159,15 @@ func endpointOf(d *svcv2.WidgetDataSource) string {
 	}
 }
 
-// reshaped reports whether the data of a query builder has become rows in which queries are not told apart.
+// reshaped reports whether a transform has made rows of the data in which queries are not told apart.
 func reshaped(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool {
-	return d.GetKind() == "query" && d.GetTransform() != nil && data != nil && data.GetTimeseries() == nil && data.GetBreakdown() == nil
+	t := d.GetTransform()
+	return d.GetKind() == "query" && data != nil && !perQuery(data) && (len(t.GetFieldMap()) > 0 || t.GetFlattenSeries() != nil || t.GetComputeRatio() != nil)
 }
 
 // formulaWithoutValue reports whether a formula has no value, though there is data.
 func formulaWithoutValue(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool {
-	if data.GetTimeseries() == nil && data.GetBreakdown() == nil {
+	if !perQuery(data) {
 		return false
 	}
 	lines := chartLines(data)

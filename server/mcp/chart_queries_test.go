@@ -156,11 +156,11 @@ func TestChartOfOneNumber(t *testing.T) {
 	}
 	got, _ := inspectChart(t, f, nil)
 	q := got.Queries[0]
-	if *q.ReducedValue != 7 || q.Stats.RowCount != 1 || !slices.Equal(q.Flags, []string{"ALL_ZEROS"}) || !slices.Equal(q.BuilderWarnings, []string{"odd"}) || !got.Widget.HasUnsupportedTransform {
+	if *q.ReducedValue != 7 || q.Stats.RowCount != 1 || !slices.Equal(q.Flags, []string{"ALL_ZEROS"}) || !slices.Equal(q.BuilderWarnings, []string{"odd"}) || got.Widget.HasUnsupportedTransform {
 		t.Errorf("%+v %+v", q, got.Widget)
 	}
-	f.widget.DataSource.Queries = drafts("A", "B")
-	if got, _ = inspectChart(t, f, nil); got.Queries[1].Status != "skipped" || got.Queries[1].Stats != nil || got.Queries[1].Error == "" {
+	f.widget.DataSource.Queries, f.widget.DataSource.Transform = drafts("A", "B"), &svcv2.DataTransform{ComputeRatio: &svcv2.ComputeRatio{}}
+	if got, _ = inspectChart(t, f, nil); !got.Widget.HasUnsupportedTransform || got.Queries[1].Status != "skipped" || got.Queries[1].Stats != nil || got.Queries[1].Error == "" {
 		t.Errorf("of a number it is said which of two queries gave it: %+v", got.Queries[1])
 	}
 }

@@ -138,7 +138,7 @@ func errorText(a *arguments, out *svcv2.ErrorEventDetail, res *errorDetailResult
 	text.blocks = append(text.blocks, errorTraceTable(res.Traces))
 	if len(res.Related) > 0 {
 		var cells [][]string
-		for _, r := range res.Related {
+		for _, r := range res.Related[:min(5, len(res.Related))] {
 			cells = append(cells, []string{r.FingerprintHash, clip(r.Label, 120), r.ServiceName, fmt.Sprint(r.Traces)})
 		}
 		text.blocks = append(text.blocks, table("Other errors in these traces", "", []string{"Fingerprint", "Error", "Service", "Traces"}, cells))
