@@ -130,3 +130,13 @@ SELECT ServiceName FROM spans UNION SELECT ServiceName FROM logs
 SELECT finalizeAggregation(sumMergeState(s)), uniqMerge(u) FROM (SELECT sumState(DurationNano) AS s, uniqState(TraceId) AS u FROM spans GROUP BY ServiceName)
 ;;
 SELECT JSONExtract('{"a":[1,2]}', 'a', 'Array(UInt8)') AS a, accurateCastOrNull('x', 'UInt8') AS b, [1, 2]::Array(UInt8) AS c
+;;
+SELECT count() FROM (
+    SELECT toString(FingerprintHash) AS Fingerprint, any(ErrorLabel) AS Label, any(ServiceName) AS Service, toUInt32(uniqExact(TraceId)) AS Traces
+    FROM error_events
+    WHERE (1 = 1) AND (Timestamp >= toDateTime64('2026-03-01 00:00:00.000000005', 9, 'UTC') AND Timestamp <= toDateTime64('2026-03-01 06:00:00.000000005', 9, 'UTC'))
+        AND TraceId IN ('4bf92f3577b34da6a3ce929d0e0e4736', '0af7651916cd43dd8448eb211c80319c') AND toString(FingerprintHash) != '77'
+    GROUP BY FingerprintHash
+    ORDER BY Traces DESC, Fingerprint
+    LIMIT 10
+)
