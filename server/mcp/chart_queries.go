@@ -72,6 +72,8 @@ const (
 type chartRead struct {
 	data *svcv2.WidgetData
 	sql  *chartSQL
+	// refusal is why the queries could not run.
+	refusal string
 }
 
 // readChart reads the data in the window that was inspected. The rows of a statement come as its own columns where the caller may run it.
@@ -180,7 +182,8 @@ func formulaWithoutValue(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool
 }
 
 // chartQueries gives each query and formula of the query builder its part of the data.
-func chartQueries(out *svcv2.WidgetInspection, x *svcv2.Widget, data *svcv2.WidgetData) ([]chartQuery, error) {
+func chartQueries(out *svcv2.WidgetInspection, x *svcv2.Widget, read chartRead) ([]chartQuery, error) {
+	data := read.data
 	list := []chartQuery{}
 	source := x.GetDataSource()
 	if source.GetKind() != "query" || out.GetOutcome() == "unsupported" {
@@ -221,6 +224,10 @@ func chartQueries(out *svcv2.WidgetInspection, x *svcv2.Widget, data *svcv2.Widg
 	for i := range list {
 		q := &list[i]
 		if q.Status != "ok" {
+			continue
+		}
+		if read.refusal != "" { // they run together, or not at all
+			q.Status, q.Error = "error", read.refusal
 			continue
 		}
 		own := func(l queryLine) bool { return l.query == q.QueryName }

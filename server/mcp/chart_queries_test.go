@@ -26,6 +26,8 @@ type chartAPI struct {
 	data   *svcv2.WidgetData
 	read   *svcv2.SearchDashboardWidgetDataRequest
 	sqlErr error
+	// fails is what the inspection fails with.
+	fails error
 }
 
 func (f *chartAPI) GetDashboard(context.Context, *svcv2.GetDashboardRequest, ...grpc.CallOption) (*svcv2.Dashboard, error) {
@@ -33,6 +35,9 @@ func (f *chartAPI) GetDashboard(context.Context, *svcv2.GetDashboardRequest, ...
 }
 
 func (f *chartAPI) SearchDashboardWidgetInspection(context.Context, *svcv2.SearchDashboardWidgetInspectionRequest, ...grpc.CallOption) (*svcv2.WidgetInspection, error) {
+	if f.fails != nil {
+		return nil, f.fails
+	}
 	out := &svcv2.WidgetInspection{
 		Outcome: "inspected", DashboardId: "dash_x", WidgetId: "w", Visualization: f.widget.GetVisualization(), Verdict: "suspicious", Flags: []string{"ALL_ZEROS"}, Notes: []string{"Every value is 0."},
 		StartTime: timestamppb.New(now().Add(-time.Hour)), EndTime: timestamppb.New(now()), RangeSource: "dashboard", Series: []*svcv2.WidgetSeriesFigures{{Name: "n", Points: 2, Max: num(3)}},
@@ -182,6 +187,33 @@ func TestChartOfAStatement(t *testing.T) {
 	f.widget.DataSource = &svcv2.WidgetDataSource{Kind: "static"}
 	if got, _ = inspectChart(t, f, nil); got.Outcome != "unsupported" || got.RawSQL != nil || got.Queries == nil || got.Widget.Endpoint != "static" {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestChartWhoseQueryIsRefused(t *testing.T) {
+	f := &chartAPI{
+		fails: apierr.New(apierr.QueryEngineValidation, "`aggregation` must be one of count, rate."),
+		widget: &svcv2.Widget{
+			Id: "w", Visualization: "chart", DataSource: &svcv2.WidgetDataSource{Kind: "query", Queries: drafts("A", "B")},
+			TimeRange: &svcv2.TimeRange{Type: "relative", Value: ptr("2d")},
+		},
+	}
+	f.widget.DataSource.Queries[1].Hidden = ptr(true)
+	got, text := inspectChart(t, f, nil)
+	if got.Verdict != "broken" || got.Queries[0].Status != "error" || got.Queries[0].Error == "" || got.Queries[1].Status != "skipped" || !strings.Contains(text, "must be one of count") {
+		t.Errorf("%+v\n%s", got, text)
+	}
+	if want := (chartRange{clock(now().Add(-48 * time.Hour)), clock(now()), "widget"}); got.TimeRange != want {
+		t.Errorf("the window is %+v, want %+v", got.TimeRange, want)
+	}
+	f.widget.TimeRange, f.widget.DataSource = nil, &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: ptr("SELECT 1")}
+	if got, _ = inspectChart(t, f, nil); got.Outcome != "raw_sql" || got.RawSQL.Status != "error" || got.RawSQL.SQL != "SELECT 1" || got.TimeRange.Source != "dashboard" {
+		t.Errorf("%+v", got)
+	}
+	for _, tag := range []apierr.Tag{apierr.QueryEngineTimeout, apierr.DashboardWidgetNotFound} {
+		if why := widgetFault(apierr.New(tag, "Not the widget's fault.")); why != "" {
+			t.Errorf("%v is told as %q", tag, why)
+		}
 	}
 }
 

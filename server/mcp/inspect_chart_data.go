@@ -72,9 +72,13 @@ func newInspectChartData(s *Server) (*tool, error) {
 			}
 			var out *svcv2.WidgetInspection
 			var board *svcv2.Dashboard
+			var refusal string
 			err := parallel(
 				func() (err error) {
 					out, err = s.clients.dashboardData.SearchDashboardWidgetInspection(ctx, req)
+					if refusal = widgetFault(err); refusal != "" {
+						return nil
+					}
 					return err
 				},
 				func() (err error) {
@@ -88,6 +92,9 @@ func newInspectChartData(s *Server) (*tool, error) {
 			i, err := findWidget(board.GetWidgets(), req.GetWidgetId())
 			if err != nil {
 				return nil, err
+			}
+			if refusal != "" {
+				return brokenChart(req, board, board.GetWidgets()[i], refusal, a.now)
 			}
 			read, err := s.readChart(ctx, out, board.GetWidgets()[i])
 			if err != nil {
@@ -108,7 +115,7 @@ func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, read chartRead) (
 	if res.DataSource, err = toMap(x.GetDataSource()); err != nil {
 		return nil, err
 	}
-	if res.Queries, err = chartQueries(out, x, read.data); err != nil {
+	if res.Queries, err = chartQueries(out, x, read); err != nil {
 		return nil, err
 	}
 	res.Widget = chartWidget{

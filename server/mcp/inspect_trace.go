@@ -32,7 +32,7 @@ type traceResult struct {
 	Omitted           []omitted `json:"omitted" jsonschema:"spans that were left out, by parent"`
 	Truncated         bool      `json:"truncated" jsonschema:"whether spans were left out"`
 	ErrorsOnly        bool      `json:"errorsOnly"`
-	Logs              []logRow  `json:"logs,omitempty" jsonschema:"latest log records of the trace; left out without the scope logs:read"`
+	Logs              []logRow  `json:"logs,omitzero" jsonschema:"latest log records of the trace; left out without the scope logs:read"`
 }
 
 type spanNode struct {
