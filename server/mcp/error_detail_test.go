@@ -154,3 +154,16 @@ func TestErrorDetailWithoutScopes(t *testing.T) {
 		t.Errorf("a part that fails takes others with it, or is not told: %+v\n%s", got, text)
 	}
 }
+
+func TestTracesCountedTogether(t *testing.T) {
+	var list []*svcv2.TraceSummary
+	for _, days := range []int{0, 1, 2, 20, 21} {
+		list = append(list, &svcv2.TraceSummary{StartTime: timestamppb.New(now().AddDate(0, 0, -days))})
+	}
+	if n := together(list); n != 3 {
+		t.Errorf("%d of them", n)
+	}
+	if n := together(list[3:]); n != 2 {
+		t.Errorf("%d of the rest", n)
+	}
+}

@@ -141,9 +141,14 @@ func (s *Server) addErrorSpans(ctx context.Context, samples []*svcv2.ErrorEventS
 		}
 	}
 	known := slices.DeleteFunc(slices.Clone(found), func(t *svcv2.TraceSummary) bool { return t == nil })
-	rows, err := s.traceRows(ctx, known)
-	if err != nil {
-		return err
+	var rows []traceRow
+	for len(known) > 0 {
+		n := together(known)
+		some, err := s.traceRows(ctx, known[:n])
+		if err != nil {
+			return err
+		}
+		rows, known = append(rows, some...), known[n:]
 	}
 	for _, r := range rows {
 		for i := range traces {
@@ -161,6 +166,16 @@ func (s *Server) addErrorSpans(ctx context.Context, samples []*svcv2.ErrorEventS
 		}
 	}
 	return nil
+}
+
+// together is how many of the first traces lie so close that their spans are counted by one read.
+func together(traces []*svcv2.TraceSummary) int {
+	const apart = maxSearch - 24*time.Hour
+	n := 1
+	for n < len(traces) && traces[0].GetStartTime().AsTime().Sub(traces[n].GetStartTime().AsTime()).Abs() < apart/2 {
+		n++
+	}
+	return n
 }
 
 // rootOf is nil for a trace whose spans are no longer kept.
