@@ -2,6 +2,10 @@ package e2e
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +25,15 @@ var readmeBlock = regexp.MustCompile("(?s)<!-- run(?:: ([^\n]*?))? -->\n```sh\n(
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
+	// What curl asks of the REST API goes through the transport of Go's default client, which holds it against the OpenAPI document.
+	server, err := url.Parse(p.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(server)
+	proxy.Transport = http.DefaultClient.Transport
+	rest := httptest.NewServer(proxy)
+	defer rest.Close()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +45,7 @@ func TestReadme(t *testing.T) {
 	for _, b := range blocks {
 		want, script := b[1], b[2]
 		for _, r := range [][2]string{
+			{"http://127.0.0.1:8080/v2/", rest.URL + "/v2/"},
 			{"http://127.0.0.1:8080", p.BaseURL},
 			{"http://127.0.0.1:4318", p.IngestURL},
 			{"bin/svc", testkit.Binary(t)},
