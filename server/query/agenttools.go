@@ -1,0 +1,152 @@
+package query
+
+import (
+	"fmt"
+	"time"
+)
+
+// toolConditions are those of calls of tools.
+func toolConditions(b *builder, w Window, f AgentFilters) conditions {
+	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End),
+		"has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('gen_ai.operation.name', 'execute_tool'))")
+	for _, l := range []struct {
+		name, column string
+		values       []string
+	}{
+		{"services", "ServiceName", f.Services},
+		{"environments", "Environment", f.Environments},
+		{"agents", "SpanAttributes['gen_ai.agent.name']", f.Agents},
+		{"tools", "SpanAttributes['gen_ai.tool.name']", f.Tools},
+		{"vendors", agentVendor, f.Vendors},
+		{"models", agentModel, f.Models},
+	} {
+		if len(l.values) > 0 {
+			c.add("has(%s, %s)", b.bind(l.name, "Array(String)", l.values), l.column)
+		}
+	}
+	return c
+}
+
+// AgentToolRow is a row of AgentTools. That of all tools together has no name.
+type AgentToolRow struct {
+	Tool        string    `ch:"Tool"`
+	Description string    `ch:"Description"`
+	Calls       uint64    `ch:"Calls"`
+	Failed      uint64    `ch:"Failures"`
+	AvgMs       float64   `ch:"AvgMs"`
+	P95Ms       float64   `ch:"P95Ms"`
+	Sessions    uint64    `ch:"Sessions"`
+	First       time.Time `ch:"First"`
+	Last        time.Time `ch:"Last"`
+}
+
+// AgentTools gives an AgentToolRow for all calls together and for each tool, busiest first, at most 200 of these.
+func AgentTools(w Window, f AgentFilters, contains string) Statement {
+	b := &builder{}
+	c := toolConditions(b, w, f)
+	if contains != "" {
+		c.add("positionCaseInsensitiveUTF8(SpanAttributes['gen_ai.tool.name'], %s) > 0", b.bind("contains", "String", contains))
+	}
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    Tool,
+    argMax(Described, Timestamp) AS Description,
+    count() AS Calls,
+    countIf(Failed) AS Failures,
+    avg(DurationNano) / 1e6 AS AvgMs,
+    quantile(0.95)(DurationNano) / 1e6 AS P95Ms,
+    uniqExact(Session) AS Sessions,
+    min(Timestamp) AS First,
+    max(Timestamp) AS Last
+FROM
+(
+        %s
+)
+GROUP BY ROLLUP(Tool)
+ORDER BY Tool = '' DESC, Calls DESC, Tool
+LIMIT 201`, withSession(`Timestamp, DurationNano, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c)), Args: b.args}
+}
+
+// AgentFailureRow is a row of AgentToolFailures.
+type AgentFailureRow struct {
+	Fingerprint uint64      `ch:"Fingerprint"`
+	ErrorType   string      `ch:"Type"`
+	Message     string      `ch:"Latest"`
+	Count       uint64      `ch:"Failures"`
+	Sessions    uint64      `ch:"Sessions"`
+	Last        time.Time   `ch:"Last"`
+	Times       []time.Time `ch:"Times"`
+}
+
+// failedCalls are the failed calls of a tool.
+func failedCalls(b *builder, w Window, f AgentFilters, columns string) string {
+	c := toolConditions(b, w, f)
+	c = append(c, agentFailed)
+	return withSession(columns, c)
+}
+
+// AgentToolFailures gives an AgentFailureRow for each way in which calls failed, most frequent first, at most 20; with a fingerprint that one alone. Times are of at most 5000 failures.
+func AgentToolFailures(w Window, f AgentFilters, fingerprint *uint64) Statement {
+	b := &builder{}
+	reads := failedCalls(b, w, f, `Timestamp, `+agentMessage+` AS Message, `+agentErrorType+` AS ErrorType, `+agentFingerprint+` AS Fingerprint`)
+	only := always
+	if fingerprint != nil {
+		only = "Fingerprint = " + b.bind("fingerprint", "UInt64", *fingerprint)
+	}
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    Fingerprint,
+    any(ErrorType) AS Type,
+    argMax(Message, Timestamp) AS Latest,
+    count() AS Failures,
+    uniqExact(Session) AS Sessions,
+    max(Timestamp) AS Last,
+    groupArray(5000)(Timestamp) AS Times
+FROM
+(
+        %s
+)
+WHERE %s
+GROUP BY Fingerprint
+ORDER BY Failures DESC, Fingerprint
+LIMIT 20`, reads, only), Args: b.args}
+}
+
+// AgentCountRow is a row of AgentFailureCounts.
+type AgentCountRow struct {
+	Kind  string `ch:"Kind"`
+	Name  string `ch:"Name"`
+	Count uint64 `ch:"Failures"`
+}
+
+// AgentFailureCounts gives AgentCountRow rows of one failure: by message, service, agent, environment and session, most frequent first, at most 20 of each.
+func AgentFailureCounts(w Window, f AgentFilters, fingerprint uint64) Statement {
+	b := &builder{}
+	reads := failedCalls(b, w, f, `toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+` AS Message, `+agentFingerprint+` AS Fingerprint`)
+	return Statement{SQL: fmt.Sprintf(`SELECT Pair.1 AS Kind, Pair.2 AS Name, count() AS Failures
+FROM
+(
+        %s
+)
+ARRAY JOIN [('message', substringUTF8(Message, 1, 500)), ('service', Service), ('agent', Agent), ('environment', Env), ('session', Session)] AS Pair
+WHERE Fingerprint = %s AND Name != ''
+GROUP BY Kind, Name
+ORDER BY Failures DESC, Kind, Name
+LIMIT 20 BY Kind`, reads, b.bind("fingerprint", "UInt64", fingerprint)), Args: b.args}
+}
+
+// AgentFailureSamples gives the AgentSpanRow rows of one failure, newest first.
+func AgentFailureSamples(w Window, f AgentFilters, fingerprint uint64, session string, payload, limit int) Statement {
+	b := &builder{}
+	reads := failedCalls(b, w, f, agentColumns(b.bind("payload", "UInt32", int64(payload)))+`, `+agentFingerprint+` AS Fingerprint`)
+	c := conditions{"Fingerprint = " + b.bind("fingerprint", "UInt64", fingerprint)}
+	if session != "" {
+		c.add("Session = %s", b.bind("session", "String", session))
+	}
+	return Statement{SQL: fmt.Sprintf(`SELECT * EXCEPT (Own, Fingerprint)
+FROM
+(
+        %s
+)
+WHERE %s
+ORDER BY Timestamp DESC, SpanId
+LIMIT %s`, reads, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+}
