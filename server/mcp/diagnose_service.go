@@ -117,8 +117,12 @@ func (s *Server) diagnose(ctx context.Context, a *arguments, w timeRange) (*answ
 	text.blocks = append(text.blocks, table("Top errors", "No span failed.", []string{"Fingerprint", "Error", "Count"}, cells),
 		traceTable("Latest traces", "No trace.", res.RecentTraces), logTable("Latest logs", "No log record.", res.RecentLogs))
 	if len(res.LikelyCauses) > 0 {
+		c := res.LikelyCauses[0]
+		if c.Kind == "logs" {
+			text.next = append(text.next, suggestion{"mine_log_patterns", clampWindow(a.again(w, nil, "service", "environment"), w, 1), "its log patterns"})
+		}
 		// What fails in a service that it calls is explained there.
-		if c := res.LikelyCauses[0]; c.Kind == "dependency" && c.target != service && !strings.Contains(c.target, ":") {
+		if c.Kind == "dependency" && c.target != service && !strings.Contains(c.target, ":") {
 			text.next = append(text.next, suggestion{"diagnose_service", a.again(w, map[string]any{"service": c.target}, "environment"), "the service that it calls, where the likeliest cause lies"})
 		}
 	}

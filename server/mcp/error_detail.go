@@ -160,6 +160,8 @@ func errorText(a *arguments, out *svcv2.ErrorEventDetail, res *errorDetailResult
 	if len(res.Traces) > 0 {
 		text.next = append(text.next, suggestion{"inspect_trace", map[string]any{"trace_id": res.Traces[0].TraceID, "errors_only": true}, "how the failure came about"})
 	}
+	// From the minute in which it began, so that the time before has none of it.
+	text.next = append(text.next, suggestion{"compare_periods", map[string]any{"around_time": clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"})
 	if len(res.Related) > 0 {
 		text.next = append(text.next, suggestion{"error_detail", a.again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, "environment"), "the error that comes with it most often: cause or consequence"})
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,11 +14,13 @@ import (
 const slowCandidates = 1000
 
 type slowResult struct {
-	TimeRange    timeRange    `json:"timeRange"`
-	Stats        *slowStats   `json:"stats,omitempty" jsonschema:"durations of root spans"`
-	Traces       []traceRow   `json:"traces" jsonschema:"slowest first"`
-	CriticalPath []pathStep   `json:"criticalPath,omitempty" jsonschema:"where the slowest trace spent its time"`
-	Repeated     []repeatedOp `json:"repeated,omitempty" jsonschema:"operations that the slowest trace did over and over"`
+	TimeRange timeRange  `json:"timeRange"`
+	Stats     *slowStats `json:"stats,omitempty" jsonschema:"durations of root spans"`
+	Traces    []traceRow `json:"traces" jsonschema:"slowest first"`
+	// ExplainedTraceID is the trace that CriticalPath and Repeated are about.
+	ExplainedTraceID string       `json:"explainedTraceId,omitempty"`
+	CriticalPath     []pathStep   `json:"criticalPath,omitempty" jsonschema:"where the explained trace spent its time"`
+	Repeated         []repeatedOp `json:"repeated,omitempty" jsonschema:"operations that it did over and over"`
 	// Slower are the root operations, or those of the service, that take much longer than in the equally long time before.
 	Slower      []slowerOp `json:"slower"`
 	Service     *string    `json:"service,omitempty"`
@@ -48,7 +51,7 @@ type repeatedOp struct {
 func newFindSlowTraces(s *Server) (*tool, error) {
 	return define[slowResult](&tool{
 		name: "find_slow_traces", title: "Slow traces",
-		description: "Find the slowest traces of at most 7 days, on what the slowest spent its time (critical path, repeated calls), and which operations got slower.",
+		description: "Find the slowest traces of at most 7 days, which operations got slower, and on what the slowest spent its time (critical path, repeated calls).",
 		params:      append(windowParams(), serviceParam(), environmentParam(), limitParam(10, 100)),
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
 			w, err := a.window(maxSearch)
@@ -83,33 +86,62 @@ func newFindSlowTraces(s *Server) (*tool, error) {
 				slowerBlock(slower), traceTable("Slowest", "No trace was found.", res.Traces),
 			}
 			if len(slower) > 0 {
-				args := map[string]any{"current_start": w.Start, "current_end": w.End}
-				for _, name := range []string{"service", "environment"} {
-					if v := a.text(name); v != nil {
-						args[name] = *v
-					}
-				}
-				text.next = append(text.next, suggestion{"compare_periods", args, "why operations got slower: release, dependency, error or log pattern"})
+				text.next = append(text.next, suggestion{"compare_periods", a.compared(w), "why operations got slower: release, dependency, error or log pattern"})
 			}
 			if len(rows) > 0 {
-				trace, err := s.clients.traces.GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: rows[0].GetId()})
-				if err != nil {
+				if err := s.explainSlow(ctx, a, w, rows[0], &res, &text); err != nil {
 					return nil, err
-				}
-				tree := newSpanTree(trace.GetSpans())
-				res.CriticalPath, res.Repeated = tree.criticalPath(8), tree.repeated(3)
-				text.blocks = append(text.blocks, pathBlock(res.CriticalPath, trace.GetDurationMs()))
-				if len(res.Repeated) > 0 {
-					text.blocks = append(text.blocks, repeatedBlock(res.Repeated))
-				}
-				text.next = append(text.next, suggestion{"inspect_trace", map[string]any{"trace_id": rows[0].GetId()}, "the slowest trace in full"})
-				if len(res.CriticalPath) > 0 {
-					text.next = append(text.next, suggestion{"diagnose_service", a.again(w, map[string]any{"service": res.CriticalPath[0].ServiceName}, "environment"), "the service in which the slowest trace spent most of its time"})
 				}
 			}
 			return &answer{data: res, text: text}, nil
 		},
 	})
+}
+
+// explainSlow says on what one trace spent its time: the slowest of the operation that got slower the most, for what is always slow, a nightly job say,
+// is seldom what is asked about; else the slowest of all.
+func (s *Server) explainSlow(ctx context.Context, a *arguments, w timeRange, slowest *svcv2.TraceSummary, res *slowResult, text *page) error {
+	pick, of := slowest, "slowest"
+	if len(res.Slower) > 0 {
+		op := res.Slower[0]
+		found, err := s.slowestOf(ctx, a, w, op)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			pick, of = found, "slowest "+clip(oneLine(op.SpanName), 120)
+		}
+	}
+	trace, err := s.clients.traces.GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: pick.GetId(), Timestamp: pick.GetStartTime()})
+	if err != nil {
+		return err
+	}
+	tree := newSpanTree(trace.GetSpans())
+	res.ExplainedTraceID, res.CriticalPath, res.Repeated = pick.GetId(), tree.criticalPath(8), tree.repeated(3)
+	text.blocks = append(text.blocks, pathBlock("Critical path of the "+of+" ("+pick.GetId()+", "+number(trace.GetDurationMs())+" ms), by own time", res.CriticalPath, trace.GetDurationMs()))
+	if len(res.Repeated) > 0 {
+		text.blocks = append(text.blocks, repeatedBlock(res.Repeated))
+	}
+	text.next = append(text.next, suggestion{"inspect_trace", map[string]any{"trace_id": pick.GetId()}, "the " + of + " in full"})
+	if len(res.CriticalPath) > 0 {
+		service := res.CriticalPath[0].ServiceName
+		text.next = append(text.next,
+			suggestion{"get_service_top_operations", a.again(w, map[string]any{"service": service, "metric": "p95_duration"}, "environment"), "which operations are slow in the service in which that trace spent most of its time"},
+			suggestion{"diagnose_service", a.again(w, map[string]any{"service": service}, "environment"), "what changed in that service"})
+	}
+	return nil
+}
+
+// slowestOf is the slowest of the latest traces in which an operation took as long as few of its spans do; nil when none is kept.
+func (s *Server) slowestOf(ctx context.Context, a *arguments, w timeRange, op slowerOp) (*svcv2.TraceSummary, error) {
+	most := int32(100)
+	out, err := s.clients.traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.startProto(), EndTime: w.endProto(), Limit: &most, Filters: &svcv2.TraceFilters{
+		ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.text("environment"), MinDurationMs: &op.P95Ms,
+	}})
+	if err != nil || len(out.GetData()) == 0 {
+		return nil, err
+	}
+	return slices.MaxFunc(out.GetData(), func(x, y *svcv2.TraceSummary) int { return cmp.Compare(x.GetDurationMs(), y.GetDurationMs()) }), nil
 }
 
 // rootFilter narrows to the roots that the arguments mean. With a service it is that service's entry spans that count: most services
@@ -266,12 +298,12 @@ func (t *spanTree) repeated(most int) []repeatedOp {
 	return list[:min(len(list), most)]
 }
 
-func pathBlock(path []pathStep, whole float64) block {
+func pathBlock(heading string, path []pathStep, whole float64) block {
 	var cells [][]string
 	for _, p := range path {
 		cells = append(cells, []string{p.ServiceName, clip(p.SpanName, 120), number(p.SelfMs), percent(p.SelfMs / max(whole, 0.001)), p.SpanID})
 	}
-	return table("Critical path of the slowest, by own time", "The slowest trace has no spans.", []string{"Service", "Span", "own ms", "Share", "Span id"}, cells)
+	return table(heading, "The slowest trace has no spans.", []string{"Service", "Span", "own ms", "Share", "Span id"}, cells)
 }
 
 func repeatedBlock(list []repeatedOp) block {

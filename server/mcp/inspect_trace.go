@@ -168,7 +168,7 @@ func traceNext(trace *svcv2.Trace, res *traceResult) []suggestion {
 			failed = sp // they are in the order of their start: the last began in the others
 		}
 	}
-	at := clock(trace.GetStartTime().AsTime())
+	at := trace.GetStartTime().AsTime()
 	service := ""
 	if failed != nil {
 		service = failed.GetServiceName()
@@ -178,7 +178,9 @@ func traceNext(trace *svcv2.Trace, res *traceResult) []suggestion {
 		next = append(next, suggestion{"inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].SpanID}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", number(path[0].SelfMs))})
 	}
 	if service != "" {
-		next = append(next, suggestion{"compare_periods", map[string]any{"around_time": at, "service": service}, "what changed in " + service + " around this trace"})
+		// The trace may be any of many, long after what changed: a period around it, not the time before it against that after.
+		w := period(at.Add(-30*time.Minute), at.Add(30*time.Minute))
+		next = append(next, suggestion{"diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "what was wrong in " + service + " around this trace"})
 	}
 	return next
 }

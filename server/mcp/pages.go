@@ -92,6 +92,17 @@ func (a *arguments) again(w timeRange, more map[string]any, names ...string) map
 	return args
 }
 
+// compared are the arguments of compare_periods for a time range and the equally long time before it.
+func (a *arguments) compared(w timeRange) map[string]any {
+	args := map[string]any{"current_start": w.Start, "current_end": w.End}
+	for _, name := range []string{"service", "environment"} {
+		if v := a.text(name); v != nil {
+			args[name] = *v
+		}
+	}
+	return args
+}
+
 // echo is what of the named arguments a call gave, by the names of fields: event_type as eventType. Times are not among them.
 func (a *arguments) echo(names ...string) map[string]any {
 	out := map[string]any{}

@@ -8,7 +8,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// promptText is a way of working, with {service} and {range} to fill in.
+// promptText is a way of working, with {service} and {range} to fill in. Its steps are numbered; tools and arguments stand in backticks, and "When …:" or
+// "Otherwise:" goes before a tool that not every case needs: the end-to-end scenarios walk what the text says.
 type promptText struct {
 	name, title, description, text string
 }
@@ -18,15 +19,15 @@ func prompts() []promptText {
 	return []promptText{
 		{
 			"incident_triage", "Incident triage", "From what changed to the likely cause.",
-			"Something is wrong{service}. Find the likely cause{range}.\n\n1. compare_periods: which services changed, against the time before, and why.\n2. diagnose_service for the service of the likeliest cause: health, releases, dependencies, errors, log patterns.\n3. find_errors, then error_detail with the fingerprint, when errors rose.\n4. inspect_trace for one failed or slow trace.\n5. search_logs or mine_log_patterns for what the traces do not say." + form,
+			"Something is wrong{service}. Find the likely cause{range}.\n\n1. `compare_periods`: which services changed, against the time before, and why.\n2. `diagnose_service` for the service of the likeliest cause: health, releases, dependencies, errors, log patterns.\n3. When calls fail: `error_detail` with the fingerprint of the top error. When calls are slow: `find_slow_traces` of that service. When a log pattern is new: `mine_log_patterns`.\n4. When a log pattern is new: `search_logs` for its records. Otherwise: `inspect_trace` for one failed or slow trace." + form,
 		},
 		{
 			"latency_analysis", "Latency analysis", "On what slow requests spend their time.",
-			"Requests are slow{service}. Find on what they spend their time{range}.\n\n1. find_slow_traces: durations, the slowest traces and the critical path of the slowest.\n2. get_service_top_operations with metric=p95_duration: which operations are slow.\n3. compare_periods: since when, and whether a release or a dependency explains it.\n4. inspect_trace for one slow trace." + form,
+			"Requests are slow{service}. Find on what they spend their time{range}.\n\n1. `find_slow_traces`: durations, the operations that got slower, and the critical path of the slowest of them.\n2. `get_service_top_operations` with `metric=p95_duration` for the service on that path: which of its operations are slow.\n3. `compare_periods`: since when, and whether a release or a dependency explains it.\n4. `inspect_trace` for the trace of the critical path." + form,
 		},
 		{
-			"debug_errors", "Debugging of errors", "From the most frequent error to its suspected cause.",
-			"Requests fail{service}. Find the suspected cause{range}.\n\n1. find_errors: the errors by fingerprint.\n2. error_detail for the most frequent: since when, in which versions, stack trace, traces.\n3. inspect_trace with errors_only=true for one of its traces.\n4. compare_periods around the time at which it was first seen." + form,
+			"debug_errors", "Debugging of errors", "From the error that rose to its suspected cause.",
+			"Requests fail{service}. Find the suspected cause{range}.\n\n1. `find_errors`: the errors by fingerprint, with their counts before.\n2. When an error rose: `error_detail` of it: since when, in which versions, stack trace, traces.\n3. When an error rose: `inspect_trace` with `errors_only=true` for one of its traces.\n4. `compare_periods`, around the time at which the error was first seen, or in the same time when none rose: what changed.\n5. When a log pattern is new: `mine_log_patterns` of its service." + form,
 		},
 	}
 }
