@@ -21,7 +21,7 @@ GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen
 PKG     ?= ./...
 TIMEOUT ?= 30m
 # Vetting is lint's work.
-TEST_FLAGS = -race -vet=off -shuffle=on -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
+TEST_FLAGS = -race -vet=off -shuffle=on -p=$(PARALLEL) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 # RERUN=2 gives a test that failed two more runs, named in the summary: for a busy machine, where a deadline can be missed once.
 RERUN   ?=
 BENCH   ?= .
@@ -87,10 +87,23 @@ lint: tools deps $(GOLANGCI_LINT) ## golangci-lint (vet and staticcheck among it
 	$(BIN)/buf lint
 	$(GOLANGCI_LINT) run ./...
 
+# What tests drive as a process, built once for all test binaries. It is up to date with the sources whenever they run.
+TEST_BINARY := $(CURDIR)/.cache/test/svc
+E2E := $(filter ./... ./server/... ./server/e2e%,$(PKG))
+# The end-to-end tests take longest and often wait: they begin first, and beside them runs one package for each processor.
+FIRST := $(if $(filter ./... ./server/...,$(PKG)),./server/e2e)
+PARALLEL ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+
+.PHONY: test-binary
+test-binary: deps
+	@mkdir -p $(dir $(TEST_BINARY))
+	go build -ldflags '-s -w' -o $(TEST_BINARY) ./cmd/svc
+
 .PHONY: test
-test: tools deps $(if $(filter ./... ./server/... ./server/e2e%,$(PKG)),$(OTELCOL)) ## run all tests (race detector, shuffled); PKG, RUN and COUNT narrow it down
+test: export SVC_TEST_BINARY = $(if $(E2E),$(TEST_BINARY))
+test: tools deps $(if $(E2E),$(OTELCOL) test-binary) ## run all tests (race detector, shuffled); PKG, RUN and COUNT narrow it down
 	$(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg \
-		$(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-max-failures=6 --rerun-fails-report=.cache/rerun.txt --packages='$(PKG)' -- $(TEST_FLAGS),-- $(TEST_FLAGS) $(PKG))
+		$(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-max-failures=6 --rerun-fails-report=.cache/rerun.txt --packages='$(strip $(FIRST) $(PKG))' -- $(TEST_FLAGS),-- $(TEST_FLAGS) $(FIRST) $(PKG))
 	@if [ -s .cache/rerun.txt ]; then echo 'run again, because they failed:'; cat .cache/rerun.txt; fi
 
 .PHONY: check

@@ -86,7 +86,7 @@ func TestGoClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out := run(t, dir, []string{"GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off"}, "go", "run", ".", s.BaseURL, s.APIKey)
+	out := run(t, dir, []string{"GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off"}, "go", "run", ".", s.BaseURL, s.APIKey)
 	var got struct {
 		Names   []string      `json:"names"`
 		Failure clientFailure `json:"failure"`

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -49,14 +50,22 @@ type caller func(t *testing.T, s *testkit.Server, key string, m *contract.Method
 
 var doors = map[string]caller{"connect": callConnect, "grpc": callGRPC, "rest": callREST}
 
-// operation finds a method by its operation id.
-func operation(t *testing.T, id string) *contract.Method {
+var loadContract = sync.OnceValues(contract.Load)
+
+// theContract is loaded once: with the race detector it takes a quarter of a second.
+func theContract(t *testing.T) *contract.Contract {
 	t.Helper()
-	c, err := contract.Load()
+	c, err := loadContract()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range c.Methods() {
+	return c
+}
+
+// operation finds a method by its operation id.
+func operation(t *testing.T, id string) *contract.Method {
+	t.Helper()
+	for _, m := range theContract(t).Methods() {
 		if m.OperationID == id {
 			return m
 		}

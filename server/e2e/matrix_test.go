@@ -135,10 +135,7 @@ func newMatrix(t *testing.T, s *testkit.Server) *matrix {
 		seedRecommendation(t, s)
 	}
 	seedSession(t, x.mine) // as long as its ingest keys are good: some operations roll them
-	var err error
-	if x.contract, err = contract.Load(); err != nil {
-		t.Fatal(err)
-	}
+	x.contract = theContract(t)
 	x.document = readDocument(t, x.mine)
 	x.admins, x.members, x.makers = map[*testkit.Server]*person{}, map[*testkit.Server]*person{}, map[*testkit.Server]*person{}
 	for _, s := range []*testkit.Server{x.mine, x.theirs} {

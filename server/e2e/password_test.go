@@ -9,7 +9,6 @@ import (
 
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
-	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -82,11 +81,7 @@ func TestChangePassword(t *testing.T) {
 func TestEveryScopeCanBeGiven(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Scopes")
 	c := restClient{t, s, s.APIKey}
-	all, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, scope := range all.Scopes() {
+	for _, scope := range theContract(t).Scopes() {
 		c.call("POST", "/v2/api_keys", fmt.Sprintf(`{"name":"one scope","scopes":[%q]}`, scope), 200)
 	}
 	sql := fmt.Sprint(c.call("POST", "/v2/api_keys", `{"name":"sql","scopes":["sql:read"]}`, 200)["secret"])

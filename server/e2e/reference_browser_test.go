@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -39,12 +38,8 @@ func TestReferenceInBrowser(t *testing.T) {
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	c, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := 0
-	for _, m := range c.Methods() {
+	for _, m := range theContract(t).Methods() {
 		if !m.NoREST {
 			want++
 		}

@@ -46,10 +46,19 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// built says that binary has run, so that there is something to remove.
+// envBinary names a build of cmd/svc for all test binaries of a run: `make test` makes it once for all of them.
+const envBinary = "SVC_TEST_BINARY"
+
+// built says that binary has built, so that there is something to remove.
 var built bool
 
 var binary = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv(envBinary); path != "" {
+		if _, err := os.Stat(path); err != nil {
+			return "", fmt.Errorf("%s: %w", envBinary, err)
+		}
+		return path, nil
+	}
 	built = true
 	dir, err := os.MkdirTemp("", "svc-binary-")
 	if err != nil {
@@ -63,7 +72,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// Binary builds cmd/svc once for the test binary and returns its path.
+// Binary returns the path of cmd/svc: the one that SVC_TEST_BINARY names, or one that is built once for the test binary.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := binary()

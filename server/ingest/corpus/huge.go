@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/svc-observability/svc/server/ingest/otlp"
@@ -134,9 +135,12 @@ func (m maker) huge() []Case {
 
 // distinctKeys are records with a thousand attributes each, all of different keys.
 func distinctKeys(n int) []byte {
-	var all, record []byte
+	var all, record, key []byte
 	for i := range n {
-		record = append(record, nest(text(1, fmt.Sprintf("%x", i)), 6)...)
+		key = strconv.AppendInt(key[:0], int64(i), 16)
+		// An attribute in field 6 of a record, its key in field 1; no length takes more than a byte.
+		record = append(record, 6<<3|2, byte(2+len(key)), 1<<3|2, byte(len(key)))
+		record = append(record, key...)
 		if i%1000 == 999 {
 			all = append(all, nest(record, 2)...)
 			record = record[:0]

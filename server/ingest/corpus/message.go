@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"slices"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -110,13 +112,36 @@ func resourceRequest(resource []byte, items ...[]byte) []byte {
 	return nest(join(nest(resource, 1), nest(scope, 2)), 1)
 }
 
+// zipChunk has a multiple of every short period, so that the chunks of a text that repeats itself are equal.
+const zipChunk = 16_000 * 60
+
+// zipped is b as one gzip member. What repeats itself for many megabytes is compressed once: the race detector makes compressing it take minutes.
 func zipped(b []byte) []byte {
-	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	// A buffer takes everything.
-	_, _ = w.Write(b)
+	// The header of gzip: deflate, no name, no time, system unknown.
+	out := bytes.NewBuffer([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255})
+	// Only a wrong level is an error, and a buffer takes everything.
+	w, _ := flate.NewWriter(out, flate.DefaultCompression)
+	var again []byte // what the chunk before became
+	rest := b
+	for i := 0; len(rest) > zipChunk; i++ {
+		chunk := rest[:zipChunk]
+		rest = rest[zipChunk:]
+		// Deflate refers to what is behind: to reuse the output, the two chunks before must have been the same.
+		if i > 1 && again != nil && bytes.Equal(chunk, b[(i-1)*zipChunk:i*zipChunk]) {
+			out.Write(again)
+			continue
+		}
+		from := out.Len()
+		_, _ = w.Write(chunk)
+		_ = w.Flush()
+		again = nil
+		if i > 0 && bytes.Equal(chunk, b[(i-1)*zipChunk:i*zipChunk]) {
+			again = bytes.Clone(out.Bytes()[from:])
+		}
+	}
+	_, _ = w.Write(rest)
 	_ = w.Close()
-	return out.Bytes()
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(out.Bytes(), crc32.ChecksumIEEE(b)), uint32(len(b)))
 }
 
 // bomb is one gzip member of about size bytes whose contents go on and on: the unit, compressed once, again and again. The trailer claims
