@@ -130,10 +130,13 @@ func cut(s []byte, sep byte) (before, after []byte) {
 	return s, nil
 }
 
-// rateOf is the rate of a threshold, which is 56 bits in hexadecimal without trailing zeros: the share of traces that were dropped. It is 1
-// when there is none.
+// maxThresholdRate is what a threshold can say at most (ingest-mcp-facts.md, section 3.5): samplers that keep less than one span in ten thousand say so by SampleRate.
+const maxThresholdRate = 10_000
+
+// rateOf is the rate of a threshold: the share of traces that were dropped, 64 bits in hexadecimal without trailing zeros. It is 1 when there is
+// none.
 func rateOf(th []byte) float64 {
-	const digits = 14
+	const digits = 16
 	if len(th) == 0 || len(th) > digits {
 		return 1
 	}
@@ -149,6 +152,8 @@ func rateOf(th []byte) float64 {
 		}
 	}
 	t <<= 4 * (digits - len(th))
-	const whole = 1 << 56
-	return whole / float64(whole-t)
+	if t == 0 {
+		return 1
+	}
+	return min(0x1p64/float64(-t), maxThresholdRate)
 }

@@ -28,6 +28,9 @@ const (
 	maxTextBytes = 16 << 10
 	// maxElements bounds the events of a span, its links, and the exemplars of a data point. SDKs allow 128 by default.
 	maxElements = 1024
+	// maxSampleRate bounds how many spans one stands for, its sampling policy included. Sums of weights, and of durations by weight, stay far from
+	// where numbers end: the views of the store refuse the whole block otherwise.
+	maxSampleRate = 1_000_000_000
 	// cutMark ends a text that was cut. It counts towards the limit.
 	cutMark = "…[cut]"
 )

@@ -87,7 +87,7 @@ func oddTraces() *coltracepb.ExportTraceServiceRequest {
 	out := &coltracepb.ExportTraceServiceRequest{}
 	id, span := make([]byte, 16), make([]byte, 8)
 	ids, spans := [][]byte{nil, id, append(make([]byte, 15), 7), make([]byte, 3)}, [][]byte{nil, span, append(make([]byte, 7), 9), make([]byte, 9)}
-	states := []string{"", "ot=th:8", "a=b, ot=p:1;th:c", "ot=th:", "ot=th:zz", "ot=p:1", "ot=th:fffffffffffffff", "ot=th:ffffffffffffff,ot=th:8"}
+	states := []string{"", "ot=th:8", "a=b, ot=p:1;th:c", "ot=th:", "ot=th:zz", "ot=p:1", "ot=th:fffffffffffffff", "ot=th:fffffffffffffff0", "ot=th:fffffffffffffffff", "ot=th:e6666666666668", "ot=th:0", "ot=th:ffffffffffffff,ot=th:8"}
 	names := []string{"GET /x", "HTTP POST", "GET key", "FOO /x", "HTTP x", "é"}
 	n := 0
 	for i, attrs := range oddAttributes() {

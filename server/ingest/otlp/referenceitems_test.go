@@ -2,6 +2,7 @@ package otlp_test
 
 import (
 	"math"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -48,7 +49,7 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 	x["ServiceVersion"], x["DurationNano"], x["StatusCode"], x["StatusMessage"] = res.version, duration, status, shortened(s.GetStatus().GetMessage(), 16<<10)
 	x["HasError"], x["IsEntry"] = status == "Error" || httpStatus >= 500, kind == "Server" || kind == "Consumer" || parent == ""
 	x["HttpMethod"], x["HttpRoute"], x["HttpStatusCode"] = refMethod(attrs, s.Name), refRoute(attrs, kind == "Client"), httpStatus
-	x["SampleRate"], x["SpanAttributes"] = min(rate, math.MaxFloat64), texts(attrs)
+	x["SampleRate"], x["SpanAttributes"] = min(rate, 1e9), texts(attrs)
 	r.count(at, "resource", res.own)
 	r.count(at, "span", attrs)
 	var eventTimes []int64
@@ -137,14 +138,16 @@ func refRate(m map[string]typed, state string) float64 {
 			if !ok {
 				continue
 			}
-			if !regexp.MustCompile(`\A[0-9a-f]{1,14}\z`).MatchString(th) {
+			if !regexp.MustCompile(`\A[0-9a-f]{1,16}\z`).MatchString(th) {
 				return 1
 			}
-			t, err := strconv.ParseUint(th+strings.Repeat("0", 14-len(th)), 16, 64)
+			t, err := strconv.ParseUint(th+strings.Repeat("0", 16-len(th)), 16, 64)
 			if err != nil {
 				panic(err)
 			}
-			return math.Ldexp(1, 56) / float64(1<<56-t)
+			dropped := new(big.Rat).SetFrac(new(big.Int).SetUint64(t), new(big.Int).Lsh(big.NewInt(1), 64))
+			kept, _ := dropped.Sub(big.NewRat(1, 1), dropped).Float64()
+			return 1 / max(kept, 1e-4)
 		}
 		return 1
 	}

@@ -85,6 +85,7 @@ const (
 	issueEventSignal
 	issueEventName
 	issueEventLimit
+	issueSampleRate
 	issues
 	noIssue = issues
 )
@@ -132,6 +133,8 @@ func (k issueKind) message() string {
 		return "is out of range and was replaced"
 	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements:
 		return limitMessage(k)
+	case issueSampleRate:
+		return fmt.Sprintf("is more than %d with the sampling of this organization: the span was stored as standing for so many", int64(maxSampleRate))
 	case issueEventSignal:
 		return "this ingest key may not send events: no product event was made of the span"
 	case issueEventName:

@@ -84,7 +84,10 @@ func TestSampling(t *testing.T) {
 		"sampled before, by threshold": {tenth, func(s *tracepb.Span) { s.TraceState = "ot=rv:1;th:8" }, outcome{true, 20, ""}, dropped},
 		"another trace state":          {tenth, func(s *tracepb.Span) { s.TraceState = "vendor=th:8" }, outcome{true, 10, "10"}, dropped},
 		"sampled before, and failed":   {tenth, func(s *tracepb.Span) { failed(s); s.TraceState = "ot=th:8" }, outcome{true, 2, ""}, outcome{true, 2, ""}},
-		"an absurd weight":             {tenth, with(otlptest.Text("SampleRate", "1e308")), outcome{true, math.MaxFloat64, "1e308"}, dropped},
+		"a great weight":               {tenth, with(otlptest.Int("SampleRate", 99_999_999)), outcome{true, 999_999_990, "99999999"}, dropped},
+		"an absurd weight":             {tenth, with(otlptest.Text("SampleRate", "1e308")), outcome{true, 1e9, "1e308"}, dropped},
+		"nothing kept, by threshold":   {tenth, func(s *tracepb.Span) { s.TraceState = "ot=th:ffffffffffffff" }, outcome{true, 100_000, ""}, dropped},
+		"a threshold of 16 digits":     {tenth, func(s *tracepb.Span) { s.TraceState = "ot=th:8000000000000000" }, outcome{true, 20, ""}, dropped},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, pass := range []bool{true, false} {

@@ -262,7 +262,12 @@ func (w *walker) finishSpan(t *blocks.Spans, columns *resourceColumns, start int
 	t.HTTPMethod.Append(h.httpMethod(s.name))
 	t.HTTPRoute.Append(h.httpRoute(kind == kindClient, &w.scratch))
 	t.HTTPStatusCode.Append(httpStatus)
-	t.SampleRate.Append(min(h.sampleRate(s.traceState)*w.weight, math.MaxFloat64))
+	rate := h.sampleRate(s.traceState) * w.weight
+	if rate > maxSampleRate {
+		w.note(issueSampleRate, "attributes[SampleRate]")
+		rate = maxSampleRate
+	}
+	t.SampleRate.Append(rate)
 	if !w.place(placeSpans, columns) {
 		return false
 	}
