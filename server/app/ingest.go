@@ -81,6 +81,14 @@ func (a *App) openIngest(context.Context) error {
 type inserter struct{ warehouse *warehouse.Warehouse }
 
 func (i inserter) Insert(ctx context.Context, t pipeline.Table, token string) error {
+	return post(ctx, i.warehouse.Insert, t, token)
+}
+
+func (i inserter) Salvage(ctx context.Context, t pipeline.Table, token string) error {
+	return post(ctx, i.warehouse.InsertPastViews, t, token)
+}
+
+func post(ctx context.Context, insert func(ctx context.Context, table, columns string, body io.Reader, token string) error, t pipeline.Table, token string) error {
 	r, w := io.Pipe()
 	written := make(chan struct{})
 	go func() {
@@ -88,7 +96,7 @@ func (i inserter) Insert(ctx context.Context, t pipeline.Table, token string) er
 		_, err := t.WriteTo(w)
 		w.CloseWithError(err)
 	}()
-	err := i.warehouse.Insert(ctx, t.Name(), strings.Trim(t.Columns(), "()"), r, token)
+	err := insert(ctx, t.Name(), strings.Trim(t.Columns(), "()"), r, token)
 	// The writer must not wait for a reader that has left, and the columns are reused as soon as this returns.
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	<-written

@@ -38,6 +38,7 @@ var (
 	refusedItems    = desc("refused_items_total", "Items that this run accepted and the warehouse refused, kept in the quarantine folder.", "signal")
 	batches         = desc("batches_total", "Batches inserted into the warehouse.")
 	insertRetries   = desc("insert_retries_total", "Inserts that were tried again.")
+	insertsSalvaged = desc("inserts_salvaged_total", "Inserts that were stored without a view that refuses their rows: its rollup lacks them.")
 	replayed        = desc("replayed_records_total", "Requests read back from the durable queue.")
 	spilled         = desc("spilled_records_total", "Requests whose decoded columns were given up for memory.")
 	quarantined     = desc("quarantined_records_total", "Requests that the warehouse refuses, kept in the quarantine folder.")
@@ -78,6 +79,7 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	count(batches, float64(p.Batches))
 	count(insertRetries, float64(p.Retries))
+	count(insertsSalvaged, float64(p.Salvaged))
 	count(replayed, float64(p.Replayed))
 	count(spilled, float64(p.Spilled))
 	count(quarantined, float64(p.Quarantined))

@@ -15,10 +15,22 @@ import (
 // table or to what its views feed. So a failed insert is repeated with the same token, whatever became of it. An empty token
 // switches that off. Errors are *Error; Retryable tells whether to repeat or to set the rows aside.
 func (w *Warehouse) Insert(ctx context.Context, table, columns string, body io.Reader, token string) error {
+	return w.insert(ctx, table, w.insertParams(table, columns, token), body)
+}
+
+// InsertPastViews is Insert for rows that a view cannot take: it stores them in the table and in what the other views feed, and leaves that view
+// without the block. What an attempt to Insert with the token has stored is not stored again. It fails when the table itself refuses the rows.
+func (w *Warehouse) InsertPastViews(ctx context.Context, table, columns string, body io.Reader, token string) error {
+	p := w.insertParams(table, columns, token)
+	p.Set("materialized_views_ignore_errors", "1")
+	return w.insert(ctx, table, p, body)
+}
+
+func (w *Warehouse) insert(ctx context.Context, table string, params url.Values, body io.Reader) error {
 	if !namePattern.MatchString(table) {
 		return fmt.Errorf("insert: %q is not a table name", table)
 	}
-	res, err := w.post(ctx, w.insertParams(table, columns, token), body)
+	res, err := w.post(ctx, params, body)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -101,28 +102,60 @@ func (p *Pipeline) insertTable(t Table, from, to queue.Position) error {
 	if mid, ok := p.splitAt(t.Name(), from, to); ok {
 		return p.halves(t.Name(), from, mid, to)
 	}
-	cause, err := p.tryInsert(t, p.token(t.Name(), from, to), p.earlier(to))
+	cause, err := p.store(t, p.token(t.Name(), from, to), p.earlier(to), suspectAttempts)
 	if err != nil || cause == nil {
 		return err
 	}
 	return p.isolate(t, from, to, cause)
 }
 
+// store inserts a table, and when its rows are refused what can be stored without the views that fail on them, under the same token. To cut a range up is
+// right only when that fails too: an insert that failed in a view has stored the rows in the table already, and under other tokens they would be stored twice.
+func (p *Pipeline) store(t Table, token string, earlier bool, suspect int) (cause, err error) {
+	cause, err = p.tryInsert(p.cfg.Inserter.Insert, t, token, earlier, suspect)
+	s, ok := p.cfg.Inserter.(Salvager)
+	if cause == nil || err != nil || !ok {
+		return cause, err
+	}
+	refused, err := p.tryInsert(s.Salvage, t, token, earlier, suspect)
+	if refused != nil || err != nil {
+		return refused, err
+	}
+	p.count(func(s *Stats) { s.Salvaged++ })
+	p.logger.Error("rows stored without what a view of their table makes of them: it refuses them", slog.String("table", t.Name()),
+		slog.Int("rows", t.Rows()), slog.Any("error", cause))
+	return nil, nil
+}
+
+func (p *Pipeline) stored(t Table, earlier bool) {
+	p.count(func(s *Stats) {
+		s.Rows[t.Name()] += int64(t.Rows())
+		if earlier {
+			s.Resumed[t.Name()] += int64(t.Rows())
+		}
+	})
+}
+
 // earlier says that a range that ends there was acknowledged by earlier runs.
 func (p *Pipeline) earlier(to queue.Position) bool { return !p.resumeTo.Before(to) }
 
-// tryInsert repeats an insert until it succeeds or these rows are refused, which cause then tells. The rows of
-// earlier runs are counted apart.
-func (p *Pipeline) tryInsert(t Table, token string, earlier bool) (cause, err error) {
+// How often an insert is tried that fails for a reason which may lie in the rows or not: some eight seconds, and some two minutes before a record on its
+// own is set aside for it. Should it have been the server after all, that is how slowly records are set aside.
+const (
+	suspectAttempts     = 6
+	loneSuspectAttempts = 11
+)
+
+type insertFunc func(ctx context.Context, table Table, token string) error
+
+// tryInsert repeats an insert until it succeeds or these rows are refused, which cause then tells; for a suspect failure (see Inserter) that is after so
+// many attempts. The rows of earlier runs are counted apart.
+func (p *Pipeline) tryInsert(insert insertFunc, t Table, token string, earlier bool, suspect int) (cause, err error) {
+	suspected := 0
 	for attempt := 0; ; attempt++ {
-		err := p.cfg.Inserter.Insert(p.ctx, t, token)
+		err := insert(p.ctx, t, token)
 		if err == nil {
-			p.count(func(s *Stats) {
-				s.Rows[t.Name()] += int64(t.Rows())
-				if earlier {
-					s.Resumed[t.Name()] += int64(t.Rows())
-				}
-			})
+			p.stored(t, earlier)
 			return nil, nil
 		}
 		if p.ctx.Err() != nil {
@@ -130,6 +163,11 @@ func (p *Pipeline) tryInsert(t Table, token string, earlier bool) (cause, err er
 		}
 		var r interface{ Retryable() bool }
 		if errors.As(err, &r) && !r.Retryable() {
+			return err, nil
+		}
+		if !isSuspect(err) {
+			suspected = 0
+		} else if suspected++; suspected >= suspect {
 			return err, nil
 		}
 		wait := p.backoff(attempt)
@@ -140,6 +178,11 @@ func (p *Pipeline) tryInsert(t Table, token string, earlier bool) (cause, err er
 			return nil, p.ctx.Err()
 		}
 	}
+}
+
+func isSuspect(err error) bool {
+	var s interface{ Suspect() bool }
+	return errors.As(err, &s) && s.Suspect()
 }
 
 // backoff doubles from RetryMin to RetryMax, with up to half of it taken off at random.

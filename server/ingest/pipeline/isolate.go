@@ -32,6 +32,11 @@ func (p *Pipeline) isolate(t Table, from, to queue.Position, cause error) error 
 		return nil
 	}
 	if len(at) == 1 {
+		if isSuspect(cause) {
+			if again, err := p.store(t, p.token(table, from, to), p.earlier(to), loneSuspectAttempts); err != nil || again == nil {
+				return err
+			}
+		}
 		if !p.earlier(to) {
 			p.count(func(s *Stats) { s.Refused[table] += int64(t.Rows()) })
 		}

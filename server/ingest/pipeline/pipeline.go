@@ -45,9 +45,16 @@ type Table interface {
 
 // Inserter stores a table. A second insert with the same token must add nothing. An error is taken as passing and retried for ever,
 // unless it has a method Retryable() bool that says false: that means these very rows are refused, and leads to the search for
-// the record at fault. An error about the table or the server (unknown table, wrong password) must be retryable.
+// the record at fault. An error about the table or the server (unknown table, wrong password) must be retryable. One that may come of the rows or not
+// has a method Suspect() bool that says true: it is retried for a while only, since one block must not stop all that are behind it.
 type Inserter interface {
 	Insert(ctx context.Context, table Table, token string) error
+}
+
+// Salvager is an Inserter that can also store a table without those of its views that fail on the rows. It is asked with the token of the insert that
+// failed and stores nothing twice.
+type Salvager interface {
+	Salvage(ctx context.Context, table Table, token string) error
 }
 
 // Defaults of Config.
@@ -258,6 +265,8 @@ type Stats struct {
 	Refused map[string]int64
 	Batches int64
 	Retries int64
+	// Salvaged are inserts stored without the views that failed on their rows.
+	Salvaged int64
 	// Replayed records were read from the log instead of taken from memory; Spilled attachments were given up for memory.
 	Replayed    int64
 	Spilled     int64

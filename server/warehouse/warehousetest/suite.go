@@ -38,6 +38,7 @@ func Run(t *testing.T, w *warehouse.Warehouse) {
 	t.Run("no leak after an error", func(t *testing.T) { testNoLeak(t, w) })
 	t.Run("raw query", func(t *testing.T) { testRawQuery(t, w) })
 	t.Run("bad inserts", func(t *testing.T) { testBadInserts(t, w) })
+	t.Run("a view that fails", func(t *testing.T) { testFailingView(t, w) })
 	t.Run("migrations", func(t *testing.T) { testMigrations(t, w) })
 }
 

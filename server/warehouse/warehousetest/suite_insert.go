@@ -17,8 +17,13 @@ import (
 // SpanColumns are the columns of SpanBlock.
 const SpanColumns = "OrgId, Timestamp, TraceId, SpanId, ParentSpanId, ServiceName, DurationNano, HasError, IsEntry, SampleRate"
 
-// SpanBlock encodes spans as one Native block: every second one a root, spread over two days.
+// SpanBlock encodes spans as one Native block: every second one a root, spread over two days, each standing for two.
 func SpanBlock(t testing.TB, org principal.OrgID, n int, start time.Time) []byte {
+	t.Helper()
+	return weightedSpans(t, org, n, start, 2)
+}
+
+func weightedSpans(t testing.TB, org principal.OrgID, n int, start time.Time, weight float64) []byte {
 	t.Helper()
 	var (
 		orgs, services      = new(proto.ColStr).LowCardinality(), new(proto.ColStr).LowCardinality()
@@ -38,7 +43,7 @@ func SpanBlock(t testing.TB, org principal.OrgID, n int, start time.Time) []byte
 		duration.Append(uint64(i) * 1000)
 		hasError.Append(i%10 == 0)
 		isEntry.Append(i%2 == 0)
-		rate.Append(2)
+		rate.Append(weight)
 	}
 	input := proto.Input{
 		{Name: "OrgId", Data: orgs},
@@ -108,6 +113,29 @@ func testDeduplication(t *testing.T, w *warehouse.Warehouse) {
 	var rate float64
 	if err := w.QueryRow(t.Context(), org, "SELECT sum(EstimatedSpanCount) FROM service_minutes WHERE OrgId = {org:String}", nil, &rate); err != nil || rate != 6000 {
 		t.Errorf("estimated spans: got %g, %v; want 6000", rate, err)
+	}
+}
+
+// A view that cannot take the rows fails the insert for good; what stores past it stores everything else, once.
+func testFailingView(t *testing.T, w *warehouse.Warehouse) {
+	org := OrgID(t)
+	const token = "log-1/0-9/view"
+	body := weightedSpans(t, org, 100, time.Now().UTC().Truncate(time.Hour).Add(-48*time.Hour), 1.2e307)
+	for range 2 {
+		err := w.Insert(t.Context(), "spans", SpanColumns, bytes.NewReader(body), token)
+		var e *warehouse.Error
+		if !errors.As(err, &e) || !e.Retryable() || !e.Suspect() {
+			t.Fatalf("got %v, want an exception that is not known to come of the rows nor of anything else", err)
+		}
+	}
+	want := counts{Spans: 100, Roots: 50, Days: 2} // what service_minutes would have had is missing
+	for range 2 {
+		if err := w.InsertPastViews(t.Context(), "spans", SpanColumns, bytes.NewReader(body), token); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, readCounts(t, w, org)); diff != "" {
+			t.Errorf("counts (-want +got):\n%s", diff)
+		}
 	}
 }
 
