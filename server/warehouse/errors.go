@@ -76,7 +76,9 @@ func refusedCode(code int) bool {
 
 // Suspect reports whether ClickHouse refused with a code that is neither known to be about the rows nor about the server, the schema or the user. A
 // function of a view that a value is too much for answers so. Who still meets it after a while must not let one block stop all that are behind it.
-func (e *Error) Suspect() bool { return e.Kind == ErrOther && e.Code != 0 && !e.refused && !outsideCode(e.Code) }
+func (e *Error) Suspect() bool {
+	return e.Kind == ErrOther && e.Code != 0 && !e.refused && !outsideCode(e.Code)
+}
 
 // outsideCode names the codes that are about the server, the schema or the user. Rows wait until somebody has mended that.
 func outsideCode(code int) bool {
