@@ -27,6 +27,8 @@ func list(m map[string]any, name string) []any {
 
 const countWidget = `{"id":"count","visualization":"stat","data_source":{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count","where_clause":"service.name = $service"}]},"display":{},"layout":{"x":0,"y":0,"w":3,"h":4}}`
 
+const refusedWidget = `{"id":"refused","visualization":"table","data_source":{"kind":"raw_sql","sql":"SELECT Nothing FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp)"},"display":{},"layout":{"x":3,"y":0,"w":3,"h":4}}`
+
 // TestDashboardData: data of a stored widget, a preview, the values of a variable and an inspection, through REST, and none of it to others.
 func TestDashboardData(t *testing.T) {
 	t.Parallel()
@@ -34,7 +36,7 @@ func TestDashboardData(t *testing.T) {
 	seedTelemetry(t, mine)
 	c, other := restClient{t, mine, mine.APIKey}, restClient{t, theirs, theirs.APIKey}
 	made := c.call("POST", "/v2/dashboards", `{"name":"Data","variables":[{"name":"service","type":"query","include_all":true,"source":{"kind":"facet","facet":"service"}}],
-		"time_range":{"type":"relative","value":"1h"},"widgets":[`+countWidget+`]}`, 200)
+		"time_range":{"type":"relative","value":"1h"},"widgets":[`+countWidget+`,`+refusedWidget+`]}`, 200)
 	board := "/v2/dashboards/" + fmt.Sprint(made["id"])
 	data := board + "/widgets/count/data/search"
 	of := func(body string) any { return object(c.call("POST", data, body, 200), "value")["value"] }
@@ -54,8 +56,11 @@ func TestDashboardData(t *testing.T) {
 	if !strings.Contains(fmt.Sprint(options["data"]), "checkout") || options["has_more"] != false {
 		t.Errorf("options: %v", options)
 	}
-	if got := c.call("POST", board+"/widgets/count/inspection/search", `{}`, 200); got["outcome"] != "inspected" || got["verdict"] == "broken" || got["dashboard_name"] != "Data" {
+	if got := c.call("POST", board+"/widgets/count/inspection/search", `{}`, 200); got["outcome"] != "inspected" || got["verdict"] == "broken" || got["dashboard_name"] != "Data" || !strings.Contains(fmt.Sprint(got["queries"]), "name:A") {
 		t.Errorf("inspection: %v", got)
+	}
+	if got := c.call("POST", board+"/widgets/refused/inspection/search", `{}`, 200); got["outcome"] != "raw_sql" || got["verdict"] != "broken" || !strings.Contains(fmt.Sprint(got["refusal"]), "Nothing") || got["range_source"] != "dashboard" {
+		t.Errorf("inspection of what is refused: %v", got)
 	}
 	if got := c.call("POST", board+"/widgets/count/inspection/search", `{"variable_values":{"service":"nobody"}}`, 200); got["verdict"] != "broken" || fmt.Sprint(got["flags"]) != "[EMPTY]" {
 		t.Errorf("inspection of nothing: %v", got)

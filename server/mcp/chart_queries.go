@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/principal"
@@ -35,31 +34,17 @@ type chartSQL struct {
 	Truncated   bool     `json:"truncated"`
 }
 
-// chartRead is the data behind an inspection.
-type chartRead struct {
-	data *svcv2.WidgetData
-	sql  *chartSQL
-	// refusal is why the queries could not run.
-	refusal string
-}
-
-// readChart reads the data in the window that was inspected. The rows of a statement come as its own columns where the caller may run it.
-func (s *Server) readChart(ctx context.Context, out *svcv2.WidgetInspection, x *svcv2.Widget) (chartRead, error) {
-	var read chartRead
-	if out.GetOutcome() == "unsupported" {
-		return read, nil
+// readStatement runs the statement of a widget in the window that was inspected, for its rows as they are; nil when the widget has none.
+func (s *Server) readStatement(ctx context.Context, out *svcv2.WidgetInspection, x *svcv2.Widget) (*chartSQL, error) {
+	if out.GetOutcome() != "raw_sql" {
+		return nil, nil
 	}
-	w := period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime())
-	if out.GetOutcome() == "raw_sql" {
-		read.sql = &chartSQL{SQL: out.GetRawSql(), Status: "ok", Columns: []string{}, Rows: [][]any{}}
-		return read, s.runChart(ctx, w, x, read.sql)
+	q := &chartSQL{SQL: out.GetRawSql(), Status: "ok", Columns: []string{}, Rows: [][]any{}}
+	if out.Refusal != nil {
+		q.Status, q.Error = "error", clip(out.GetRefusal(), 1000)
+		return q, nil
 	}
-	no := false
-	var err error
-	read.data, err = s.clients.dashboardData.SearchDashboardWidgetData(ctx, &svcv2.SearchDashboardWidgetDataRequest{
-		Id: out.GetDashboardId(), WidgetId: out.GetWidgetId(), TimeRange: absolute(w), EmptyRangeFallback: &no,
-	})
-	return read, err
+	return q, s.runChart(ctx, period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime()), x, q)
 }
 
 // runChart runs a widget's statement by itself. That it cannot, for want of a scope or of values for variables, does not fail the inspection, which
@@ -128,96 +113,40 @@ func endpointOf(d *svcv2.WidgetDataSource) string {
 	}
 }
 
-// reshaped reports whether a transform has made rows of the data in which queries are not told apart.
-func reshaped(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool {
-	t := d.GetTransform()
-	return d.GetKind() == "query" && data != nil && !perQuery(data) && (len(t.GetFieldMap()) > 0 || t.GetFlattenSeries() != nil || t.GetComputeRatio() != nil)
-}
-
-// formulaWithoutValue reports whether a formula has no value, though there is data.
-func formulaWithoutValue(d *svcv2.WidgetDataSource, data *svcv2.WidgetData) bool {
-	if !perQuery(data) {
-		return false
+// chartQueries words what each query and formula of the query builder gave.
+func chartQueries(out *svcv2.WidgetInspection, source *svcv2.WidgetDataSource) (list []chartQuery, formulaWithoutValue bool, err error) {
+	list = []chartQuery{}
+	own := map[string][]*svcv2.WidgetSeriesFigures{}
+	shown, valid := 0, false
+	for _, f := range out.GetSeries() {
+		own[f.GetQuery()] = append(own[f.GetQuery()], f)
+		valid = valid || f.GetPoints() > 0
 	}
-	lines := chartLines(data)
-	if !slices.ContainsFunc(lines, func(l queryLine) bool { return l.ValidCount > 0 }) {
-		return false
-	}
-	return slices.ContainsFunc(d.GetFormulas(), func(f *svcv2.QueryFormula) bool {
-		return !f.GetHidden() && !slices.ContainsFunc(lines, func(l queryLine) bool { return l.query == f.GetName() && l.ValidCount > 0 })
-	})
-}
-
-// chartQueries gives each query and formula of the query builder its part of the data.
-func chartQueries(out *svcv2.WidgetInspection, x *svcv2.Widget, read chartRead) ([]chartQuery, error) {
-	data := read.data
-	list := []chartQuery{}
-	source := x.GetDataSource()
-	if source.GetKind() != "query" || out.GetOutcome() == "unsupported" {
-		return list, nil
-	}
-	shown := 0
-	for _, d := range source.GetQueries() {
-		spec, err := toMap(d)
-		if err != nil {
-			return nil, err
-		}
-		q := chartQuery{QueryID: d.GetId(), QueryName: d.GetName(), Status: "ok", Spec: spec, Flags: []string{}}
-		switch {
-		case d.Enabled != nil && !d.GetEnabled():
-			q.Status, q.Error = "skipped", "It is switched off."
-		case d.GetHidden():
-			q.Status, q.Error = "skipped", "It only feeds formulas."
-		default:
+	for _, q := range out.GetQueries() {
+		if q.GetStatus() == "ok" {
 			shown++
 		}
-		list = append(list, q)
 	}
-	for _, f := range source.GetFormulas() {
-		spec, err := toMap(f)
-		if err != nil {
-			return nil, err
-		}
-		q := chartQuery{QueryID: f.GetName(), QueryName: f.GetName(), Status: "ok", Spec: spec, Flags: []string{}}
-		if f.GetHidden() {
-			q.Status, q.Error = "skipped", "It only feeds other formulas."
+	for i, q := range out.GetQueries() {
+		row := chartQuery{QueryID: q.GetId(), QueryName: q.GetName(), Status: q.GetStatus(), Error: q.GetError(), ReducedValue: q.ReducedValue, Flags: listOf(q.GetFlags()), BuilderWarnings: q.GetWarnings()}
+		formula := i >= len(source.GetQueries())
+		if formula {
+			row.Spec, err = toMap(source.GetFormulas()[i-len(source.GetQueries())])
 		} else {
-			shown++
+			row.Spec, err = toMap(source.GetQueries()[i])
 		}
-		list = append(list, q)
+		if err != nil {
+			return nil, false, err
+		}
+		if q.GetStatus() == "ok" {
+			series := own[q.GetName()]
+			if shown == 1 {
+				series = out.GetSeries()
+			}
+			row.Stats = statsOf(q, series)
+			formulaWithoutValue = formulaWithoutValue || formula && valid && q.GetRows() == 0
+		}
+		list = append(list, row)
 	}
-	lines := chartLines(data)
-	first := true
-	for i := range list {
-		q := &list[i]
-		if q.Status != "ok" {
-			continue
-		}
-		if read.refusal != "" { // they run together, or not at all
-			q.Status, q.Error = "error", read.refusal
-			continue
-		}
-		own := func(l queryLine) bool { return l.query == q.QueryName }
-		if shown == 1 {
-			own = func(queryLine) bool { return true }
-			q.Flags, q.BuilderWarnings = listOf(out.GetFlags()), data.GetWarnings()
-		} else if !perQuery(data) {
-			q.Status, q.Error = "skipped", "The widget turns the data of its queries into rows in which they are not told apart."
-			continue
-		}
-		q.Stats = statsOf(lines, own)
-		if shown > 1 {
-			q.Flags = append(q.Flags, q.Stats.flags()...)
-		}
-		if first && data.GetValue() != nil { // the number is that of what shows first
-			q.ReducedValue = data.GetValue().Value
-		}
-		first = false
-	}
-	return list, nil
-}
-
-// perQuery reports whether data says which query its values are of.
-func perQuery(data *svcv2.WidgetData) bool {
-	return data.GetTimeseries() != nil || data.GetBreakdown() != nil
+	return list, formulaWithoutValue, nil
 }

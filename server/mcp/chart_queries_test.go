@@ -23,11 +23,9 @@ type chartAPI struct {
 	svcv2.DashboardDataServiceClient
 	svcv2.SqlServiceClient
 	widget *svcv2.Widget
-	data   *svcv2.WidgetData
-	read   *svcv2.SearchDashboardWidgetDataRequest
+	// change makes the inspection what the test is about.
+	change func(*svcv2.WidgetInspection)
 	sqlErr error
-	// fails is what the inspection fails with.
-	fails error
 }
 
 func (f *chartAPI) GetDashboard(context.Context, *svcv2.GetDashboardRequest, ...grpc.CallOption) (*svcv2.Dashboard, error) {
@@ -35,9 +33,6 @@ func (f *chartAPI) GetDashboard(context.Context, *svcv2.GetDashboardRequest, ...
 }
 
 func (f *chartAPI) SearchDashboardWidgetInspection(context.Context, *svcv2.SearchDashboardWidgetInspectionRequest, ...grpc.CallOption) (*svcv2.WidgetInspection, error) {
-	if f.fails != nil {
-		return nil, f.fails
-	}
 	out := &svcv2.WidgetInspection{
 		Outcome: "inspected", DashboardId: "dash_x", WidgetId: "w", Visualization: f.widget.GetVisualization(), Verdict: "suspicious", Flags: []string{"ALL_ZEROS"}, Notes: []string{"Every value is 0."},
 		StartTime: timestamppb.New(now().Add(-time.Hour)), EndTime: timestamppb.New(now()), RangeSource: "dashboard", Series: []*svcv2.WidgetSeriesFigures{{Name: "n", Points: 2, Max: num(3)}},
@@ -51,12 +46,10 @@ func (f *chartAPI) SearchDashboardWidgetInspection(context.Context, *svcv2.Searc
 	case "static":
 		out.Outcome = "unsupported"
 	}
+	if f.change != nil {
+		f.change(out)
+	}
 	return out, nil
-}
-
-func (f *chartAPI) SearchDashboardWidgetData(_ context.Context, req *svcv2.SearchDashboardWidgetDataRequest, _ ...grpc.CallOption) (*svcv2.WidgetData, error) {
-	f.read = req
-	return f.data, nil
 }
 
 func (f *chartAPI) RunSql(context.Context, *svcv2.RunSqlRequest, ...grpc.CallOption) (*svcv2.SqlResult, error) {
@@ -101,72 +94,57 @@ func drafts(names ...string) []*svcv2.QueryDraft {
 	return list
 }
 
-func minutes(query string, at []int, values ...float64) *svcv2.QuerySeries {
-	s := &svcv2.QuerySeries{Query: query, Name: query}
-	for i, v := range values {
-		s.Points = append(s.Points, &svcv2.TelemetryPoint{Timestamp: timestamppb.New(now().Add(time.Duration(at[i]) * time.Minute)), Value: v})
-	}
-	return s
-}
-
 func TestChartQueries(t *testing.T) {
+	at := func(m int) *timestamppb.Timestamp { return timestamppb.New(now().Add(time.Duration(m) * time.Minute)) }
 	f := &chartAPI{
 		widget: &svcv2.Widget{Id: "w", Visualization: "chart", Display: &svcv2.WidgetDisplay{Unit: ptr("number")}, DataSource: &svcv2.WidgetDataSource{
-			Kind: "query", ResultShape: ptr("timeseries"), Queries: drafts("A", "B", "C", "D"), Formulas: []*svcv2.QueryFormula{{Name: "F1", Expression: "A / C"}},
+			Kind: "query", ResultShape: ptr("timeseries"), Queries: drafts("A", "B", "C"), Formulas: []*svcv2.QueryFormula{{Name: "F1", Expression: "A / C"}},
 		}},
-		data: &svcv2.WidgetData{Kind: "timeseries", Timeseries: &svcv2.WidgetTimeseries{BucketSeconds: 60, Series: []*svcv2.QuerySeries{
-			minutes("A", []int{0, 1, 2}, 4, -1, 0), minutes("A", []int{1}, 5), minutes("B", []int{0, 1}, 0, 0),
-		}}},
+		change: func(out *svcv2.WidgetInspection) {
+			out.Series = []*svcv2.WidgetSeriesFigures{
+				{Name: "a1", Query: "A", Points: 2, Min: num(-1), Max: num(0), Avg: num(-0.5), Zeros: 1, Negatives: 1, Samples: []*svcv2.WidgetSample{{Bucket: at(0), Value: num(-1)}, {Value: nil}}},
+				{Name: "b1", Query: "B", Points: 1, Min: num(5), Max: num(5), Avg: num(5), Nulls: 1},
+			}
+			out.Queries = []*svcv2.WidgetQueryInspection{
+				{Id: "a", Name: "A", Status: "ok", Rows: 2, SeriesCount: 1, FirstBucket: at(0), LastBucket: at(1), Flags: []string{"NEGATIVE_VALUES"}, ReducedValue: num(7)},
+				{Id: "b", Name: "B", Status: "ok", Rows: 1, SeriesCount: 1, Warnings: []string{"odd"}},
+				{Id: "c", Name: "C", Status: "skipped", Error: ptr("It only feeds formulas.")},
+				{Id: "F1", Name: "F1", Status: "ok", Flags: []string{"EMPTY"}},
+			}
+			out.Reshaped = true
+		},
 	}
-	f.widget.DataSource.Queries[2].Hidden = ptr(true)
-	f.widget.DataSource.Queries[3].Enabled = ptr(false)
 	got, text := inspectChart(t, f, nil)
-	if f.read.GetTimeRange().GetStartTime().AsTime() != now().Add(-time.Hour) || f.read.EmptyRangeFallback == nil || f.read.GetEmptyRangeFallback() {
-		t.Errorf("the data was read with %v, not in the window of the inspection", f.read)
-	}
-	if w := got.Widget; w.Endpoint != "query_timeseries" || *w.DisplayUnit != "number" || !w.HasFormulaWarning || w.HasUnsupportedTransform || got.Series != nil || got.RawSQL != nil {
+	if w := got.Widget; w.Endpoint != "query_timeseries" || *w.DisplayUnit != "number" || !w.HasFormulaWarning || !w.HasUnsupportedTransform || got.Series != nil || got.RawSQL != nil {
 		t.Errorf("%+v %v %v", w, got.Series, got.RawSQL)
 	}
-	if got.DataSource["kind"] != "query" || len(got.Queries) != 5 {
+	if got.DataSource["kind"] != "query" || len(got.Queries) != 4 {
 		t.Fatalf("%v %+v", got.DataSource, got.Queries)
 	}
-	a := got.Queries[0]
-	bucket := func(m int) string { return clock(now().Add(time.Duration(m) * time.Minute)) }
-	want := chartStats{RowCount: 3, SeriesCount: 2, FirstBucket: bucket(0), LastBucket: bucket(2), SeriesStats: []chartLine{
-		{Name: "A", Min: num(-1), Max: num(4), Avg: num(1), ValidCount: 3, ZeroCount: 1, NegativeCount: 1, Samples: []chartSample{{bucket(0), num(4)}, {bucket(1), num(-1)}, {bucket(2), num(0)}}},
-		{Name: "A", Min: num(5), Max: num(5), Avg: num(5), ValidCount: 1, NullCount: 2, Samples: []chartSample{{bucket(1), num(5)}}},
+	a, b, c, formula := got.Queries[0], got.Queries[1], got.Queries[2], got.Queries[3]
+	want := chartStats{RowCount: 2, SeriesCount: 1, FirstBucket: clock(now()), LastBucket: clock(now().Add(time.Minute)), SeriesStats: []chartLine{
+		{Name: "a1", Min: num(-1), Max: num(0), Avg: num(-0.5), ValidCount: 2, ZeroCount: 1, NegativeCount: 1, Samples: []chartSample{{clock(now()), num(-1)}, {}}},
 	}}
-	if diff := cmp.Diff(want, *a.Stats); diff != "" || a.QueryID != "a" || a.Status != "ok" || a.Spec["aggregation"] != "count" || len(a.Flags) > 0 {
+	if diff := cmp.Diff(want, *a.Stats); diff != "" || a.QueryID != "a" || a.Status != "ok" || a.Spec["aggregation"] != "count" || *a.ReducedValue != 7 || !slices.Equal(a.Flags, []string{"NEGATIVE_VALUES"}) {
 		t.Errorf("%+v (-want +got):\n%s", a, diff)
 	}
-	statuses, flags := "", [][]string{}
-	for _, q := range got.Queries {
-		statuses += q.QueryName + " " + q.Status + ", "
-		flags = append(flags, q.Flags)
+	if len(b.Stats.SeriesStats) != 1 || b.Stats.SeriesStats[0].NullCount != 1 || !slices.Equal(b.BuilderWarnings, []string{"odd"}) || b.Flags == nil {
+		t.Errorf("%+v", b)
 	}
-	if statuses != "A ok, B ok, C skipped, D skipped, F1 ok, " || !slices.Equal(flags[1], []string{"ALL_ZEROS"}) || !slices.Equal(flags[4], []string{"EMPTY"}) {
-		t.Errorf("%s %q", statuses, flags)
+	if c.Status != "skipped" || c.Stats != nil || formula.Spec["expression"] != "A / C" || !slices.Equal(formula.Flags, []string{"EMPTY"}) {
+		t.Errorf("%+v %+v", c, formula)
 	}
-	for _, part := range []string{"### Queries", "skipped It is switched off.", "| n | 2 |"} {
+	for _, part := range []string{"### Queries", "skipped It only feeds formulas.", "| a1 | 2 |"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the text has no %q:\n%s", part, text)
 		}
 	}
-}
-
-func TestChartOfOneNumber(t *testing.T) {
-	f := &chartAPI{
-		widget: &svcv2.Widget{Id: "w", Visualization: "stat", DataSource: &svcv2.WidgetDataSource{Kind: "query", ResultShape: ptr("breakdown"), Queries: drafts("A"), Transform: &svcv2.DataTransform{ReduceToValue: &svcv2.ReduceToValue{Field: "value"}}}},
-		data:   &svcv2.WidgetData{Kind: "value", Value: &svcv2.WidgetValue{Value: num(7)}, Warnings: []string{"odd"}},
+	// What shows alone has every series, those that name no query too.
+	f.change = func(out *svcv2.WidgetInspection) {
+		out.Queries = []*svcv2.WidgetQueryInspection{{Id: "a", Name: "A", Status: "ok", Rows: 1, SeriesCount: 1}}
 	}
-	got, _ := inspectChart(t, f, nil)
-	q := got.Queries[0]
-	if *q.ReducedValue != 7 || q.Stats.RowCount != 1 || !slices.Equal(q.Flags, []string{"ALL_ZEROS"}) || !slices.Equal(q.BuilderWarnings, []string{"odd"}) || got.Widget.HasUnsupportedTransform {
-		t.Errorf("%+v %+v", q, got.Widget)
-	}
-	f.widget.DataSource.Queries, f.widget.DataSource.Transform = drafts("A", "B"), &svcv2.DataTransform{ComputeRatio: &svcv2.ComputeRatio{}}
-	if got, _ = inspectChart(t, f, nil); !got.Widget.HasUnsupportedTransform || got.Queries[1].Status != "skipped" || got.Queries[1].Stats != nil || got.Queries[1].Error == "" {
-		t.Errorf("of a number it is said which of two queries gave it: %+v", got.Queries[1])
+	if got, _ = inspectChart(t, f, nil); len(got.Queries[0].Stats.SeriesStats) != 1 || got.Widget.HasFormulaWarning {
+		t.Errorf("%+v", got.Queries[0])
 	}
 }
 
@@ -191,29 +169,20 @@ func TestChartOfAStatement(t *testing.T) {
 }
 
 func TestChartWhoseQueryIsRefused(t *testing.T) {
-	f := &chartAPI{
-		fails: apierr.New(apierr.QueryEngineValidation, "`aggregation` must be one of count, rate."),
-		widget: &svcv2.Widget{
-			Id: "w", Visualization: "chart", DataSource: &svcv2.WidgetDataSource{Kind: "query", Queries: drafts("A", "B")},
-			TimeRange: &svcv2.TimeRange{Type: "relative", Value: ptr("2d")},
-		},
-	}
-	f.widget.DataSource.Queries[1].Hidden = ptr(true)
+	why := "`aggregation` must be one of count, rate."
+	f := &chartAPI{widget: &svcv2.Widget{Id: "w", Visualization: "chart", DataSource: &svcv2.WidgetDataSource{Kind: "query", Queries: drafts("A")}}, change: func(out *svcv2.WidgetInspection) {
+		out.Verdict, out.Flags, out.Notes, out.Series, out.Refusal = "broken", nil, []string{why}, nil, &why
+		if out.GetOutcome() == "inspected" {
+			out.Queries = []*svcv2.WidgetQueryInspection{{Id: "a", Name: "A", Status: "error", Error: &why}}
+		}
+	}}
 	got, text := inspectChart(t, f, nil)
-	if got.Verdict != "broken" || got.Queries[0].Status != "error" || got.Queries[0].Error == "" || got.Queries[1].Status != "skipped" || !strings.Contains(text, "must be one of count") {
+	if got.Verdict != "broken" || got.Queries[0].Status != "error" || got.Queries[0].Error != why || got.Queries[0].Stats != nil || !strings.Contains(text, "must be one of count") {
 		t.Errorf("%+v\n%s", got, text)
 	}
-	if want := (chartRange{clock(now().Add(-48 * time.Hour)), clock(now()), "widget"}); got.TimeRange != want {
-		t.Errorf("the window is %+v, want %+v", got.TimeRange, want)
-	}
-	f.widget.TimeRange, f.widget.DataSource = nil, &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: ptr("SELECT 1")}
-	if got, _ = inspectChart(t, f, nil); got.Outcome != "raw_sql" || got.RawSQL.Status != "error" || got.RawSQL.SQL != "SELECT 1" || got.TimeRange.Source != "dashboard" {
+	f.widget.DataSource = &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: ptr("SELECT 1")}
+	if got, _ = inspectChart(t, f, nil); got.Outcome != "raw_sql" || got.RawSQL.Status != "error" || got.RawSQL.Error != why || got.RawSQL.SQL != "SELECT 1" || got.RawSQL.Rows == nil {
 		t.Errorf("%+v", got)
-	}
-	for _, tag := range []apierr.Tag{apierr.QueryEngineTimeout, apierr.DashboardWidgetNotFound} {
-		if why := widgetFault(apierr.New(tag, "Not the widget's fault.")); why != "" {
-			t.Errorf("%v is told as %q", tag, why)
-		}
 	}
 }
 

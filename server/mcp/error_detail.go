@@ -75,7 +75,7 @@ func newErrorDetail(s *Server) (*tool, error) {
 			res := toErrorDetail(a, out)
 			res.Anchored = anchored
 			var text page
-			if err := s.completeError(ctx, a, out, &res, &text); err != nil {
+			if err := s.completeError(ctx, out, &res, &text); err != nil {
 				return nil, err
 			}
 			errorText(a, out, &res, &text)
@@ -95,8 +95,9 @@ func toErrorDetail(a *arguments, out *svcv2.ErrorEventDetail) errorDetailResult 
 		Error: errorIdentity{Label: clip(out.GetErrorLabel(), 300), ExceptionType: clip(out.GetExceptionType(), 300), Message: clip(out.GetSampleMessage(), 2000), TopFrame: clip(out.GetTopFrame(), 500)},
 		Summary: errorSummary{
 			TimeRange: w, Occurrences: out.GetCount(), AffectedTraces: out.GetAffectedTracesCount(), FirstSeen: clock(out.GetFirstSeen().AsTime()), LastSeen: clock(out.GetLastSeen().AsTime()),
-			Services: listOf(out.GetServices()), ServiceCount: int(out.GetAffectedServicesCount()),
+			Services: listOf(out.GetServices()), ServiceCount: int(out.GetAffectedServicesCount()), NoExceptionCount: out.GetNoExceptionCount(),
 		},
+		Related:  toRelated(out.GetRelatedErrors()),
 		Versions: []nameCount{}, Environments: []nameCount{}, Traces: []errorTrace{},
 	}
 	// The latest occurrence speaks for the others, in messages as well.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -21,9 +20,7 @@ type errorAPI struct {
 	svcv2.ErrorEventsServiceClient
 	svcv2.TracesServiceClient
 	svcv2.LogsServiceClient
-	svcv2.SqlServiceClient
 	asked  *svcv2.GetErrorEventRequest
-	sql    string
 	refuse bool
 }
 
@@ -36,15 +33,8 @@ func (f *errorAPI) GetErrorEvent(_ context.Context, req *svcv2.GetErrorEventRequ
 	return &svcv2.ErrorEventDetail{
 		FingerprintHash: "77", ErrorLabel: "CardDeclined", Count: 9, AffectedTracesCount: 2, Services: []string{"payments"}, AffectedServicesCount: 1, FirstSeen: at, LastSeen: at,
 		StartTime: timestamppb.New(now().Add(-24 * time.Hour)), EndTime: at, SampleTraces: []*svcv2.ErrorEventSample{sample("ab"), sample("cd")},
+		NoExceptionCount: 4, RelatedErrors: []*svcv2.RelatedError{{FingerprintHash: "88", ErrorLabel: "Timeout", ServiceName: "web", TracesCount: 2}},
 	}, nil
-}
-
-func (f *errorAPI) SearchErrorEvents(_ context.Context, req *svcv2.SearchErrorEventsRequest, _ ...grpc.CallOption) (*svcv2.SearchErrorEventsResponse, error) {
-	n := 4.0
-	if !cmp.Equal(req.GetFilters().GetFingerprintHashes(), []string{"77"}) {
-		n = -1
-	}
-	return &svcv2.SearchErrorEventsResponse{Totals: &svcv2.ErrorEventTotals{NoExceptionCount: n}}, nil
 }
 
 func (f *errorAPI) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest, _ ...grpc.CallOption) (*svcv2.SearchTracesResponse, error) {
@@ -66,22 +56,16 @@ func (f *errorAPI) GetSpan(_ context.Context, req *svcv2.GetSpanRequest, _ ...gr
 }
 
 func (f *errorAPI) SearchLogs(context.Context, *svcv2.SearchLogsRequest, ...grpc.CallOption) (*svcv2.SearchLogsResponse, error) {
-	return &svcv2.SearchLogsResponse{Data: []*svcv2.Log{{Timestamp: timestamppb.New(now()), SeverityText: "ERROR", ServiceName: "payments", Body: "it was declined"}}}, nil
-}
-
-func (f *errorAPI) RunSql(_ context.Context, req *svcv2.RunSqlRequest, _ ...grpc.CallOption) (*svcv2.SqlResult, error) {
-	f.sql = req.GetSql()
 	if f.refuse {
 		return nil, apierr.New(apierr.WarehouseQuotaExceeded, "Too much at once.")
 	}
-	row, err := structpb.NewList([]any{"88", "Timeout", "web", 2})
-	return &svcv2.SqlResult{Rows: []*structpb.ListValue{row}}, err
+	return &svcv2.SearchLogsResponse{Data: []*svcv2.Log{{Timestamp: timestamppb.New(now()), SeverityText: "ERROR", ServiceName: "payments", Body: "it was declined"}}}, nil
 }
 
 // detail calls error_detail as somebody with the scopes; nil for all.
 func detail(t *testing.T, f *errorAPI, scopes []string, args string) (errorDetailResult, string) {
 	t.Helper()
-	tool, err := newErrorDetail(&Server{clients: clients{errors: f, traces: f, logs: f, sql: f}})
+	tool, err := newErrorDetail(&Server{clients: clients{errors: f, traces: f, logs: f}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,11 +111,6 @@ func TestErrorDetail(t *testing.T) {
 	if diff := cmp.Diff([]relatedError{{"88", "Timeout", "web", 2}}, got.Related); diff != "" {
 		t.Errorf("related (-want +got):\n%s", diff)
 	}
-	for _, part := range []string{"$__orgFilter", "'" + strings.Repeat("ab", 16) + "', '" + strings.Repeat("cd", 16) + "'", "!= '77'"} {
-		if !strings.Contains(f.sql, part) {
-			t.Errorf("the statement has no %s: %s", part, f.sql)
-		}
-	}
 	for _, part := range []string{"POST /pay", "payments: charge", "4 of them without an exception", "Other errors in these traces", "it was declined", `"fingerprint":"88"`} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the text has no %q:\n%s", part, text)
@@ -142,15 +121,15 @@ func TestErrorDetail(t *testing.T) {
 func TestErrorDetailWithoutScopes(t *testing.T) {
 	f := &errorAPI{refuse: true}
 	got, text := detail(t, f, []string{"error_events:read"}, `{"fingerprint":"77","start_time":"now-1h"}`)
-	if got.Anchored || f.sql != "" || got.Related != nil || got.Traces[0].DurationMs != nil || got.Traces[0].ErrorSpan.Name != "charge" || len(got.Traces[0].Logs) != 0 {
+	if got.Anchored || got.Traces[0].DurationMs != nil || got.Traces[0].ErrorSpan.Name != "charge" || len(got.Traces[0].Logs) != 0 {
 		t.Errorf("%+v", got)
 	}
-	for _, scope := range []string{"traces:read", "logs:read", "sql:read"} {
+	for _, scope := range []string{"traces:read", "logs:read"} {
 		if !strings.Contains(text, scope) {
 			t.Errorf("nothing says that %s lacks:\n%s", scope, text)
 		}
 	}
-	if got, text = detail(t, f, nil, `{"fingerprint":"77"}`); got.Related != nil || !strings.Contains(text, "Too much at once.") || got.Traces[0].RootSpanName == "" {
+	if got, text = detail(t, f, nil, `{"fingerprint":"77"}`); len(got.Traces[0].Logs) != 0 || !strings.Contains(text, "Too much at once.") || got.Traces[0].RootSpanName == "" {
 		t.Errorf("a part that fails takes others with it, or is not told: %+v\n%s", got, text)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -51,12 +50,11 @@ type relatedError struct {
 const (
 	tracesWithLogs = 3
 	logsOfTrace    = 5
-	maxRelated     = 10
 )
 
-// completeError adds what other methods know: how many occurrences have no exception, and of the traces their root, their failed span, their
-// logs and the other errors in them. Each of the latter needs a scope of its own; what is left out for the lack of one is in a note.
-func (s *Server) completeError(ctx context.Context, a *arguments, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *page) error {
+// completeError adds what other methods know of the traces: their root, their failed span and their logs. Each needs a scope of its own; what is left out for the
+// lack of one is in a note.
+func (s *Server) completeError(ctx context.Context, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *page) error {
 	samples := out.GetSampleTraces()
 	res.Traces = make([]errorTrace, len(samples))
 	for i, t := range samples {
@@ -68,7 +66,7 @@ func (s *Server) completeError(ctx context.Context, a *arguments, out *svcv2.Err
 	p, ok := principal.From(ctx)
 	may := func(family string) bool { return ok && p.Allows(family, false) }
 	// Each part has a note of its own, which no other writes.
-	var notes [3]string
+	var notes [2]string
 	part := func(i int, family, what string, read func() error) func() error {
 		return func() error {
 			if len(samples) == 0 {
@@ -83,37 +81,15 @@ func (s *Server) completeError(ctx context.Context, a *arguments, out *svcv2.Err
 		}
 	}
 	err := parallel(
-		func() (err error) {
-			res.Summary.NoExceptionCount, err = s.withoutException(ctx, a, out)
-			return err
-		},
 		part(0, "traces", "Roots and attributes of the traces are", func() error { return s.addErrorSpans(ctx, samples, res.Traces) }),
+		part(1, "logs", "The logs of the traces are", func() error { return s.addErrorLogs(ctx, samples, res.Traces) }),
 	)
-	if err == nil {
-		err = parallel(
-			part(1, "logs", "The logs of the traces are", func() error { return s.addErrorLogs(ctx, samples, res.Traces) }),
-			part(2, "sql", "Other errors in these traces are", func() (err error) {
-				res.Related, err = s.relatedErrors(ctx, out)
-				return err
-			}),
-		)
-	}
 	for _, n := range notes {
 		if n != "" {
 			text.notes = append(text.notes, n)
 		}
 	}
 	return err
-}
-
-// withoutException counts the occurrences that are a span's status alone.
-func (s *Server) withoutException(ctx context.Context, a *arguments, out *svcv2.ErrorEventDetail) (float64, error) {
-	one := int32(1)
-	found, err := s.clients.errors.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{
-		StartTime: out.GetStartTime(), EndTime: out.GetEndTime(), Limit: &one,
-		Filters: &svcv2.ErrorEventFilters{ServiceName: a.text("service"), DeploymentEnvironment: a.text("environment"), FingerprintHashes: []string{out.GetFingerprintHash()}},
-	})
-	return found.GetTotals().GetNoExceptionCount(), err
 }
 
 // began is about when the span of an occurrence began: its exception lies between start and end.
@@ -221,46 +197,13 @@ func (s *Server) addErrorLogs(ctx context.Context, samples []*svcv2.ErrorEventSa
 	return parallel(reads...)
 }
 
-// relatedErrors are the other errors in the traces, those of most traces first. No method counts errors by trace, so that the statement is one
-// that a caller of run_sql could send, with the same guard.
-func (s *Server) relatedErrors(ctx context.Context, out *svcv2.ErrorEventDetail) ([]relatedError, error) {
-	var ids []string
-	var first, last time.Time
-	for _, t := range out.GetSampleTraces() {
-		if !traceIDForm.MatchString(t.GetTraceId()) {
-			continue
-		}
-		ids = append(ids, "'"+t.GetTraceId()+"'")
-		if at := began(t); first.IsZero() || at.Before(first) {
-			first = at
-		}
-		if at := t.GetTimestamp().AsTime(); at.After(last) {
-			last = at
-		}
+// toRelated are the other errors in the traces.
+func toRelated(list []*svcv2.RelatedError) []relatedError {
+	var rows []relatedError
+	for _, r := range list {
+		rows = append(rows, relatedError{r.GetFingerprintHash(), clip(r.GetErrorLabel(), 300), r.GetServiceName(), int(r.GetTracesCount())})
 	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	most := int32(maxRelated)
-	found, err := s.clients.sql.RunSql(ctx, &svcv2.RunSqlRequest{
-		StartTime: timestamppb.New(first.Add(-traceReach)), EndTime: timestamppb.New(last.Add(traceReach)), MaxRows: &most,
-		Sql: fmt.Sprintf(`SELECT toString(FingerprintHash) AS Fingerprint, any(ErrorLabel) AS Label, any(ServiceName) AS Service, toUInt32(uniqExact(TraceId)) AS Traces
-FROM error_events
-WHERE $__orgFilter AND $__timeFilter(Timestamp) AND TraceId IN (%s) AND toString(FingerprintHash) != '%s'
-GROUP BY FingerprintHash
-ORDER BY Traces DESC, Fingerprint
-LIMIT %d`, strings.Join(ids, ", "), out.GetFingerprintHash(), maxRelated),
-	})
-	if err != nil {
-		return nil, err
-	}
-	var list []relatedError
-	for _, row := range found.GetRows() {
-		if v := row.GetValues(); len(v) == 4 {
-			list = append(list, relatedError{v[0].GetStringValue(), clip(v[1].GetStringValue(), 300), v[2].GetStringValue(), int(v[3].GetNumberValue())})
-		}
-	}
-	return list, nil
+	return rows
 }
 
 func errorTraceTable(traces []errorTrace) block {

@@ -72,13 +72,9 @@ func newInspectChartData(s *Server) (*tool, error) {
 			}
 			var out *svcv2.WidgetInspection
 			var board *svcv2.Dashboard
-			var refusal string
 			err := parallel(
 				func() (err error) {
 					out, err = s.clients.dashboardData.SearchDashboardWidgetInspection(ctx, req)
-					if refusal = widgetFault(err); refusal != "" {
-						return nil
-					}
 					return err
 				},
 				func() (err error) {
@@ -93,34 +89,32 @@ func newInspectChartData(s *Server) (*tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			if refusal != "" {
-				return brokenChart(req, board, board.GetWidgets()[i], refusal, a.now)
-			}
-			read, err := s.readChart(ctx, out, board.GetWidgets()[i])
+			sql, err := s.readStatement(ctx, out, board.GetWidgets()[i])
 			if err != nil {
 				return nil, err
 			}
-			return chartAnswer(out, board.GetWidgets()[i], read)
+			return chartAnswer(out, board.GetWidgets()[i], sql)
 		},
 	})
 }
 
-func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, read chartRead) (*answer, error) {
+func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*answer, error) {
 	res := chartResult{
 		Outcome: out.GetOutcome(), DashboardID: out.GetDashboardId(), DashboardName: out.GetDashboardName(),
 		TimeRange: chartRange{clock(out.GetStartTime().AsTime()), clock(out.GetEndTime().AsTime()), out.GetRangeSource()}, Verdict: out.GetVerdict(), Flags: listOf(out.GetFlags()), Notes: listOf(out.GetNotes()),
-		RawSQL: read.sql,
+		RawSQL: sql,
 	}
 	var err error
 	if res.DataSource, err = toMap(x.GetDataSource()); err != nil {
 		return nil, err
 	}
-	if res.Queries, err = chartQueries(out, x, read); err != nil {
+	var withoutValue bool
+	if res.Queries, withoutValue, err = chartQueries(out, x.GetDataSource()); err != nil {
 		return nil, err
 	}
 	res.Widget = chartWidget{
 		ID: out.GetWidgetId(), Title: out.Title, Visualization: out.GetVisualization(), Endpoint: endpointOf(x.GetDataSource()), DisplayUnit: out.Unit,
-		HasFormulaWarning: formulaWithoutValue(x.GetDataSource(), read.data), HasUnsupportedTransform: reshaped(x.GetDataSource(), read.data),
+		HasFormulaWarning: withoutValue, HasUnsupportedTransform: out.GetReshaped(),
 	}
 	var cells, queries [][]string
 	figure := func(v *float64) string {

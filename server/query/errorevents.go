@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -38,20 +39,20 @@ func errorConditions(b *builder, w Window, f ErrorFilters) conditions {
 
 // ErrorGroupRow is a row of ErrorGroups.
 type ErrorGroupRow struct {
-	Fingerprint   uint64    `ch:"FingerprintHash"`
-	Label         string    `ch:"Label"`
-	Type          string    `ch:"Type"`
-	Message       string    `ch:"Message"`
-	Frame         string    `ch:"Frame"`
-	Count         uint64    `ch:"Occurrences"`
-	Estimated     float64   `ch:"Estimated"`
-	Services      []string  `ch:"Services"`
-	ServiceCount  uint64    `ch:"ServiceCount"`
-	Traces        uint64    `ch:"Traces"`
-	Environments  []string  `ch:"Environments"`
-	First         time.Time `ch:"First"`
-	Last          time.Time `ch:"Last"`
-	WithException bool      `ch:"WithException"`
+	Fingerprint  uint64    `ch:"FingerprintHash"`
+	Label        string    `ch:"Label"`
+	Type         string    `ch:"Type"`
+	Message      string    `ch:"Message"`
+	Frame        string    `ch:"Frame"`
+	Count        uint64    `ch:"Occurrences"`
+	Estimated    float64   `ch:"Estimated"`
+	Services     []string  `ch:"Services"`
+	ServiceCount uint64    `ch:"ServiceCount"`
+	Traces       uint64    `ch:"Traces"`
+	Environments []string  `ch:"Environments"`
+	First        time.Time `ch:"First"`
+	Last         time.Time `ch:"Last"`
+	NoException  uint64    `ch:"NoException"`
 }
 
 // ErrorGroups gives ErrorGroupRow rows in the named order, highest first: count, last_seen or first_seen.
@@ -76,7 +77,7 @@ func ErrorGroups(w Window, f ErrorFilters, order string, offset, limit int) Stat
     arraySort(groupUniqArrayIf(20)(Environment, Environment != '')) AS Environments,
     min(Timestamp) AS First,
     max(Timestamp) AS Last,
-    max(HasException) AS WithException
+    countIf(NOT HasException) AS NoException
 FROM error_events
 WHERE %s
 GROUP BY FingerprintHash
@@ -188,18 +189,51 @@ type ErrorSampleRow struct {
 	DurationNano uint64    `ch:"DurationNano"`
 }
 
-// ErrorStack gives an ErrorStackRow with the stack of one error, while its span is kept. Service and time find it by the key.
-func ErrorStack(e ErrorSampleRow) Statement {
+// ErrorsInTraces gives ErrorInTracesRow rows, those of most traces first: the errors in these traces without those of one group.
+func ErrorsInTraces(w Window, traceIDs []string, except uint64, limit int) Statement {
 	b := &builder{}
-	c := where().with("ServiceName = "+b.bind("service_name", "String", e.ServiceName), "Timestamp = "+b.time("at", e.Timestamp),
-		"TraceId = "+b.bind("trace_id", "String", e.TraceID), "SpanId = "+b.bind("span_id", "String", e.SpanID))
+	c := errorConditions(b, w, ErrorFilters{})
+	c.add("TraceId IN %s", b.bind("trace_ids", "Array(String)", traceIDs))
+	c.add("FingerprintHash != %s", b.bind("fingerprint", "UInt64", except))
+	return Statement{SQL: fmt.Sprintf(`SELECT
+    FingerprintHash,
+    argMax(ErrorLabel, Timestamp) AS Label,
+    argMax(ServiceName, Timestamp) AS Service,
+    uniqExact(TraceId) AS Traces
+FROM error_events
+WHERE %s
+GROUP BY FingerprintHash
+ORDER BY Traces DESC, FingerprintHash
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+}
+
+// ErrorInTracesRow is a row of ErrorsInTraces.
+type ErrorInTracesRow struct {
+	Fingerprint uint64 `ch:"FingerprintHash"`
+	Label       string `ch:"Label"`
+	Service     string `ch:"Service"`
+	Traces      uint64 `ch:"Traces"`
+}
+
+// ErrorStacks gives ErrorStackRow rows, at most one: the stack of the latest of these errors that has one, while its span is kept. Services and times find them
+// by the key.
+func ErrorStacks(errors []ErrorSampleRow) Statement {
+	b := &builder{}
+	var services, times, traces, spans []string
+	for i, e := range errors {
+		services, traces, spans = append(services, e.ServiceName), append(traces, e.TraceID), append(spans, e.SpanID)
+		times = append(times, b.time(fmt.Sprintf("at_%d", i), e.Timestamp))
+	}
+	c := where().with("ServiceName IN "+b.bind("service_names", "Array(String)", services), "Timestamp IN ("+strings.Join(times, ", ")+")",
+		"TraceId IN "+b.bind("trace_ids", "Array(String)", traces), "SpanId IN "+b.bind("span_ids", "Array(String)", spans), "Stack != ''")
 	return Statement{SQL: fmt.Sprintf(`SELECT EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack
 FROM spans
 WHERE %s
+ORDER BY Timestamp DESC
 LIMIT 1`, c.join(4)), Args: b.args}
 }
 
-// ErrorStackRow is the row of ErrorStack.
+// ErrorStackRow is the row of ErrorStacks.
 type ErrorStackRow struct {
 	Stack string `ch:"Stack"`
 }

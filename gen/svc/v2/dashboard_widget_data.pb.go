@@ -881,7 +881,13 @@ type WidgetInspection struct {
 	// Figures of each series or column.
 	Series []*WidgetSeriesFigures `protobuf:"bytes,15,rep,name=series" json:"series,omitempty"`
 	// Of a statement: its text.
-	RawSql        *string `protobuf:"bytes,16,opt,name=raw_sql,json=rawSql" json:"raw_sql,omitempty"`
+	RawSql *string `protobuf:"bytes,16,opt,name=raw_sql,json=rawSql" json:"raw_sql,omitempty"`
+	// What each query and formula of the query builder gave, in their order; none for other data sources.
+	Queries []*WidgetQueryInspection `protobuf:"bytes,17,rep,name=queries" json:"queries,omitempty"`
+	// Why the queries or the statement were refused: nothing was read then, and the verdict is `broken`.
+	Refusal *string `protobuf:"bytes,18,opt,name=refusal" json:"refusal,omitempty"`
+	// True when transforms make rows of the data in which its queries are not told apart.
+	Reshaped      bool `protobuf:"varint,19,opt,name=reshaped" json:"reshaped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1028,6 +1034,163 @@ func (x *WidgetInspection) GetRawSql() string {
 	return ""
 }
 
+func (x *WidgetInspection) GetQueries() []*WidgetQueryInspection {
+	if x != nil {
+		return x.Queries
+	}
+	return nil
+}
+
+func (x *WidgetInspection) GetRefusal() string {
+	if x != nil && x.Refusal != nil {
+		return *x.Refusal
+	}
+	return ""
+}
+
+func (x *WidgetInspection) GetReshaped() bool {
+	if x != nil {
+		return x.Reshaped
+	}
+	return false
+}
+
+// What a query or formula of a widget gave. `series` of the inspection has its figures, by `query`.
+type WidgetQueryInspection struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the query; the name of a formula.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Name, by which formulas call it.
+	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
+	// `skipped` for what is switched off or hidden, and for what cannot be told from other queries; `error` when it was refused.
+	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
+	// Why it was skipped or refused.
+	Error *string `protobuf:"bytes,4,opt,name=error" json:"error,omitempty"`
+	// Buckets or rows in which it has a value.
+	Rows uint32 `protobuf:"varint,5,opt,name=rows" json:"rows,omitempty"`
+	// Series or columns.
+	SeriesCount uint32 `protobuf:"varint,6,opt,name=series_count,json=seriesCount" json:"series_count,omitempty"`
+	// Time of its first value; null for what has no times.
+	FirstBucket *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=first_bucket,json=firstBucket" json:"first_bucket,omitempty"`
+	// Time of its last value; null for what has no times.
+	LastBucket *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_bucket,json=lastBucket" json:"last_bucket,omitempty"`
+	// The number that the widget shows, when it is that of this query.
+	ReducedValue *float64 `protobuf:"fixed64,9,opt,name=reduced_value,json=reducedValue" json:"reduced_value,omitempty"`
+	// What was found in its data alone, as `flags` of the inspection.
+	Flags []string `protobuf:"bytes,10,rep,name=flags" json:"flags,omitempty"`
+	// Warnings about this query.
+	Warnings      []string `protobuf:"bytes,11,rep,name=warnings" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WidgetQueryInspection) Reset() {
+	*x = WidgetQueryInspection{}
+	mi := &file_svc_v2_dashboard_widget_data_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WidgetQueryInspection) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WidgetQueryInspection) ProtoMessage() {}
+
+func (x *WidgetQueryInspection) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_dashboard_widget_data_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WidgetQueryInspection.ProtoReflect.Descriptor instead.
+func (*WidgetQueryInspection) Descriptor() ([]byte, []int) {
+	return file_svc_v2_dashboard_widget_data_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *WidgetQueryInspection) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *WidgetQueryInspection) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *WidgetQueryInspection) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *WidgetQueryInspection) GetError() string {
+	if x != nil && x.Error != nil {
+		return *x.Error
+	}
+	return ""
+}
+
+func (x *WidgetQueryInspection) GetRows() uint32 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *WidgetQueryInspection) GetSeriesCount() uint32 {
+	if x != nil {
+		return x.SeriesCount
+	}
+	return 0
+}
+
+func (x *WidgetQueryInspection) GetFirstBucket() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FirstBucket
+	}
+	return nil
+}
+
+func (x *WidgetQueryInspection) GetLastBucket() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastBucket
+	}
+	return nil
+}
+
+func (x *WidgetQueryInspection) GetReducedValue() float64 {
+	if x != nil && x.ReducedValue != nil {
+		return *x.ReducedValue
+	}
+	return 0
+}
+
+func (x *WidgetQueryInspection) GetFlags() []string {
+	if x != nil {
+		return x.Flags
+	}
+	return nil
+}
+
+func (x *WidgetQueryInspection) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 // Figures of a series, or of a column of groups.
 type WidgetSeriesFigures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1040,14 +1203,24 @@ type WidgetSeriesFigures struct {
 	// The largest value; null without one.
 	Max *float64 `protobuf:"fixed64,4,opt,name=max" json:"max,omitempty"`
 	// The mean of the values; null without one.
-	Avg           *float64 `protobuf:"fixed64,5,opt,name=avg" json:"avg,omitempty"`
+	Avg *float64 `protobuf:"fixed64,5,opt,name=avg" json:"avg,omitempty"`
+	// Name of the query or formula that it is of; empty when the data does not say.
+	Query string `protobuf:"bytes,6,opt,name=query" json:"query,omitempty"`
+	// Buckets or rows in which it has no value, though others of the same data have one.
+	Nulls uint32 `protobuf:"varint,7,opt,name=nulls" json:"nulls,omitempty"`
+	// Values that are 0.
+	Zeros uint32 `protobuf:"varint,8,opt,name=zeros" json:"zeros,omitempty"`
+	// Values below 0.
+	Negatives uint32 `protobuf:"varint,9,opt,name=negatives" json:"negatives,omitempty"`
+	// Some of its values: the first, the last and others between.
+	Samples       []*WidgetSample `protobuf:"bytes,10,rep,name=samples" json:"samples,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WidgetSeriesFigures) Reset() {
 	*x = WidgetSeriesFigures{}
-	mi := &file_svc_v2_dashboard_widget_data_proto_msgTypes[13]
+	mi := &file_svc_v2_dashboard_widget_data_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1059,7 +1232,7 @@ func (x *WidgetSeriesFigures) String() string {
 func (*WidgetSeriesFigures) ProtoMessage() {}
 
 func (x *WidgetSeriesFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_dashboard_widget_data_proto_msgTypes[13]
+	mi := &file_svc_v2_dashboard_widget_data_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1072,7 +1245,7 @@ func (x *WidgetSeriesFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WidgetSeriesFigures.ProtoReflect.Descriptor instead.
 func (*WidgetSeriesFigures) Descriptor() ([]byte, []int) {
-	return file_svc_v2_dashboard_widget_data_proto_rawDescGZIP(), []int{13}
+	return file_svc_v2_dashboard_widget_data_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *WidgetSeriesFigures) GetName() string {
@@ -1106,6 +1279,96 @@ func (x *WidgetSeriesFigures) GetMax() float64 {
 func (x *WidgetSeriesFigures) GetAvg() float64 {
 	if x != nil && x.Avg != nil {
 		return *x.Avg
+	}
+	return 0
+}
+
+func (x *WidgetSeriesFigures) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *WidgetSeriesFigures) GetNulls() uint32 {
+	if x != nil {
+		return x.Nulls
+	}
+	return 0
+}
+
+func (x *WidgetSeriesFigures) GetZeros() uint32 {
+	if x != nil {
+		return x.Zeros
+	}
+	return 0
+}
+
+func (x *WidgetSeriesFigures) GetNegatives() uint32 {
+	if x != nil {
+		return x.Negatives
+	}
+	return 0
+}
+
+func (x *WidgetSeriesFigures) GetSamples() []*WidgetSample {
+	if x != nil {
+		return x.Samples
+	}
+	return nil
+}
+
+// A value of a series or column.
+type WidgetSample struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Start of its bucket; null for what has no times.
+	Bucket *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=bucket" json:"bucket,omitempty"`
+	// The value; null for a row without one.
+	Value         *float64 `protobuf:"fixed64,2,opt,name=value" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WidgetSample) Reset() {
+	*x = WidgetSample{}
+	mi := &file_svc_v2_dashboard_widget_data_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WidgetSample) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WidgetSample) ProtoMessage() {}
+
+func (x *WidgetSample) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_dashboard_widget_data_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WidgetSample.ProtoReflect.Descriptor instead.
+func (*WidgetSample) Descriptor() ([]byte, []int) {
+	return file_svc_v2_dashboard_widget_data_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *WidgetSample) GetBucket() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Bucket
+	}
+	return nil
+}
+
+func (x *WidgetSample) GetValue() float64 {
+	if x != nil && x.Value != nil {
+		return *x.Value
 	}
 	return 0
 }
@@ -1175,7 +1438,7 @@ const file_svc_v2_dashboard_widget_data_proto_rawDesc = "" +
 	"\x06p90_ms\x18\x05 \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x05p90Ms\x12<\n" +
 	"\aleavers\x18\x06 \x03(\v2\x1a.svc.v2.ProductEventLeaverB\x06\xfa\xf9\x18\x02(\x01R\aleavers\"?\n" +
 	"\vWidgetPaths\x120\n" +
-	"\x04rows\x18\x01 \x03(\v2\x1c.svc.v2.ProductEventPathLinkR\x04rows\"\x89\b\n" +
+	"\x04rows\x18\x01 \x03(\v2\x1c.svc.v2.ProductEventPathLinkR\x04rows\"\x85\t\n" +
 	"\x10WidgetInspection\x12/\n" +
 	"\x06object\x18\x01 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11widget_inspectionR\x06object\x12?\n" +
 	"\aoutcome\x18\x02 \x01(\tB%\xfa\xf9\x18!\x1a\tinspected\x1a\araw_sql\x1a\vunsupportedR\aoutcome\x12-\n" +
@@ -1197,13 +1460,39 @@ const file_svc_v2_dashboard_widget_data_proto_rawDesc = "" +
 	"\bend_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12N\n" +
 	"\frange_source\x18\x0e \x01(\tB+\xfa\xf9\x18'\x1a\boverride\x1a\x06widget\x1a\tdashboard\x1a\bfallbackR\vrangeSource\x123\n" +
 	"\x06series\x18\x0f \x03(\v2\x1b.svc.v2.WidgetSeriesFiguresR\x06series\x12$\n" +
-	"\araw_sql\x18\x10 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x06rawSql\"\x8c\x01\n" +
+	"\araw_sql\x18\x10 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x06rawSql\x127\n" +
+	"\aqueries\x18\x11 \x03(\v2\x1d.svc.v2.WidgetQueryInspectionR\aqueries\x12%\n" +
+	"\arefusal\x18\x12 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\arefusal\x12\x1a\n" +
+	"\breshaped\x18\x13 \x01(\bR\breshaped\"\xc4\x03\n" +
+	"\x15WidgetQueryInspection\x12\x17\n" +
+	"\x02id\x18\x01 \x01(\tB\a\xfa\xf9\x18\x03\"\x01aR\x02id\x12\x1b\n" +
+	"\x04name\x18\x02 \x01(\tB\a\xfa\xf9\x18\x03\"\x01AR\x04name\x120\n" +
+	"\x06status\x18\x03 \x01(\tB\x18\xfa\xf9\x18\x14\x1a\x02ok\x1a\x05error\x1a\askippedR\x06status\x12!\n" +
+	"\x05error\x18\x04 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x05error\x12\x12\n" +
+	"\x04rows\x18\x05 \x01(\rR\x04rows\x12!\n" +
+	"\fseries_count\x18\x06 \x01(\rR\vseriesCount\x12=\n" +
+	"\ffirst_bucket\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\vfirstBucket\x12;\n" +
+	"\vlast_bucket\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"lastBucket\x12*\n" +
+	"\rreduced_value\x18\t \x01(\x01B\x05\xaa\x01\x02\b\x01R\freducedValue\x12%\n" +
+	"\x05flags\x18\n" +
+	" \x03(\tB\x0f\xfa\xf9\x18\v\"\tALL_ZEROSR\x05flags\x12\x1a\n" +
+	"\bwarnings\x18\v \x03(\tR\bwarnings\"\xa5\x02\n" +
 	"\x13WidgetSeriesFigures\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06points\x18\x02 \x01(\rR\x06points\x12\x17\n" +
 	"\x03min\x18\x03 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x03min\x12\x17\n" +
 	"\x03max\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x03max\x12\x17\n" +
-	"\x03avg\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x03avgB\x97\x01\n" +
+	"\x03avg\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x03avg\x12\x1d\n" +
+	"\x05query\x18\x06 \x01(\tB\a\xfa\xf9\x18\x03\"\x01AR\x05query\x12\x14\n" +
+	"\x05nulls\x18\a \x01(\rR\x05nulls\x12\x14\n" +
+	"\x05zeros\x18\b \x01(\rR\x05zeros\x12\x1c\n" +
+	"\tnegatives\x18\t \x01(\rR\tnegatives\x12.\n" +
+	"\asamples\x18\n" +
+	" \x03(\v2\x14.svc.v2.WidgetSampleR\asamples\"_\n" +
+	"\fWidgetSample\x122\n" +
+	"\x06bucket\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x06bucket\x12\x1b\n" +
+	"\x05value\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05valueB\x97\x01\n" +
 	"\n" +
 	"com.svc.v2B\x18DashboardWidgetDataProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -1219,7 +1508,7 @@ func file_svc_v2_dashboard_widget_data_proto_rawDescGZIP() []byte {
 	return file_svc_v2_dashboard_widget_data_proto_rawDescData
 }
 
-var file_svc_v2_dashboard_widget_data_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_svc_v2_dashboard_widget_data_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_svc_v2_dashboard_widget_data_proto_goTypes = []any{
 	(*WidgetData)(nil),            // 0: svc.v2.WidgetData
 	(*WidgetTimeseries)(nil),      // 1: svc.v2.WidgetTimeseries
@@ -1234,19 +1523,21 @@ var file_svc_v2_dashboard_widget_data_proto_goTypes = []any{
 	(*WidgetFunnelRow)(nil),       // 10: svc.v2.WidgetFunnelRow
 	(*WidgetPaths)(nil),           // 11: svc.v2.WidgetPaths
 	(*WidgetInspection)(nil),      // 12: svc.v2.WidgetInspection
-	(*WidgetSeriesFigures)(nil),   // 13: svc.v2.WidgetSeriesFigures
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
-	(*QuerySeries)(nil),           // 15: svc.v2.QuerySeries
-	(*QueryColumn)(nil),           // 16: svc.v2.QueryColumn
-	(*QueryRow)(nil),              // 17: svc.v2.QueryRow
-	(*SqlResultColumn)(nil),       // 18: svc.v2.SqlResultColumn
-	(*structpb.ListValue)(nil),    // 19: google.protobuf.ListValue
-	(*ProductEventLeaver)(nil),    // 20: svc.v2.ProductEventLeaver
-	(*ProductEventPathLink)(nil),  // 21: svc.v2.ProductEventPathLink
+	(*WidgetQueryInspection)(nil), // 13: svc.v2.WidgetQueryInspection
+	(*WidgetSeriesFigures)(nil),   // 14: svc.v2.WidgetSeriesFigures
+	(*WidgetSample)(nil),          // 15: svc.v2.WidgetSample
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*QuerySeries)(nil),           // 17: svc.v2.QuerySeries
+	(*QueryColumn)(nil),           // 18: svc.v2.QueryColumn
+	(*QueryRow)(nil),              // 19: svc.v2.QueryRow
+	(*SqlResultColumn)(nil),       // 20: svc.v2.SqlResultColumn
+	(*structpb.ListValue)(nil),    // 21: google.protobuf.ListValue
+	(*ProductEventLeaver)(nil),    // 22: svc.v2.ProductEventLeaver
+	(*ProductEventPathLink)(nil),  // 23: svc.v2.ProductEventPathLink
 }
 var file_svc_v2_dashboard_widget_data_proto_depIdxs = []int32{
-	14, // 0: svc.v2.WidgetData.start_time:type_name -> google.protobuf.Timestamp
-	14, // 1: svc.v2.WidgetData.end_time:type_name -> google.protobuf.Timestamp
+	16, // 0: svc.v2.WidgetData.start_time:type_name -> google.protobuf.Timestamp
+	16, // 1: svc.v2.WidgetData.end_time:type_name -> google.protobuf.Timestamp
 	1,  // 2: svc.v2.WidgetData.timeseries:type_name -> svc.v2.WidgetTimeseries
 	2,  // 3: svc.v2.WidgetData.breakdown:type_name -> svc.v2.WidgetBreakdown
 	3,  // 4: svc.v2.WidgetData.table:type_name -> svc.v2.WidgetTable
@@ -1255,24 +1546,29 @@ var file_svc_v2_dashboard_widget_data_proto_depIdxs = []int32{
 	7,  // 7: svc.v2.WidgetData.heatmap:type_name -> svc.v2.WidgetHeatmap
 	9,  // 8: svc.v2.WidgetData.funnel:type_name -> svc.v2.WidgetFunnel
 	11, // 9: svc.v2.WidgetData.paths:type_name -> svc.v2.WidgetPaths
-	15, // 10: svc.v2.WidgetTimeseries.series:type_name -> svc.v2.QuerySeries
-	16, // 11: svc.v2.WidgetBreakdown.columns:type_name -> svc.v2.QueryColumn
-	17, // 12: svc.v2.WidgetBreakdown.rows:type_name -> svc.v2.QueryRow
-	18, // 13: svc.v2.WidgetTable.columns:type_name -> svc.v2.SqlResultColumn
-	19, // 14: svc.v2.WidgetTable.rows:type_name -> google.protobuf.ListValue
+	17, // 10: svc.v2.WidgetTimeseries.series:type_name -> svc.v2.QuerySeries
+	18, // 11: svc.v2.WidgetBreakdown.columns:type_name -> svc.v2.QueryColumn
+	19, // 12: svc.v2.WidgetBreakdown.rows:type_name -> svc.v2.QueryRow
+	20, // 13: svc.v2.WidgetTable.columns:type_name -> svc.v2.SqlResultColumn
+	21, // 14: svc.v2.WidgetTable.rows:type_name -> google.protobuf.ListValue
 	6,  // 15: svc.v2.WidgetHistogram.buckets:type_name -> svc.v2.WidgetHistogramBucket
 	8,  // 16: svc.v2.WidgetHeatmap.cells:type_name -> svc.v2.WidgetHeatmapCell
 	10, // 17: svc.v2.WidgetFunnel.rows:type_name -> svc.v2.WidgetFunnelRow
-	20, // 18: svc.v2.WidgetFunnelRow.leavers:type_name -> svc.v2.ProductEventLeaver
-	21, // 19: svc.v2.WidgetPaths.rows:type_name -> svc.v2.ProductEventPathLink
-	14, // 20: svc.v2.WidgetInspection.start_time:type_name -> google.protobuf.Timestamp
-	14, // 21: svc.v2.WidgetInspection.end_time:type_name -> google.protobuf.Timestamp
-	13, // 22: svc.v2.WidgetInspection.series:type_name -> svc.v2.WidgetSeriesFigures
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	22, // 18: svc.v2.WidgetFunnelRow.leavers:type_name -> svc.v2.ProductEventLeaver
+	23, // 19: svc.v2.WidgetPaths.rows:type_name -> svc.v2.ProductEventPathLink
+	16, // 20: svc.v2.WidgetInspection.start_time:type_name -> google.protobuf.Timestamp
+	16, // 21: svc.v2.WidgetInspection.end_time:type_name -> google.protobuf.Timestamp
+	14, // 22: svc.v2.WidgetInspection.series:type_name -> svc.v2.WidgetSeriesFigures
+	13, // 23: svc.v2.WidgetInspection.queries:type_name -> svc.v2.WidgetQueryInspection
+	16, // 24: svc.v2.WidgetQueryInspection.first_bucket:type_name -> google.protobuf.Timestamp
+	16, // 25: svc.v2.WidgetQueryInspection.last_bucket:type_name -> google.protobuf.Timestamp
+	15, // 26: svc.v2.WidgetSeriesFigures.samples:type_name -> svc.v2.WidgetSample
+	16, // 27: svc.v2.WidgetSample.bucket:type_name -> google.protobuf.Timestamp
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_dashboard_widget_data_proto_init() }
@@ -1289,7 +1585,7 @@ func file_svc_v2_dashboard_widget_data_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_dashboard_widget_data_proto_rawDesc), len(file_svc_v2_dashboard_widget_data_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -698,9 +698,13 @@ type ErrorEventDetail struct {
 	// The latest occurrences, one for each trace.
 	SampleTraces []*ErrorEventSample `protobuf:"bytes,21,rep,name=sample_traces,json=sampleTraces" json:"sample_traces,omitempty"`
 	// Stack of the latest occurrence that has one; null when none has.
-	Stacktrace    *string `protobuf:"bytes,22,opt,name=stacktrace" json:"stacktrace,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Stacktrace *string `protobuf:"bytes,22,opt,name=stacktrace" json:"stacktrace,omitempty"`
+	// Other errors in the sampled traces, those of most traces first; at most 10. They are causes or consequences of this one.
+	RelatedErrors []*RelatedError `protobuf:"bytes,23,rep,name=related_errors,json=relatedErrors" json:"related_errors,omitempty"`
+	// Occurrences without an exception: their span has a status alone.
+	NoExceptionCount float64 `protobuf:"fixed64,24,opt,name=no_exception_count,json=noExceptionCount" json:"no_exception_count,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ErrorEventDetail) Reset() {
@@ -887,6 +891,93 @@ func (x *ErrorEventDetail) GetStacktrace() string {
 	return ""
 }
 
+func (x *ErrorEventDetail) GetRelatedErrors() []*RelatedError {
+	if x != nil {
+		return x.RelatedErrors
+	}
+	return nil
+}
+
+func (x *ErrorEventDetail) GetNoExceptionCount() float64 {
+	if x != nil {
+		return x.NoExceptionCount
+	}
+	return 0
+}
+
+// An error that occurred in the same traces as another.
+type RelatedError struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Fingerprint of the error, a whole number as decimal text.
+	FingerprintHash string `protobuf:"bytes,1,opt,name=fingerprint_hash,json=fingerprintHash" json:"fingerprint_hash,omitempty"`
+	// Short name of the error: the exception type, else what the message begins with.
+	ErrorLabel string `protobuf:"bytes,2,opt,name=error_label,json=errorLabel" json:"error_label,omitempty"`
+	// A service in which it occurred.
+	ServiceName string `protobuf:"bytes,3,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
+	// In how many of the sampled traces it occurred.
+	TracesCount   int32 `protobuf:"varint,4,opt,name=traces_count,json=tracesCount" json:"traces_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RelatedError) Reset() {
+	*x = RelatedError{}
+	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RelatedError) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RelatedError) ProtoMessage() {}
+
+func (x *RelatedError) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RelatedError.ProtoReflect.Descriptor instead.
+func (*RelatedError) Descriptor() ([]byte, []int) {
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RelatedError) GetFingerprintHash() string {
+	if x != nil {
+		return x.FingerprintHash
+	}
+	return ""
+}
+
+func (x *RelatedError) GetErrorLabel() string {
+	if x != nil {
+		return x.ErrorLabel
+	}
+	return ""
+}
+
+func (x *RelatedError) GetServiceName() string {
+	if x != nil {
+		return x.ServiceName
+	}
+	return ""
+}
+
+func (x *RelatedError) GetTracesCount() int32 {
+	if x != nil {
+		return x.TracesCount
+	}
+	return 0
+}
+
 // Occurrences in one bucket.
 type ErrorEventPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -900,7 +991,7 @@ type ErrorEventPoint struct {
 
 func (x *ErrorEventPoint) Reset() {
 	*x = ErrorEventPoint{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	mi := &file_svc_v2_error_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -912,7 +1003,7 @@ func (x *ErrorEventPoint) String() string {
 func (*ErrorEventPoint) ProtoMessage() {}
 
 func (x *ErrorEventPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[7]
+	mi := &file_svc_v2_error_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -925,7 +1016,7 @@ func (x *ErrorEventPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventPoint.ProtoReflect.Descriptor instead.
 func (*ErrorEventPoint) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{7}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ErrorEventPoint) GetBucket() *timestamppb.Timestamp {
@@ -955,7 +1046,7 @@ type ErrorEventCount struct {
 
 func (x *ErrorEventCount) Reset() {
 	*x = ErrorEventCount{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[8]
+	mi := &file_svc_v2_error_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1058,7 @@ func (x *ErrorEventCount) String() string {
 func (*ErrorEventCount) ProtoMessage() {}
 
 func (x *ErrorEventCount) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[8]
+	mi := &file_svc_v2_error_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1071,7 @@ func (x *ErrorEventCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventCount.ProtoReflect.Descriptor instead.
 func (*ErrorEventCount) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ErrorEventCount) GetName() string {
@@ -1020,7 +1111,7 @@ type ErrorEventSample struct {
 
 func (x *ErrorEventSample) Reset() {
 	*x = ErrorEventSample{}
-	mi := &file_svc_v2_error_events_proto_msgTypes[9]
+	mi := &file_svc_v2_error_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1032,7 +1123,7 @@ func (x *ErrorEventSample) String() string {
 func (*ErrorEventSample) ProtoMessage() {}
 
 func (x *ErrorEventSample) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_error_events_proto_msgTypes[9]
+	mi := &file_svc_v2_error_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1045,7 +1136,7 @@ func (x *ErrorEventSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorEventSample.ProtoReflect.Descriptor instead.
 func (*ErrorEventSample) Descriptor() ([]byte, []int) {
-	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{9}
+	return file_svc_v2_error_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ErrorEventSample) GetTraceId() string {
@@ -1163,7 +1254,8 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\fservice_name\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12<\n" +
 	"\x16deployment_environment\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\x127\n" +
 	"\x0ebucket_seconds\x18\x06 \x01(\x05B\x10\xbaH\b\x1a\x06\x18\x80\xa3\x05(<\xaa\x01\x02\b\x01R\rbucketSeconds\x121\n" +
-	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\xde\t\n" +
+	"\fsample_limit\x18\a \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18\x14(\x01\xaa\x01\x02\b\x01R\vsampleLimit\"\xc9\n" +
+	"\n" +
 	"\x10ErrorEventDetail\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\verror_eventR\x06object\x12S\n" +
 	"\x10fingerprint_hash\x18\x02 \x01(\tB(\xfa\xf9\x18$\"\x139223372036854775808B\r^[0-9]{1,20}$R\x0ffingerprintHash\x123\n" +
@@ -1196,7 +1288,16 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\rsample_traces\x18\x15 \x03(\v2\x18.svc.v2.ErrorEventSampleR\fsampleTraces\x12%\n" +
 	"\n" +
 	"stacktrace\x18\x16 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"stacktrace\"c\n" +
+	"stacktrace\x12;\n" +
+	"\x0erelated_errors\x18\x17 \x03(\v2\x14.svc.v2.RelatedErrorR\rrelatedErrors\x12,\n" +
+	"\x12no_exception_count\x18\x18 \x01(\x01R\x10noExceptionCount\"\xe9\x01\n" +
+	"\fRelatedError\x12S\n" +
+	"\x10fingerprint_hash\x18\x01 \x01(\tB(\xfa\xf9\x18$\"\x139223372036854775808B\r^[0-9]{1,20}$R\x0ffingerprintHash\x12.\n" +
+	"\verror_label\x18\x02 \x01(\tB\r\xfa\xf9\x18\t\"\aTimeoutR\n" +
+	"errorLabel\x121\n" +
+	"\fservice_name\x18\x03 \x01(\tB\x0e\xfa\xf9\x18\n" +
+	"\"\bpaymentsR\vserviceName\x12!\n" +
+	"\ftraces_count\x18\x04 \x01(\x05R\vtracesCount\"c\n" +
 	"\x0fErrorEventPoint\x12:\n" +
 	"\x06bucket\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\x06bucket\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x01R\x05count\"M\n" +
@@ -1234,7 +1335,7 @@ func file_svc_v2_error_events_proto_rawDescGZIP() []byte {
 	return file_svc_v2_error_events_proto_rawDescData
 }
 
-var file_svc_v2_error_events_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_svc_v2_error_events_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_svc_v2_error_events_proto_goTypes = []any{
 	(*ErrorEventFilters)(nil),         // 0: svc.v2.ErrorEventFilters
 	(*SearchErrorEventsRequest)(nil),  // 1: svc.v2.SearchErrorEventsRequest
@@ -1243,40 +1344,42 @@ var file_svc_v2_error_events_proto_goTypes = []any{
 	(*ErrorEvent)(nil),                // 4: svc.v2.ErrorEvent
 	(*GetErrorEventRequest)(nil),      // 5: svc.v2.GetErrorEventRequest
 	(*ErrorEventDetail)(nil),          // 6: svc.v2.ErrorEventDetail
-	(*ErrorEventPoint)(nil),           // 7: svc.v2.ErrorEventPoint
-	(*ErrorEventCount)(nil),           // 8: svc.v2.ErrorEventCount
-	(*ErrorEventSample)(nil),          // 9: svc.v2.ErrorEventSample
-	(*timestamppb.Timestamp)(nil),     // 10: google.protobuf.Timestamp
+	(*RelatedError)(nil),              // 7: svc.v2.RelatedError
+	(*ErrorEventPoint)(nil),           // 8: svc.v2.ErrorEventPoint
+	(*ErrorEventCount)(nil),           // 9: svc.v2.ErrorEventCount
+	(*ErrorEventSample)(nil),          // 10: svc.v2.ErrorEventSample
+	(*timestamppb.Timestamp)(nil),     // 11: google.protobuf.Timestamp
 }
 var file_svc_v2_error_events_proto_depIdxs = []int32{
-	10, // 0: svc.v2.SearchErrorEventsRequest.start_time:type_name -> google.protobuf.Timestamp
-	10, // 1: svc.v2.SearchErrorEventsRequest.end_time:type_name -> google.protobuf.Timestamp
+	11, // 0: svc.v2.SearchErrorEventsRequest.start_time:type_name -> google.protobuf.Timestamp
+	11, // 1: svc.v2.SearchErrorEventsRequest.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 2: svc.v2.SearchErrorEventsRequest.filters:type_name -> svc.v2.ErrorEventFilters
 	4,  // 3: svc.v2.SearchErrorEventsResponse.data:type_name -> svc.v2.ErrorEvent
 	3,  // 4: svc.v2.SearchErrorEventsResponse.totals:type_name -> svc.v2.ErrorEventTotals
-	10, // 5: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
-	10, // 6: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
-	10, // 7: svc.v2.GetErrorEventRequest.start_time:type_name -> google.protobuf.Timestamp
-	10, // 8: svc.v2.GetErrorEventRequest.end_time:type_name -> google.protobuf.Timestamp
-	10, // 9: svc.v2.ErrorEventDetail.first_seen:type_name -> google.protobuf.Timestamp
-	10, // 10: svc.v2.ErrorEventDetail.last_seen:type_name -> google.protobuf.Timestamp
-	10, // 11: svc.v2.ErrorEventDetail.start_time:type_name -> google.protobuf.Timestamp
-	10, // 12: svc.v2.ErrorEventDetail.end_time:type_name -> google.protobuf.Timestamp
-	7,  // 13: svc.v2.ErrorEventDetail.timeseries:type_name -> svc.v2.ErrorEventPoint
-	8,  // 14: svc.v2.ErrorEventDetail.environments:type_name -> svc.v2.ErrorEventCount
-	8,  // 15: svc.v2.ErrorEventDetail.versions:type_name -> svc.v2.ErrorEventCount
-	9,  // 16: svc.v2.ErrorEventDetail.sample_traces:type_name -> svc.v2.ErrorEventSample
-	10, // 17: svc.v2.ErrorEventPoint.bucket:type_name -> google.protobuf.Timestamp
-	10, // 18: svc.v2.ErrorEventSample.timestamp:type_name -> google.protobuf.Timestamp
-	1,  // 19: svc.v2.ErrorEventsService.SearchErrorEvents:input_type -> svc.v2.SearchErrorEventsRequest
-	5,  // 20: svc.v2.ErrorEventsService.GetErrorEvent:input_type -> svc.v2.GetErrorEventRequest
-	2,  // 21: svc.v2.ErrorEventsService.SearchErrorEvents:output_type -> svc.v2.SearchErrorEventsResponse
-	6,  // 22: svc.v2.ErrorEventsService.GetErrorEvent:output_type -> svc.v2.ErrorEventDetail
-	21, // [21:23] is the sub-list for method output_type
-	19, // [19:21] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	11, // 5: svc.v2.ErrorEvent.first_seen:type_name -> google.protobuf.Timestamp
+	11, // 6: svc.v2.ErrorEvent.last_seen:type_name -> google.protobuf.Timestamp
+	11, // 7: svc.v2.GetErrorEventRequest.start_time:type_name -> google.protobuf.Timestamp
+	11, // 8: svc.v2.GetErrorEventRequest.end_time:type_name -> google.protobuf.Timestamp
+	11, // 9: svc.v2.ErrorEventDetail.first_seen:type_name -> google.protobuf.Timestamp
+	11, // 10: svc.v2.ErrorEventDetail.last_seen:type_name -> google.protobuf.Timestamp
+	11, // 11: svc.v2.ErrorEventDetail.start_time:type_name -> google.protobuf.Timestamp
+	11, // 12: svc.v2.ErrorEventDetail.end_time:type_name -> google.protobuf.Timestamp
+	8,  // 13: svc.v2.ErrorEventDetail.timeseries:type_name -> svc.v2.ErrorEventPoint
+	9,  // 14: svc.v2.ErrorEventDetail.environments:type_name -> svc.v2.ErrorEventCount
+	9,  // 15: svc.v2.ErrorEventDetail.versions:type_name -> svc.v2.ErrorEventCount
+	10, // 16: svc.v2.ErrorEventDetail.sample_traces:type_name -> svc.v2.ErrorEventSample
+	7,  // 17: svc.v2.ErrorEventDetail.related_errors:type_name -> svc.v2.RelatedError
+	11, // 18: svc.v2.ErrorEventPoint.bucket:type_name -> google.protobuf.Timestamp
+	11, // 19: svc.v2.ErrorEventSample.timestamp:type_name -> google.protobuf.Timestamp
+	1,  // 20: svc.v2.ErrorEventsService.SearchErrorEvents:input_type -> svc.v2.SearchErrorEventsRequest
+	5,  // 21: svc.v2.ErrorEventsService.GetErrorEvent:input_type -> svc.v2.GetErrorEventRequest
+	2,  // 22: svc.v2.ErrorEventsService.SearchErrorEvents:output_type -> svc.v2.SearchErrorEventsResponse
+	6,  // 23: svc.v2.ErrorEventsService.GetErrorEvent:output_type -> svc.v2.ErrorEventDetail
+	22, // [22:24] is the sub-list for method output_type
+	20, // [20:22] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_error_events_proto_init() }
@@ -1290,7 +1393,7 @@ func file_svc_v2_error_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_error_events_proto_rawDesc), len(file_svc_v2_error_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

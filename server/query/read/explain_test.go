@@ -71,7 +71,7 @@ func TestPlans(t *testing.T) {
 		"Apdex of a service, 5 minutes":         query.ServiceApdex(read, time.Second),
 		"calls between services, 5 minutes":     query.ServiceCalls(last, nil),
 		"one group of errors, a day":            query.ErrorGroups(w, query.ErrorFilters{Fingerprints: []uint64{fingerprint}}, "", 0, 1),
-		"stack of an error":                     query.ErrorStack(sample),
+		"stacks of errors":                      query.ErrorStacks([]query.ErrorSampleRow{sample}),
 		"trace facets of a service, 5 minutes":  query.TraceFacets(last, &query.TraceFilters{ServiceName: &service}, query.Rollups{}),
 		"sample of logs, two spans of a second": query.LogSample([]query.Window{{Start: w.Start, End: w.Start.Add(time.Second)}, {Start: w.End.Add(-time.Second), End: w.End}}, query.LogFilters{ServiceName: &service}, 100, 10),
 		"horizon of root spans, the whole day":  query.TraceHorizon(w, 51),

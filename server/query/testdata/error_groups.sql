@@ -12,7 +12,7 @@ SELECT
     arraySort(groupUniqArrayIf(20)(Environment, Environment != '')) AS Environments,
     min(Timestamp) AS First,
     max(Timestamp) AS Last,
-    max(HasException) AS WithException
+    countIf(NOT HasException) AS NoException
 FROM error_events
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

@@ -1,13 +1,18 @@
 package widget
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/query"
 )
 
 // Flags of an inspection.
@@ -49,13 +54,6 @@ const (
 	largest = 1e15
 )
 
-// line is a series, or a column of groups or rows.
-type line struct {
-	name   string
-	values []float64
-	times  []time.Time
-}
-
 type inspection struct {
 	widget *svcv2.Widget
 	data   *svcv2.WidgetData
@@ -72,11 +70,13 @@ func (i *inspection) flag(name, format string, args ...any) {
 	i.notes = append(i.notes, fmt.Sprintf(format, args...))
 }
 
-// Inspect says what is odd about the data of a widget.
-func Inspect(w *svcv2.Widget, data *svcv2.WidgetData) *svcv2.WidgetInspection {
+// about is the inspection of a widget before anything is known of its data.
+func about(w *svcv2.Widget) *svcv2.WidgetInspection {
 	out := &svcv2.WidgetInspection{
-		Object: "widget_inspection", Outcome: "inspected", WidgetId: w.GetId(), Title: w.GetDisplay().Title, Visualization: w.GetVisualization(),
-		Unit: w.GetDisplay().Unit, StartTime: data.GetStartTime(), EndTime: data.GetEndTime(), RangeSource: data.GetRangeSource(), Verdict: Healthy,
+		Object: "widget_inspection", Outcome: "inspected", WidgetId: w.GetId(), Visualization: w.GetVisualization(), Verdict: Healthy,
+	}
+	if d := w.GetDisplay(); d != nil {
+		out.Title, out.Unit = d.Title, d.Unit
 	}
 	switch w.GetDataSource().GetKind() {
 	case kindSQL:
@@ -84,25 +84,25 @@ func Inspect(w *svcv2.Widget, data *svcv2.WidgetData) *svcv2.WidgetInspection {
 	case kindRoute:
 		out.Outcome, out.RawSql = "raw_sql", new(w.GetDataSource().GetParams().GetFields()["sql"].GetStringValue())
 	}
+	return out
+}
+
+// Inspect says what is odd about the data of a widget.
+func Inspect(w *svcv2.Widget, data *svcv2.WidgetData) *svcv2.WidgetInspection {
+	out := about(w)
+	out.StartTime, out.EndTime, out.RangeSource = data.GetStartTime(), data.GetEndTime(), data.GetRangeSource()
 	if data.GetKind() == "none" {
 		out.Outcome = "unsupported"
 		return out
 	}
-	i := &inspection{widget: w, data: data}
-	i.collect()
+	i := &inspection{widget: w, data: data, lines: linesOf(data)}
 	i.judge()
 	out.Flags, out.Notes = i.flags, i.notes
 	for _, l := range i.lines {
-		f := &svcv2.WidgetSeriesFigures{Name: l.name}
-		if n := len(l.values); n > 0 {
-			sum := 0.0
-			for _, v := range l.values {
-				sum += v
-			}
-			f.Points, f.Min, f.Max, f.Avg = uint32(n), new(slices.Min(l.values)), new(slices.Max(l.values)), finite(sum/float64(n))
-		}
-		out.Series = append(out.Series, f)
+		out.Series = append(out.Series, l.figures())
 	}
+	out.Reshaped = reshaped(w.GetDataSource(), data)
+	out.Queries = inspectQueries(w, data, i)
 	broken := []string{flagEmpty, flagNulls, flagBreakdown, flagGrouping, flagMetric, flagUnit}
 	switch {
 	case slices.ContainsFunc(i.flags, func(f string) bool { return slices.Contains(broken, f) }):
@@ -113,59 +113,28 @@ func Inspect(w *svcv2.Widget, data *svcv2.WidgetData) *svcv2.WidgetInspection {
 	return out
 }
 
-// collect takes the values out of whatever shape the data has.
-func (i *inspection) collect() {
-	d := i.data
-	one := func(name string, values []float64) {
-		i.lines = append(i.lines, line{name: name, values: values})
-	}
-	for _, s := range d.GetTimeseries().GetSeries() {
-		l := line{name: s.GetName()}
-		for _, p := range s.GetPoints() {
-			l.values, l.times = append(l.values, p.GetValue()), append(l.times, p.GetTimestamp().AsTime())
+// Refusal is why a widget's own queries or statement are refused; empty for every other failure, which another try or another argument may mend.
+func Refusal(err error) string {
+	for _, tag := range []apierr.Tag{apierr.QueryEngineValidation, apierr.WarehouseInvalidSql, apierr.WarehouseQuery, apierr.TelemetryBreakdownFilterRequired, apierr.TelemetryBucketCountTooLarge} {
+		if e := (*apierr.Error)(nil); errors.As(err, &e) && e.Tag == tag {
+			return e.Message
 		}
-		i.lines = append(i.lines, l)
 	}
-	for at, c := range d.GetBreakdown().GetColumns() {
-		var values []float64
-		for _, row := range d.GetBreakdown().GetRows() {
-			if v := row.GetValues()[at].Value; v != nil {
-				values = append(values, *v)
-			}
+	return ""
+}
+
+// Refused is the inspection of a widget whose queries or statement are refused, as its definition is wrong.
+func Refused(w *svcv2.Widget, window query.Window, source, why string) *svcv2.WidgetInspection {
+	out := about(w)
+	out.StartTime, out.EndTime, out.RangeSource = timestamppb.New(window.Start), timestamppb.New(window.End), source
+	out.Verdict, out.Notes, out.Refusal = Broken, []string{why}, &why
+	for _, q := range shownQueries(w.GetDataSource()) {
+		if q.GetStatus() == "ok" { // they run together, or not at all
+			q.Status, q.Error = "error", &why
 		}
-		one(c.GetName(), values)
+		out.Queries = append(out.Queries, q)
 	}
-	for at, c := range d.GetTable().GetColumns() {
-		if c.GetType() != number {
-			continue
-		}
-		var values []float64
-		for _, row := range d.GetTable().GetRows() {
-			if v := real(row.GetValues()[at].AsInterface()); !math.IsNaN(v) {
-				values = append(values, v)
-			}
-		}
-		one(c.GetName(), values)
-	}
-	if v := d.GetValue(); v != nil && v.Value != nil && d.GetTimeseries() == nil {
-		one("value", []float64{v.GetValue()})
-	}
-	var all []float64
-	for _, b := range d.GetHistogram().GetBuckets() {
-		all = append(all, b.GetCount())
-	}
-	for _, c := range d.GetHeatmap().GetCells() {
-		all = append(all, c.GetValue())
-	}
-	for _, r := range d.GetFunnel().GetRows() {
-		all = append(all, r.GetValue())
-	}
-	for _, r := range d.GetPaths().GetRows() {
-		all = append(all, r.GetCount())
-	}
-	if all != nil {
-		one(d.GetKind(), all)
-	}
+	return out
 }
 
 func (i *inspection) judge() {

@@ -129,7 +129,7 @@ func ofPreview(err error) error {
 	return apierr.New(e.Tag, own(e.Message), apierr.Param(own(e.Param)), apierr.Violations(all...))
 }
 
-// SearchDashboardWidgetInspection judges the data of a widget.
+// SearchDashboardWidgetInspection judges the data of a widget. One whose queries or statement are refused is broken, which is no failure of the call.
 func (s *Data) SearchDashboardWidgetInspection(ctx context.Context, req *svcv2.SearchDashboardWidgetInspectionRequest) (*svcv2.WidgetInspection, error) {
 	org, def, err := s.board(ctx, req.GetId())
 	if err != nil {
@@ -145,10 +145,18 @@ func (s *Data) SearchDashboardWidgetInspection(ctx context.Context, req *svcv2.S
 	data, err := s.resolver.Data(ctx, org, widget.Request{
 		Widget: w, Override: req.GetTimeRange(), Dashboard: def.GetTimeRange(), Variables: def.GetVariables(), Values: req.GetVariableValues(),
 	})
-	if err != nil {
+	var out *svcv2.WidgetInspection
+	if why := widget.Refusal(err); why != "" {
+		window, source, err := widget.Window(req.GetTimeRange(), w.GetTimeRange(), def.GetTimeRange(), time.Now())
+		if err != nil {
+			return nil, err
+		}
+		out = widget.Refused(w, window, source, why)
+	} else if err != nil {
 		return nil, explained(err)
+	} else {
+		out = widget.Inspect(w, data)
 	}
-	out := widget.Inspect(w, data)
 	out.DashboardId, out.DashboardName = req.GetId(), def.GetName()
 	return out, nil
 }

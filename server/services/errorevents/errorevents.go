@@ -12,6 +12,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 )
@@ -25,6 +26,9 @@ const (
 	maxBuckets     = 1500
 	defaultSamples = 5
 	maxSamples     = 20
+	maxRelated     = 10
+	// traceReach is how far around the occurrences the other errors of their traces are looked for.
+	traceReach = time.Hour
 )
 
 // Service implements svcv2connect.ErrorEventsServiceHandler. It is safe for concurrent use.
@@ -125,17 +129,45 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 		return nil, err
 	}
 	res := toDetail(groups[0], window, bucket, points, split, occurrences)
+	if len(occurrences) == 0 {
+		return res, nil
+	}
+	stacks, err := read.All[query.ErrorStackRow](ctx, s.warehouse, org, query.ErrorStacks(occurrences))
+	if err != nil {
+		return nil, err
+	}
+	if len(stacks) > 0 {
+		res.Stacktrace = &stacks[0].Stack
+	}
+	res.RelatedErrors, err = s.related(ctx, org, fingerprint, occurrences)
+	return res, err
+}
+
+// related are the other errors in the traces of these.
+func (s *Service) related(ctx context.Context, org principal.OrgID, fingerprint uint64, occurrences []query.ErrorSampleRow) ([]*svcv2.RelatedError, error) {
+	var ids []string
+	var w query.Window
 	for _, o := range occurrences {
-		stacks, err := read.All[query.ErrorStackRow](ctx, s.warehouse, org, query.ErrorStack(o))
-		if err != nil {
-			return nil, err
+		if o.TraceID != "" {
+			ids = append(ids, o.TraceID)
 		}
-		if len(stacks) > 0 && stacks[0].Stack != "" {
-			res.Stacktrace = &stacks[0].Stack
-			break
+		if w.Start.IsZero() || o.Timestamp.Before(w.Start) {
+			w.Start = o.Timestamp
+		}
+		if o.OccurredAt.After(w.End) {
+			w.End = o.OccurredAt
 		}
 	}
-	return res, nil
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	w.Start, w.End = w.Start.Add(-traceReach), w.End.Add(traceReach)
+	rows, err := read.All[query.ErrorInTracesRow](ctx, s.warehouse, org, query.ErrorsInTraces(w, ids, fingerprint, maxRelated).Over(w))
+	var list []*svcv2.RelatedError
+	for _, r := range rows {
+		list = append(list, &svcv2.RelatedError{FingerprintHash: strconv.FormatUint(r.Fingerprint, 10), ErrorLabel: r.Label, ServiceName: r.Service, TracesCount: int32(r.Traces)})
+	}
+	return list, err
 }
 
 func notFound() error {
@@ -194,7 +226,7 @@ func toDetail(
 		SampleMessage: e.GetSampleMessage(), TopFrame: e.GetTopFrame(), Count: e.GetCount(), EstimatedCount: e.GetEstimatedCount(), Services: e.GetServices(),
 		AffectedServicesCount: e.GetAffectedServicesCount(), AffectedTracesCount: e.GetAffectedTracesCount(),
 		DeploymentEnvironments: e.GetDeploymentEnvironments(), FirstSeen: e.GetFirstSeen(), LastSeen: e.GetLastSeen(),
-		StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End), BucketSeconds: int32(bucket / time.Second),
+		StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End), BucketSeconds: int32(bucket / time.Second), NoExceptionCount: float64(g.NoException),
 	}
 	next, n := 0, int64(bucket/time.Second)
 	for at := w.Start.Unix() / n * n; at <= w.End.Unix(); at += n {

@@ -248,3 +248,38 @@ func TestSearchAndDetail(t *testing.T) {
 		t.Errorf("half a window: %v", err)
 	}
 }
+
+// TestRelatedErrors: the other errors in the traces of a group, and nothing of other traces or organizations.
+func TestRelatedErrors(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_errors_related"
+	at := noon()
+	timeout := func(trace int) failure {
+		return failure{service: "payments", typ: "Timeout", message: "no answer", at: at, trace: trace}
+	}
+	caller := func(trace int) failure {
+		return failure{service: "web", status: "the order failed", at: at.Add(time.Second), trace: trace}
+	}
+	insert(t, w, org, timeout(1), timeout(2), caller(1), caller(2), failure{service: "cart", typ: "Full", at: at, trace: 2}, failure{service: "cart", typ: "Elsewhere", at: at, trace: 3})
+	insert(t, w, "org_errors_stranger", failure{service: "spy", typ: "Stranger", at: at, trace: 1})
+	res, err := service(w).SearchErrorEvents(as(t.Context(), org), &svcv2.SearchErrorEventsRequest{
+		StartTime: timestamppb.New(at.Add(-time.Hour)), EndTime: timestamppb.New(at.Add(time.Hour)), Filters: &svcv2.ErrorEventFilters{ServiceName: ptr("payments")},
+	})
+	if err != nil || len(res.GetData()) != 1 {
+		t.Fatal(res, err)
+	}
+	got, err := service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: res.GetData()[0].GetFingerprintHash()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := got.GetRelatedErrors()
+	if len(list) != 2 || list[0].GetServiceName() != "web" || list[0].GetTracesCount() != 2 || list[1].GetErrorLabel() != "Full" || list[1].GetTracesCount() != 1 || list[1].GetFingerprintHash() == "" {
+		t.Errorf("%v", list)
+	}
+	if got.GetNoExceptionCount() != 0 {
+		t.Errorf("%v occurrences have no exception", got.GetNoExceptionCount())
+	}
+	if got, err = service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: list[0].GetFingerprintHash()}); err != nil || got.GetNoExceptionCount() != 2 {
+		t.Errorf("%v of the caller's, %v", got.GetNoExceptionCount(), err)
+	}
+}
