@@ -49,6 +49,8 @@ type agentCheck struct {
 	Status   string `json:"status"`
 	Headline string `json:"headline"`
 	Action   string `json:"action,omitempty"`
+	// FixArea is where the action is taken: agent, model, tool or instrumentation.
+	FixArea string `json:"fixArea,omitempty"`
 }
 
 type agentFinding struct {

@@ -194,6 +194,7 @@ func transcriptAnswer(a *arguments, w timeRange, s *svcv2.AgentSession) (*answer
 	rows := all[offset:min(offset+limit, len(all))]
 	res.Rows = append(res.Rows, rows...)
 	res.Pagination = newPagination(offset, limit, len(rows), offset+len(rows) < len(all))
+	res.Pagination.Total = new(len(all))
 	text := page{scope: []pair{{"Session", s.GetId()}, w.label(), {"Turns", fmt.Sprint(len(turns))}, {"Messages recorded", fmt.Sprintf("%d of %d model calls", res.Capture.CapturedCalls, res.Capture.LLMCalls)}}, shown: res.Pagination.shown(len(rows), "lines")}
 	if res.Capture.CapturedCalls == 0 {
 		text.notes = append(text.notes, "No messages were recorded: the agent must send gen_ai.input.messages and gen_ai.output.messages (in Python, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true).")

@@ -58,7 +58,8 @@ func judge(res *agentSessionResult, spans []*svcv2.AgentSpan, turnOf map[string]
 		res.Findings = append(res.Findings, l)
 	}
 	add := func(id, name, status, headline, action string) {
-		res.Checks = append(res.Checks, agentCheck{id, name, status, headline, action})
+		area := map[string]string{"turns": "agent", "model-calls": "model", "tools": "tool", "loops": "agent", "tokens": "instrumentation"}[id]
+		res.Checks = append(res.Checks, agentCheck{id, name, status, headline, action, area})
 		res.CheckCounts[status]++
 	}
 	result := func(bad bool, status string) string {

@@ -225,3 +225,35 @@ func TestRepairScalar(t *testing.T) {
 		}
 	}
 }
+
+func TestRangeOfAValidation(t *testing.T) {
+	at := func(from, to time.Duration) inspectedItem {
+		return inspectedItem{start: now().Add(from), end: now().Add(to)}
+	}
+	if w := sameRange([]inspectedItem{{}, at(-time.Hour, 0), at(15*time.Second-time.Hour, 15*time.Second)}); w == nil || w.Start != clock(now().Add(-time.Hour)) {
+		t.Errorf("of one window: %v", w)
+	}
+	for _, items := range [][]inspectedItem{nil, {{}}, {at(-time.Hour, 0), at(-2*time.Hour, 0)}} {
+		if w := sameRange(items); w != nil {
+			t.Errorf("%v have the window %v", items, w)
+		}
+	}
+}
+
+func TestTotalOfPages(t *testing.T) {
+	total := func(p pagination) int {
+		if p.Total == nil {
+			return -1
+		}
+		return *p.Total
+	}
+	for _, c := range []struct {
+		offset, shown int
+		more          bool
+		want          int
+	}{{0, 20, true, -1}, {0, 20, false, 20}, {20, 3, false, 23}, {0, 0, false, 0}, {40, 0, false, -1}} {
+		if got := total(newPagination(c.offset, 20, c.shown, c.more)); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}

@@ -61,7 +61,7 @@ func errorTable(heading, empty string, rows []errorRow) block {
 func newFindErrors(s *Server) (*tool, error) {
 	return define[errorsResult](&tool{
 		name: "find_errors", title: "Errors",
-		description: "List the errors of spans in a time range, grouped by fingerprint, most frequent first, with their counts in the equally long time before.",
+		description: "List the errors of spans in a time range, grouped by fingerprint, most frequent first, with their counts before.",
 		params:      append(windowParams(), serviceParam(), environmentParam(), limitParam(20, 100)),
 		run: func(ctx context.Context, a *arguments) (*answer, error) {
 			w, err := a.window(maxSearch)

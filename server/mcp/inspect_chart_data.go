@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/principal"
@@ -173,6 +174,8 @@ type validation struct {
 	BrokenCount     int             `json:"brokenCount"`
 	SkippedCount    int             `json:"skippedCount"`
 	Capped          bool            `json:"capped"`
+	// TimeRange is what was read, where that is the same for all widgets.
+	TimeRange *timeRange `json:"timeRange,omitempty"`
 }
 
 type inspectedItem struct {
@@ -182,6 +185,8 @@ type inspectedItem struct {
 	Verdict       string   `json:"verdict"`
 	Flags         []string `json:"flags"`
 	Note          string   `json:"note,omitempty"`
+
+	start, end time.Time // of what was read
 }
 
 // maxValidated is how many widgets a change looks at.
@@ -220,7 +225,25 @@ func (s *Server) validate(ctx context.Context, dashboard string, widgets []*svcv
 		}
 		v.Inspected = append(v.Inspected, it)
 	}
+	v.TimeRange = sameRange(items)
 	return v
+}
+
+// sameRange is the window in which all widgets were read; nil when they have several. Windows that end now end a little later for each.
+func sameRange(items []inspectedItem) *timeRange {
+	const about = time.Minute
+	var same *timeRange
+	for _, it := range items {
+		switch {
+		case it.start.IsZero():
+		case same == nil:
+			w := period(it.start, it.end)
+			same = &w
+		case it.start.Sub(same.start).Abs() > about || it.end.Sub(same.end).Abs() > about:
+			return nil
+		}
+	}
+	return same
 }
 
 func (s *Server) inspected(ctx context.Context, dashboard string, x *svcv2.Widget) inspectedItem {
@@ -233,6 +256,7 @@ func (s *Server) inspected(ctx context.Context, dashboard string, x *svcv2.Widge
 		it.Verdict = "unsupported"
 	default:
 		it.Verdict, it.Flags, it.Note = out.GetVerdict(), listOf(out.GetFlags()), clip(strings.Join(out.GetNotes(), " "), 300)
+		it.start, it.end = out.GetStartTime().AsTime(), out.GetEndTime().AsTime()
 	}
 	return it
 }

@@ -86,6 +86,7 @@ func traceOutput() (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	span.Required = nil // its fields are those that prune would only name
 	output.Defs = map[string]*jsonschema.Schema{"span": span}
 	return output, nil
 }

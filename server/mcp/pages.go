@@ -14,9 +14,11 @@ const (
 
 // pagination says where in the whole list a result is.
 type pagination struct {
-	Offset     int  `json:"offset" jsonschema:"rows that were skipped"`
-	Limit      int  `json:"limit" jsonschema:"rows that were asked for"`
-	HasMore    bool `json:"hasMore" jsonschema:"whether further rows exist"`
+	Offset  int  `json:"offset" jsonschema:"rows that were skipped"`
+	Limit   int  `json:"limit" jsonschema:"rows that were asked for"`
+	HasMore bool `json:"hasMore" jsonschema:"whether further rows exist"`
+	// Total is how many rows there are in all, where that is known.
+	Total      *int `json:"total,omitempty" jsonschema:"rows in all, where known"`
 	NextOffset *int `json:"nextOffset,omitempty" jsonschema:"offset of the next page"`
 }
 
@@ -24,6 +26,9 @@ func newPagination(offset, limit, shown int, more bool) pagination {
 	p := pagination{Offset: offset, Limit: limit, HasMore: more}
 	if next := offset + shown; more && next <= maxOffset {
 		p.NextOffset = &next
+	}
+	if all := offset + shown; !more && (shown > 0 || offset == 0) { // a page beyond the end does not say where that is
+		p.Total = &all
 	}
 	return p
 }

@@ -47,6 +47,8 @@ const dataModel = `# What svc stores
 
 Times are UTC: RFC 3339, ` + "`YYYY-MM-DD HH:MM:SS`" + `, relative (now-1h) or Unix milliseconds. The default is the last 6 hours. A range that is too long is refused, not cut. Names of services, environments and metrics are matched exactly; span_name of search_traces is a part of the name. Lists take limit and mostly offset.
 
+Structured content has timeRange (start, end), pagination (offset, limit, hasMore, total where it is known, nextOffset) and filters (what was asked for) where they apply.
+
 # Which tool
 
 | Question | Tool |

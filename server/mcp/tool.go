@@ -46,8 +46,10 @@ func outputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Sche
 	if err != nil {
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
+	always := schema.Required
 	dropNull(schema)
 	prune(schema)
+	schema.Required = always // of what lies deeper, it is left out with the rest
 	return schema, nil
 }
 
@@ -56,9 +58,19 @@ const describedFields = 2
 
 // prune keeps the list of tools short: single objects, rows with many fields, and what lies deeper are described by the names of their fields.
 func prune(s *jsonschema.Schema) {
-	for _, p := range s.Properties {
+	// What many results share is described once, in the instructions; and rows by the tool that lists them.
+	shared := map[string]string{"timeRange": "", "pagination": "", "filters": "", "dashboard": "as of list_dashboards", "validation": "inspected[]: verdict, flags and note of each widget; counts of verdicts"}
+	rows := map[string]string{"recentTraces": "as of search_traces", "recentLogs": "as of search_logs"}
+	for name, p := range s.Properties {
+		whole := len(p.Properties) > 0
 		pruneTo(p, 0)
 		pruneTo(p.Items, describedFields)
+		if text, ok := shared[name]; ok && whole {
+			p.Description = text
+		}
+		if text, ok := rows[name]; ok {
+			p.Items.Description = text
+		}
 	}
 }
 
@@ -91,7 +103,7 @@ func pruneTo(s *jsonschema.Schema, most int) {
 			parts[i] += "{" + field.Description + "}"
 		}
 	}
-	s.Description, s.Properties, s.PropertyOrder = strings.Join(parts, ", "), nil, nil
+	s.Description, s.Properties, s.PropertyOrder = strings.Join(parts, ","), nil, nil
 }
 
 // dropNull removes the null that schemas of slices and pointers allow: results leave out what they do not have, and an empty list
