@@ -25,7 +25,8 @@ func (w Window) whole(grain time.Duration) Window {
 	if first.Before(w.Start) {
 		first = first.Add(grain)
 	}
-	return Window{Start: first, End: w.End.Truncate(grain)}
+	// A minute is whole with its last nanosecond.
+	return Window{Start: first, End: w.End.Add(time.Nanosecond).Truncate(grain)}
 }
 
 // layered is a table of all that a window has: the whole hours and minutes of the layers, each without what a coarser one has, and the rows

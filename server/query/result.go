@@ -55,6 +55,8 @@ type Series struct {
 	Other bool
 	// Values has one value for each bucket; NaN where there is none.
 	Values []float64
+	// Unseen says that there were no rows, neither in the window nor in that before: the values are the zeros of a count.
+	Unseen bool
 	// Previous and Change are for a comparison: values of the bucket one window earlier, and the change in percent. Nil without one.
 	Previous, Change []float64
 }

@@ -76,7 +76,8 @@ func (b *builder) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, boo
 
 // chooseRollup picks the smallest rollup that has the fields of a query and whose times fit into its buckets.
 func (b *builder) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup, bool) {
-	whole := w == w.whole(time.Minute)
+	minutes := w.whole(time.Minute)
+	whole := minutes.Start.Equal(w.Start) && !minutes.End.Before(w.End)
 	if bucket%time.Minute != 0 || !whole && w.End.Sub(w.Start) < shortestRolledUp {
 		return rollup{}, false
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -93,9 +94,29 @@ func (e *Engine) Breakdown(ctx context.Context, org principal.OrgID, r *query.Re
 	if err := r.Validate(true); err != nil {
 		return nil, err
 	}
-	several := len(r.Queries) > 1
+	return e.groups(ctx, org, r)
+}
+
+// Total runs a request over the whole window without its groups: one row at most. It reads what a timeseries of the request would, and may
+// be as long. Its errors are those of Timeseries.
+func (e *Engine) Total(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Breakdown, error) {
+	if err := r.Validate(false); err != nil {
+		return nil, err
+	}
+	whole := *r
+	whole.Queries = slices.Clone(r.Queries)
+	for i := range whole.Queries {
+		if q := &whole.Queries[i]; len(q.GroupBy) > 0 {
+			q.GroupBy, q.Having = nil, nil // a condition on the value of a group is none on that of all
+		}
+	}
+	return e.groups(ctx, org, &whole)
+}
+
+func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Request) (*query.Breakdown, error) {
+	joined := len(r.Queries) > 1 || r.Comparison.Previous
 	now, before, warnings, err := e.run(ctx, org, r, r.Window.End.Sub(r.Window.Start), func(q *query.Spec, w query.Window) (query.Plan, error) {
-		if several || w != r.Window {
+		if joined {
 			// Columns are joined by group: what is first in one may be far back in another, or was a period ago.
 			wide := *q
 			wide.Limit = query.MaxLimit
@@ -119,7 +140,7 @@ func (e *Engine) run(
 	defer cancel()
 	windows := []query.Window{r.Window}
 	if r.Comparison.Previous {
-		windows = append(windows, query.Window{Start: r.Window.Start.Add(-shift), End: r.Window.End.Add(-shift)})
+		windows = append(windows, periodBefore(r.Window, shift))
 	}
 	answers := make([]answer, len(windows)*len(r.Queries))
 	for i := range answers {
@@ -156,6 +177,15 @@ func (e *Engine) run(
 	}
 	n := len(r.Queries)
 	return answers[:n], answers[n:], append(append(warnings, ofMetrics...), unknown...), nil
+}
+
+// periodBefore is the window that is shift earlier. Both ends of a window belong to it, so that it ends just before the other one starts.
+func periodBefore(w query.Window, shift time.Duration) query.Window {
+	end := w.End.Add(-shift)
+	if last := w.Start.Add(-time.Nanosecond); end.After(last) {
+		end = last
+	}
+	return query.Window{Start: w.Start.Add(-shift), End: end}
 }
 
 // fetched is what a query read. It belongs to many when it was kept.

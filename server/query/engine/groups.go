@@ -59,8 +59,23 @@ func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer
 		for _, row := range now[i].groups {
 			groups[groupKey(row.Group, false)] = row.Group
 		}
+		out.Truncated = out.Truncated || cut(&now[i])
 	}
-	first := firstShown(r)
+	gone := map[string]bool{}
+	for i := range before {
+		if cut(&now[i]) { // a group that was not read may have rows all the same
+			continue
+		}
+		for _, row := range before[i].groups {
+			key := groupKey(row.Group, false)
+			if _, ok := groups[key]; !ok {
+				groups[key], gone[key] = row.Group, true
+			}
+		}
+	}
+	if nothingGrouped(r) {
+		groups, gone = map[string][]string{groupKey(nil, false): {}}, nil
+	}
 	for i, q := range r.Queries {
 		if len(q.Having) > 0 {
 			for key := range groups {
@@ -70,42 +85,76 @@ func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer
 			}
 		}
 	}
-	keys := make([]string, 0, len(groups))
-	for key := range groups {
-		keys = append(keys, key)
-	}
-	lead := &r.Queries[first]
-	slices.SortFunc(keys, func(a, b string) int {
-		byGroup := slices.Compare(groups[a], groups[b])
-		va, aok := columns[first].values[a]
-		vb, bok := columns[first].values[b]
-		switch {
-		case lead.Order.ByGroup && lead.Order.Ascending:
-			return byGroup
-		case lead.Order.ByGroup:
-			return -byGroup
-		case aok != bok: // what the first query does not have comes last
-			return map[bool]int{true: -1, false: 1}[aok]
-		case math.IsNaN(va) != math.IsNaN(vb):
-			return map[bool]int{true: 1, false: -1}[math.IsNaN(va)]
-		case lead.Order.Ascending:
-			return cmp.Or(cmp.Compare(va, vb), byGroup)
-		default:
-			return cmp.Or(cmp.Compare(vb, va), byGroup)
-		}
-	})
-	limit := lead.Limit
-	if limit == 0 {
-		limit = query.DefaultLimit
-	}
-	for i := range r.Queries {
-		out.Truncated = out.Truncated || cut(&now[i])
-	}
-	if len(keys) > limit {
-		keys, out.Truncated = keys[:limit], true
-	}
+	first := firstShown(r)
+	rows := &ranking{order: r.Queries[first].Order, groups: groups, gone: gone, lead: columns[first]}
+	keys, truncated := rows.pick(cmp.Or(r.Queries[first].Limit, query.DefaultLimit))
+	out.Truncated = out.Truncated || truncated
 	table := &breakdownTable{request: r, columns: columns, compared: len(before) > 0}
 	table.fill(out, keys, groups)
+}
+
+func nothingGrouped(r *query.Request) bool {
+	return !slices.ContainsFunc(r.Queries, func(q query.Query) bool { return len(q.GroupBy) > 0 })
+}
+
+// ranking is the groups of a breakdown in the order of the query that leads.
+type ranking struct {
+	order  query.Order
+	groups map[string][]string
+	// gone are those that had rows in the period before and have none now.
+	gone map[string]bool
+	lead *column
+}
+
+// pick gives the first groups. Those that are gone come last, but for a place among the largest they stand with what they had: else what
+// stopped would be the first to be left out.
+func (r *ranking) pick(limit int) (keys []string, truncated bool) {
+	var gone []string
+	for key := range r.groups {
+		if r.gone[key] && !r.order.ByGroup {
+			gone = append(gone, key)
+		} else {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int { return r.compare(a, b, r.lead.values, r.order) })
+	slices.SortFunc(gone, func(a, b string) int { return r.compare(a, b, r.lead.previous, query.Order{}) })
+	for truncated = len(keys)+len(gone) > limit; len(keys)+len(gone) > limit; {
+		switch {
+		case len(gone) == 0 || len(keys) > 0 && !r.order.Ascending && r.less(keys[len(keys)-1], gone[len(gone)-1]):
+			keys = keys[:len(keys)-1]
+		default:
+			gone = gone[:len(gone)-1]
+		}
+	}
+	return append(keys, gone...), truncated
+}
+
+// less reports whether a group has less now than one that is gone had.
+func (r *ranking) less(key, gone string) bool {
+	now, ok := r.lead.values[key]
+	had, was := r.lead.previous[gone]
+	return was && (!ok || now < had)
+}
+
+func (r *ranking) compare(a, b string, values map[string]float64, by query.Order) int {
+	byGroup := slices.Compare(r.groups[a], r.groups[b])
+	va, aok := values[a]
+	vb, bok := values[b]
+	switch {
+	case by.ByGroup && by.Ascending:
+		return byGroup
+	case by.ByGroup:
+		return -byGroup
+	case aok != bok: // what the first query does not have comes last
+		return map[bool]int{true: -1, false: 1}[aok]
+	case math.IsNaN(va) != math.IsNaN(vb):
+		return map[bool]int{true: 1, false: -1}[math.IsNaN(va)]
+	case by.Ascending:
+		return cmp.Or(cmp.Compare(va, vb), byGroup)
+	default:
+		return cmp.Or(cmp.Compare(vb, va), byGroup)
+	}
 }
 
 func firstShown(r *query.Request) int {

@@ -98,21 +98,123 @@ func TestFormulasAndComparison(t *testing.T) {
 	same(t, "checkout", got.Series[0].Values, 8)
 	same(t, "checkout before", got.Series[0].Previous, 4)
 	same(t, "checkout change", got.Series[0].Change, 100)
-	same(t, "F1 before", got.Series[1].Previous, 1.0/6)
-	if len(got.Series) != 4 {
-		t.Error("cart has no series in the second hour")
+	same(t, "F1 before", got.Series[2].Previous, 1.0/6)
+	if len(got.Series) != 5 || got.Series[1].Name != "C: cart" {
+		t.Fatalf("what stopped: %+v", got.Series)
 	}
+	same(t, "cart", got.Series[1].Values, 0)
+	same(t, "cart before", got.Series[1].Previous, 2)
+	same(t, "cart change", got.Series[1].Change, -100)
 
 	groups, err := e.Breakdown(t.Context(), org, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(groups.Columns) != 4 || len(groups.Groups) != 1 || groups.Groups[0].Name != "checkout" {
+	if len(groups.Columns) != 4 || len(groups.Groups) != 2 || groups.Groups[0].Name != "checkout" || groups.Groups[1].Name != "cart" {
 		t.Fatalf("%+v", groups)
 	}
 	same(t, "columns", groups.Groups[0].Values[:2], 8, 0.25)
 	same(t, "columns before", groups.Groups[0].Previous[:2], 4, 0.25)
 	same(t, "columns' change", groups.Groups[0].Change[:2], 100, 0)
+	same(t, "what stopped", groups.Groups[1].Values[:1], 0)
+	same(t, "what stopped, before", groups.Groups[1].Previous[:1], 2)
+}
+
+// A comparison shows what stopped: of everything, of groups, and of groups that are cut to the largest.
+func TestComparisonShowsWhatStopped(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_stopped"
+	few(t, w, org) // cart has spans in the first hour, checkout in both
+	e := New(Config{Warehouse: w, Rollups: query.AllRollups()})
+	hour := func(n int) query.Window {
+		start := begin().Add(time.Duration(n) * time.Hour)
+		return query.Window{Start: start, End: start.Add(time.Hour)}
+	}
+	run := func(window query.Window, queries ...query.Query) (*query.Timeseries, *query.Breakdown) {
+		t.Helper()
+		r := &query.Request{Window: window, Bucket: time.Hour, Queries: queries, Comparison: query.Comparison{Previous: true, Percent: true}}
+		series, err := e.Timeseries(t.Context(), org, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, err := e.Breakdown(t.Context(), org, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return series, groups
+	}
+	nan := math.NaN()
+	for name, c := range map[string]struct{ value, before, change float64 }{"count|traces||": {0, 8, -100}, "max_duration|traces||": {nan, 8, nan}} {
+		series, groups := run(hour(2), parse(t, "A", name))
+		if len(series.Series) != 1 || len(groups.Groups) != 1 {
+			t.Fatalf("%s: %+v %+v", name, series.Series, groups.Groups)
+		}
+		same(t, name, append(append(series.Series[0].Values, series.Series[0].Previous...), series.Series[0].Change...), c.value, c.before, c.change)
+		same(t, name, append(append(groups.Groups[0].Values, groups.Groups[0].Previous...), groups.Groups[0].Change...), c.value, c.before, c.change)
+	}
+	// checkout has 1 span after it had 2 of 8 that failed; cart had more in the hour that is compared with.
+	second := hour(1)
+	second.End = second.Start.Add(time.Minute)
+	q := parse(t, "A", "count|traces||service.name")
+	q.Limit = 1
+	one := &query.Request{Window: second, Queries: []query.Query{q}, Comparison: query.Comparison{Previous: true}}
+	groups, err := e.Breakdown(t.Context(), org, one)
+	if err != nil || len(groups.Groups) != 1 || groups.Groups[0].Name != "checkout" {
+		t.Errorf("nothing is gone: %+v, %v", groups, err)
+	}
+	one.Window = query.Window{Start: hour(1).Start, End: hour(1).Start.Add(time.Hour)}
+	if groups, err = e.Breakdown(t.Context(), org, one); err != nil || len(groups.Groups) != 2 || groups.Groups[0].Name != "checkout" || !groups.Groups[1].Other {
+		t.Fatalf("checkout has more than cart had: %+v, %v", groups, err)
+	}
+	same(t, "cart before, as the others", groups.Groups[1].Previous, 2)
+	q.Order.Ascending = true
+	one.Queries = []query.Query{parse(t, "A", "count|traces|service.name = 'cart'|service.name")}
+	if groups, err = e.Breakdown(t.Context(), org, one); err != nil || len(groups.Groups) != 1 || groups.Groups[0].Name != "cart" {
+		t.Fatalf("cart alone: %+v, %v", groups, err)
+	}
+	same(t, "cart alone", groups.Groups[0].Previous, 2)
+	// Nothing in either period is a count of 0, too, and no group.
+	series, _ := run(hour(4), parse(t, "A", "count|traces||"))
+	if len(series.Series) != 1 || !series.Series[0].Unseen {
+		t.Errorf("nothing at all: %+v", series.Series)
+	}
+	if series, groups = run(hour(4), q); len(series.Series) != 0 || len(groups.Groups) != 0 {
+		t.Errorf("groups of nothing: %+v %+v", series.Series, groups.Groups)
+	}
+}
+
+// What happened at the instant where a window starts is not of the period before as well.
+func TestPeriodsDoNotOverlap(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_periods"
+	start := begin()
+	var items []*item
+	for _, at := range []time.Duration{0, time.Minute, time.Minute + time.Second, 2 * time.Minute} {
+		items = append(items, &item{source: query.Traces, at: start.Add(at), weight: 1, text: map[string]string{"service.name": "checkout", "span.name": "op"}, own: map[string]string{}, resource: map[string]string{}})
+	}
+	store(t, w, org, items)
+	for _, rollups := range []query.Rollups{{}, query.AllRollups()} {
+		e := New(Config{Warehouse: w, Rollups: rollups})
+		for _, bucket := range []time.Duration{time.Minute, 20 * time.Second} {
+			r := &query.Request{
+				Window: query.Window{Start: start.Add(time.Minute), End: start.Add(2 * time.Minute)}, Bucket: bucket,
+				Queries: []query.Query{parse(t, "A", "count|traces||")}, Comparison: query.Comparison{Previous: true},
+			}
+			series, err := e.Timeseries(t.Context(), org, r)
+			if err != nil || len(series.Series) != 1 {
+				t.Fatalf("%+v, %v", series, err)
+			}
+			now, before := 0.0, 0.0
+			for i, v := range series.Series[0].Values {
+				now, before = now+v, before+series.Series[0].Previous[i]
+			}
+			groups, err := e.Breakdown(t.Context(), org, r)
+			if err != nil || len(groups.Groups) != 1 {
+				t.Fatalf("%+v, %v", groups, err)
+			}
+			same(t, "series and groups", []float64{now, before, groups.Groups[0].Values[0], groups.Groups[0].Previous[0]}, 3, 1, 3, 1)
+		}
+	}
 }
 
 func TestHavingOrderAndLimit(t *testing.T) {

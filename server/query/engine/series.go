@@ -81,6 +81,12 @@ func assembleSeries(out *query.Timeseries, r *query.Request, now, before []answe
 			earlier, cut := rowsToSeries(out, &before[i], periodShift(out.Window, out.Bucket))
 			total.Previous = sum(earlier, out, now[i].plan.Zero)
 			beside(series, earlier, cut, now[i].plan.Zero, len(out.Buckets))
+			if !truncated && len(q.Having) == 0 { // else a group without a series may have rows all the same
+				series = append(series, vanished(series, earlier, &q, &now[i].plan)...)
+			}
+		}
+		if len(q.GroupBy) == 0 && len(series) == 0 && now[i].plan.Zero {
+			series = []query.Series{unseen(len(out.Buckets), len(before) > 0)}
 		}
 		sums[strings.ToLower(q.Name)] = total
 		if q.Hidden {
@@ -199,6 +205,39 @@ func beside(series, earlier []query.Series, cut, zero bool, n int) {
 	}
 }
 
+// vanished are series of the groups that had rows in the period before and have none now, those that had most first, as many as a query has
+// series at most.
+func vanished(series, earlier []query.Series, q *query.Query, p *query.Plan) (out []query.Series) {
+	now := map[string]bool{}
+	for _, s := range series {
+		now[groupKey(s.Group, s.Other)] = true
+	}
+	for _, s := range earlier {
+		if !s.Other && !now[groupKey(s.Group, false)] {
+			out = append(out, s)
+		}
+	}
+	largest := *q
+	largest.Order = query.Order{}
+	order(out, &largest, p.Additive)
+	out = out[:min(len(out), limitOfSeries(q))]
+	for i := range out {
+		out[i].Previous, out[i].Values = out[i].Values, blank(len(out[i].Values), p.Zero)
+	}
+	return out
+}
+
+// unseen is the series of a count of no rows.
+func unseen(buckets int, compared bool) query.Series {
+	s := query.Series{Values: blank(buckets, true), Unseen: true}
+	if compared {
+		s.Previous = blank(buckets, true)
+	}
+	return s
+}
+
+func limitOfSeries(q *query.Query) int { return cmp.Or(q.SeriesLimit, query.DefaultSeriesLimit) }
+
 // sum adds up the series of a query, bucket by bucket: an operand of formulas.
 func sum(series []query.Series, out *query.Timeseries, zero bool) []float64 {
 	total := blank(len(out.Buckets), zero && len(series) == 0)
@@ -281,10 +320,7 @@ func having(series []query.Series, conditions []query.Having) []query.Series {
 
 // pick cuts series that pass conditions to the limit of their query, the largest first.
 func pick(series []query.Series, q *query.Query, additive bool) (kept []query.Series, truncated bool) {
-	limit := q.SeriesLimit
-	if limit == 0 {
-		limit = query.DefaultSeriesLimit
-	}
+	limit := limitOfSeries(q)
 	if len(series) <= limit {
 		return series, false
 	}

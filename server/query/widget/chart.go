@@ -2,10 +2,13 @@ package widget
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
@@ -26,6 +29,9 @@ func (j *job) query(ctx context.Context) error {
 	if j.source.GetResultShape() == "breakdown" || slices.Contains([]string{"hbar", "pie", "funnel"}, j.visual) {
 		return j.breakdown(ctx)
 	}
+	if (j.visual == "stat" || j.visual == "gauge") && plain(j.source.GetTransform()) {
+		return j.total(ctx)
+	}
 	t, err := j.timeseries(ctx)
 	if err != nil {
 		return err
@@ -38,7 +44,7 @@ func (j *job) query(ctx context.Context) error {
 	j.out.Truncated = t.Truncated
 	j.out.Warnings = append(j.out.Warnings, t.Warnings...)
 	transform := j.source.GetTransform()
-	t.Series = slices.DeleteFunc(t.Series, func(s query.Series) bool { return hidden(transform, s.Query, s.Name) })
+	t.Series = slices.DeleteFunc(t.Series, func(s query.Series) bool { return s.Unseen || hidden(transform, s.Query, s.Name) })
 	switch j.visual {
 	case "stat", "gauge":
 		j.number(t)
@@ -70,16 +76,12 @@ func (j *job) timeseries(ctx context.Context) (*query.Timeseries, error) {
 	return j.engine.Timeseries(ctx, j.org, r)
 }
 
-// empty reports whether no series has a value.
+// empty reports whether no series has a value, now or in the period that is compared with.
 func empty(t *query.Timeseries) bool {
-	for _, s := range t.Series {
-		for _, v := range s.Values {
-			if !math.IsNaN(v) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Series, func(s query.Series) bool {
+		known := func(v float64) bool { return !math.IsNaN(v) }
+		return !s.Unseen && (slices.ContainsFunc(s.Values, known) || slices.ContainsFunc(s.Previous, known))
+	})
 }
 
 // widen looks for data in longer windows that end at the same time; without any, the result stays what it was.
@@ -126,40 +128,51 @@ func (j *job) series(t *query.Timeseries) {
 	j.out.Timeseries = &svcv2.WidgetTimeseries{BucketSeconds: int32(t.Bucket.Seconds()), Series: t.Proto().GetSeries()}
 }
 
-// number makes one number of series, as the transform says, else their total where they count and their mean where they do not.
-func (j *job) number(t *query.Timeseries) {
-	of := func(previous bool) float64 {
-		f := seriesFrame(t, previous)
-		if !plain(j.source.GetTransform()) {
-			f, value := f.transformed(j, j.source.GetTransform())
-			if value == nil {
-				value = f.reduce(&svcv2.ReduceToValue{Field: "value"})
-			}
-			return *value
-		}
-		total, n := 0.0, 0
-		for _, v := range f.numbers() {
-			total += v
-			n++
-		}
-		if n == 0 {
-			return math.NaN()
-		}
-		if !j.counts(t) {
-			total /= float64(n)
-		}
-		return total
+// total makes one number of the queries over the whole window, with their series beside it: what a percentile, a mean or a number of users is
+// of a window does not follow from those of its parts.
+func (j *job) total(ctx context.Context) error {
+	r, err := j.request()
+	if err != nil {
+		return err
 	}
-	v := &svcv2.WidgetValue{Value: finite(of(false))}
-	if empty(t) {
-		v.Value = nil // nothing was measured, which is not 0
-		if j.counts(t) {
-			v.Value = new(0.0)
+	var t *query.Timeseries
+	var b *query.Breakdown
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		t, err = j.engine.Timeseries(gctx, j.org, r)
+		return err
+	})
+	g.Go(func() (err error) {
+		b, err = j.engine.Total(gctx, j.org, r)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	j.out.Warnings = append(j.out.Warnings, b.Warnings...)
+	transform := j.source.GetTransform()
+	t.Series = slices.DeleteFunc(t.Series, func(s query.Series) bool { return s.Unseen || hidden(transform, s.Query, s.Name) })
+	j.series(t)
+	j.numberOfGroups(without(b, transform))
+	return nil
+}
+
+// number makes one number of series, as the transform says.
+func (j *job) number(t *query.Timeseries) {
+	of := func(previous bool) *float64 {
+		f, value := seriesFrame(t, previous).transformed(j, j.source.GetTransform())
+		if value == nil {
+			value = f.reduce(&svcv2.ReduceToValue{Field: "value"})
 		}
+		return finite(*value)
+	}
+	v := &svcv2.WidgetValue{Value: of(false)}
+	if empty(t) && !j.counts() {
+		v.Value = nil // nothing was measured, which is not 0
 	}
 	if slices.ContainsFunc(t.Series, func(s query.Series) bool { return s.Previous != nil }) {
 		warnings := j.out.Warnings
-		v.Previous = finite(of(true))
+		v.Previous = of(true)
 		j.out.Warnings = warnings // the same again
 		v.PercentChange = percent(v.Value, v.Previous)
 	}
@@ -167,19 +180,11 @@ func (j *job) number(t *query.Timeseries) {
 	j.out.Kind, j.out.Value = "value", v
 }
 
-// counts reports whether the sum of the buckets is the value of the window.
-func (j *job) counts(t *query.Timeseries) bool {
+// counts reports whether the first query that is shown counts: of nothing it is 0.
+func (j *job) counts() bool {
 	for _, d := range j.source.GetQueries() {
-		if d.GetHidden() || d.Enabled != nil && !d.GetEnabled() || len(t.Series) > 0 && t.Series[0].Query != d.GetName() {
-			continue
-		}
-		switch d.GetAggregation() {
-		case "count", "increase", "error_count":
-			return true
-		case "sum":
-			return d.GetDataSource() != "metrics"
-		default:
-			return false
+		if !d.GetHidden() && (d.Enabled == nil || d.GetEnabled()) {
+			return slices.Contains([]string{"count", "increase", "error_count"}, d.GetAggregation()) || d.GetAggregation() == "sum" && d.GetDataSource() != "metrics"
 		}
 	}
 	return false
@@ -293,9 +298,15 @@ func (j *job) groups(b *query.Breakdown, indexes []int) {
 	}
 }
 
-// numberOfGroups is the number that the transform makes, else the first value.
+// numberOfGroups is the number that the transform makes, else the first value: that of the first query or formula that is shown.
 func (j *job) numberOfGroups(b *query.Breakdown) {
+	if len(b.Columns) > 1 && plain(j.source.GetTransform()) {
+		j.warn(fmt.Sprintf("A %s shows one number: that of %s. Hide what is not to be shown.", j.visual, b.Columns[0].Query))
+	}
 	of := func(previous bool) *float64 {
+		if plain(j.source.GetTransform()) {
+			return first(b, previous)
+		}
 		f, value := groupFrame(b, previous).transformed(j, j.source.GetTransform())
 		if value == nil {
 			if len(f.numbers()) == 0 {
@@ -313,4 +324,15 @@ func (j *job) numberOfGroups(b *query.Breakdown) {
 		v.PercentChange = percent(v.Value, v.Previous)
 	}
 	j.out.Kind, j.out.Value = "value", v
+}
+
+// first is the value of the first column in the first group.
+func first(b *query.Breakdown, previous bool) *float64 {
+	if len(b.Groups) == 0 || len(b.Columns) == 0 {
+		return nil
+	}
+	if previous {
+		return finite(b.Groups[0].Previous[0])
+	}
+	return finite(b.Groups[0].Values[0])
 }

@@ -125,6 +125,43 @@ func TestKinds(t *testing.T) {
 		t.Errorf("compared: %v", v)
 	}
 
+	// Of the whole window, whichever the shape: not of the buckets.
+	for aggregation, want := range map[string]float64{"count": 40, "max_duration": 30, "min_duration": 1, "avg_duration": 13, "count_distinct": 40, "error_rate": 11.0 / 40} {
+		for _, shape := range []string{"timeseries", "breakdown"} {
+			w := widgetOf("gauge", shape, draftOf(aggregation, ""))
+			if aggregation == "count_distinct" {
+				w.DataSource.Queries[0].ValueField = new("trace.id")
+			}
+			r.number(aggregation+" as "+shape, w, want)
+		}
+	}
+	r.number("the largest of any group", widgetOf("stat", "timeseries", draftOf("max_duration", "", "service.name")), 30)
+	several := widgetOf("stat", "timeseries", draftOf("count", ""), draftOf("error_rate", ""))
+	several.DataSource.Formulas = []*svcv2.QueryFormula{{Id: "f", Name: "F1", Expression: "A / 2"}}
+	r.number("the first of several", several, 40)
+	if w := r.data(several).GetWarnings(); len(w) != 1 || !strings.Contains(w[0], "shows one number: that of A") {
+		t.Errorf("several: %v", w)
+	}
+	several.DataSource.Queries[0].Hidden, several.DataSource.Queries[1].Hidden = new(true), new(true)
+	r.number("a formula of the whole window", several, 20)
+
+	// cart fell silent after the first ten minutes of the hour.
+	halfHour := func(q *Request) {
+		q.Override = &svcv2.TimeRange{Type: "absolute", StartTime: timestamppb.New(hour().Add(-30 * time.Minute)), EndTime: timestamppb.New(hour())}
+	}
+	for _, shape := range []string{"timeseries", "breakdown"} {
+		silent := widgetOf("stat", shape, draftOf("count", "service.name = cart"))
+		silent.DataSource.Comparison = &svcv2.QueryComparison{Mode: new("previous_period")}
+		if v := r.data(silent, halfHour).GetValue(); v.Value == nil || v.GetValue() != 0 || v.GetPrevious() != 10 || v.GetPercentChange() != -100 {
+			t.Errorf("silent, as %s: %v", shape, v)
+		}
+	}
+	fell := widgetOf("chart", "timeseries", draftOf("count", "service.name = cart"))
+	fell.DataSource.Comparison = &svcv2.QueryComparison{Mode: new("previous_period")}
+	if d := r.data(fell, halfHour, func(q *Request) { q.Fallback = true }); d.GetRangeSource() != "override" || len(d.GetTimeseries().GetSeries()) != 1 || len(d.GetTimeseries().GetSeries()[0].GetPreviousPoints()) == 0 {
+		t.Errorf("a chart of what fell silent: %v", d)
+	}
+
 	chart := r.data(widgetOf("chart", "timeseries", draftOf("count", "", "service.name"))).GetTimeseries()
 	sums := map[string]float64{}
 	for _, s := range chart.GetSeries() {
