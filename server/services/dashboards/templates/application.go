@@ -4,11 +4,18 @@ package templates
 const errorLabel = `coalesce(nullIf(SpanAttributes['error.type'], ''), nullIf(EventsAttributes[indexOf(EventsName, 'exception')]['exception.type'], ''),` +
 	` nullIf(StatusMessage, ''), SpanName)`
 
-const hasError = "has_error = true"
+// weightedP95 is in milliseconds. Weights are whole numbers: sixteenths of what a span stands for.
+const weightedP95 = "quantileTDigestWeighted(0.95)(DurationNano, toUInt64(round(SampleRate * 16))) / 1e6"
+
+const (
+	hasError = "has_error = true"
+	// entry leaves the spans by which services are measured: what others ask of them.
+	entry = "is_entry = true"
+)
 
 func (b *board) errorsByType(p place) {
 	b.table(p, "Errors by Type", sql("table",
-		"SELECT "+errorLabel+" AS error_label, count() AS count, uniq(ServiceName) AS affected_services_count FROM spans"+
+		"SELECT "+errorLabel+" AS error_label, round(sum(SampleRate)) AS count, uniq(ServiceName) AS affected_services_count FROM spans"+
 			" WHERE $__orgFilter AND $__timeFilter(Timestamp) AND HasError"+b.sqlService()+
 			" GROUP BY error_label ORDER BY count DESC, error_label LIMIT 20"),
 		column("error_label", "Error", ""), column("count", "Count", "number"), column("affected_services_count", "Services", "number"))
@@ -27,10 +34,10 @@ func application() []*Template {
 			Tags: []string{"service", "latency", "errors"}, Requirements: tracing, Parameters: serviceName(),
 			widgets: func(b *board) {
 				f := b.service()
-				b.number(place{0, 0, 3, 2}, "Throughput", "number", "sum", spans("count", f))
+				b.number(place{0, 0, 3, 2}, "Throughput", "number", "sum", spans("count", where(f, entry)))
 				b.number(place{3, 0, 3, 2}, "Error Rate", "percent", "avg", spans("error_rate", f))
-				b.number(place{6, 0, 3, 2}, "P50 Latency", "duration_ms", "avg", spans("p50_duration", f))
-				b.number(place{9, 0, 3, 2}, "P95 Latency", "duration_ms", "avg", spans("p95_duration", f))
+				b.number(place{6, 0, 3, 2}, "P50 Latency", "duration_ms", "", spans("p50_duration", where(f, entry)))
+				b.number(place{9, 0, 3, 2}, "P95 Latency", "duration_ms", "", spans("p95_duration", where(f, entry)))
 				b.area(place{0, 2, 6, 4}, "Throughput Over Time", "number", spans("count", f, "service.name"))
 				b.area(place{6, 2, 6, 4}, "Error Rate Over Time", "percent", spans("error_rate", f, "service.name"))
 				b.line(place{0, 6, 12, 4}, "P95 Latency Over Time", "duration_ms", spans("p95_duration", f, "service.name"))
@@ -54,7 +61,7 @@ func application() []*Template {
 				b.number(place{6, 0, 3, 2}, "Error Rate", "percent", "avg", spans("error_rate", ""))
 				b.affectedServices(place{9, 0, 3, 2})
 				b.table(place{0, 2, 12, 5}, "Service Overview", sql("table",
-					"SELECT ServiceName AS service, round(sum(SampleRate)) AS throughput, quantile(0.95)(DurationNano) / 1e6 AS p95, countIf(HasError) AS errors"+
+					"SELECT ServiceName AS service, round(sum(SampleRate)) AS throughput, "+weightedP95+" AS p95, round(sumIf(SampleRate, HasError)) AS errors"+
 						" FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND IsEntry GROUP BY service ORDER BY throughput DESC, service LIMIT 50"),
 					column("service", "Service", ""), column("throughput", "Throughput", "number"), column("p95", "P95", "duration_ms"), column("errors", "Errors", "number"))
 				b.area(place{0, 7, 6, 4}, "Throughput by Service", "number", spans("count", "", "service.name"))

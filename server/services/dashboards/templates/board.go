@@ -132,11 +132,13 @@ func (b *board) chart(p place, title, unit, kind string, stacked bool, drafts []
 	})
 }
 
-// number shows what aggregate makes of a query over the whole window.
+// number shows what aggregate makes of the buckets of a query; without one, the query over the whole window.
 func (b *board) number(p place, title, unit, aggregate string, q *svcv2.QueryDraft) {
 	source := query("timeseries", q)
-	source.Transform = &svcv2.DataTransform{
-		FlattenSeries: &svcv2.FlattenSeries{ValueField: "value"}, ReduceToValue: &svcv2.ReduceToValue{Field: "value", Aggregate: new(aggregate)},
+	if aggregate != "" {
+		source.Transform = &svcv2.DataTransform{
+			FlattenSeries: &svcv2.FlattenSeries{ValueField: "value"}, ReduceToValue: &svcv2.ReduceToValue{Field: "value", Aggregate: new(aggregate)},
+		}
 	}
 	b.add(p, "stat", title, source, &svcv2.WidgetDisplay{Unit: new(unit)})
 }

@@ -43,3 +43,35 @@ func TestStatements(t *testing.T) {
 		t.Error("no template has a statement")
 	}
 }
+
+// TestStatementsAreWeighted: a span that stands for ten counts as ten, in every statement that counts or takes a quantile.
+func TestStatementsAreWeighted(t *testing.T) {
+	w := warehousetest.Shared(t)
+	// One failed span of 1 s that stands for ten, and nineteen of 1 ms for themselves: unweighted, the 95th percentile is theirs.
+	if err := w.Exec(t.Context(), `INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, SpanName, SpanKind, ServiceName, DurationNano, StatusCode, StatusMessage, HasError, IsEntry, SampleRate)
+		SELECT 'org_weighted', now64(9) - toIntervalMinute(5), lower(hex(MD5(toString(number)))), lower(leftPad(hex(number + 1), 16, '0')), 'op', 'Server', 'checkout',
+			if(number = 0, 1000000000, 1000000), if(number = 0, 'Error', 'Unset'), if(number = 0, 'card declined', ''), number = 0, true, if(number = 0, 10, 1)
+		FROM numbers(20)`); err != nil {
+		t.Fatal(err)
+	}
+	macros := strings.NewReplacer("$__orgFilter", "OrgId = 'org_weighted'", "$__timeFilter(Timestamp)", "Timestamp > now() - INTERVAL 1 HOUR")
+	for template, want := range map[string]map[string]string{
+		"platform-overview": {"Service Overview": "checkout\t29\t1000\t10\n"},
+		"error-tracking":    {"Errors by Type": "card declined\t10\t1\n"}, "top-errors": {"Errors by Type": "card declined\t10\t1\n"},
+	} {
+		for _, widget := range Find(template).Build(nil).Widgets {
+			title := widget.GetDisplay().GetTitle()
+			if want[title] == "" {
+				continue
+			}
+			var out strings.Builder
+			if err := w.RawQuery(t.Context(), macros.Replace(widget.DataSource.GetSql()), "TSV", &out); err != nil || out.String() != want[title] {
+				t.Errorf("%s, %s: %q, want %q (%v)", template, title, out.String(), want[title], err)
+			}
+			delete(want, title)
+		}
+		if len(want) > 0 {
+			t.Errorf("%s has no %v", template, want)
+		}
+	}
+}
