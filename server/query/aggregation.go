@@ -23,7 +23,7 @@ const (
 	Min           Func = "min"            // of Value
 	Max           Func = "max"            // of Value
 	Quantile      Func = "quantile"       // of Value
-	CountDistinct Func = "count_distinct" // different values of Value; within about one percent
+	CountDistinct Func = "count_distinct" // different values of Value; within about one percent, exact for product events
 )
 
 // Aggregation is what a query computes for each group.
@@ -113,9 +113,9 @@ func ParseAggregation(path string, s Source, name, value string, threshold time.
 	case "persons":
 		distinct("person")
 	case "users":
-		distinct("user.id")
+		distinct("known.user")
 	case "visitors":
-		distinct("visitor.id")
+		distinct("known.visitor")
 	case "apdex":
 		if a.Threshold = threshold; threshold == 0 {
 			a.Threshold = DefaultApdexThreshold

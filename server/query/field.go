@@ -61,6 +61,8 @@ type builtin struct {
 	normal func(string) string
 	// zero says that 0 is a number like any other.
 	zero bool
+	// identity says that sql reads columns of identified, which knows what sessions tell of product events.
+	identity bool
 }
 
 const commitSHA = `coalesce(nullIf(ResourceAttributes['deployment.commit_sha'], ''), nullIf(ResourceAttributes['vcs.ref.head.revision'], ''), '')`
@@ -126,15 +128,14 @@ func builtins(s Source) []builtin {
 			{key: "user.id", aliases: []string{"user", "user_id"}, sql: "UserId"},
 			{key: "group.id", aliases: []string{"group", "group_id"}, sql: "GroupId"},
 			{key: "session.id", aliases: []string{"session", "session_id"}, sql: "SessionId"},
-			{key: "person", aliases: []string{"person.id", "person_id"}, sql: personSQL},
+			{key: "person", aliases: []string{"person.id", "person_id"}, sql: "substring(Key, 3)", identity: true},
+			{key: "known.user", aliases: []string{"known_user"}, sql: "KnownUser", identity: true},
+			{key: "known.visitor", aliases: []string{"known_visitor"}, sql: "KnownVisitor", identity: true},
 		}
 	default:
 		return nil
 	}
 }
-
-// personSQL is who a product event is of: the user when there was one, else the visitor.
-const personSQL = "if(UserId != '', UserId, VisitorId)"
 
 func capitalised(s string) string {
 	if s == "" {

@@ -64,6 +64,12 @@ func (b *builder) aggregate(s Source, r rows, a Aggregation) string {
 			r.countIf(fmt.Sprintf("NOT %s AND DurationNano >= %s AND DurationNano < 4 * %[2]s", r.failed, t)), r.count())
 	case CountDistinct:
 		f := b.field(s, *a.Value)
+		if s == ProductEvents { // as lists and funnels count
+			if *a.Value == (Field{Key: "person"}) {
+				return "toFloat64(uniqExactIf(Key, Key != ''))"
+			}
+			return fmt.Sprintf("toFloat64(uniqExactIf(%s, %s))", f.text(), f.present)
+		}
 		return fmt.Sprintf("toFloat64(uniqIf(%s, %s))", f.text(), f.present)
 	}
 	value := b.field(s, *a.Value).number()
@@ -98,6 +104,10 @@ func planRows(q *Spec, w Window, bucket time.Duration) Plan {
 	}
 	b = &builder{}
 	r := rowsOf(q.Source)
+	if q.identities() {
+		table, c := b.identified(q, w)
+		return b.plan(q, w, table, r.time, c, b.groupKey(q.Source, q.GroupBy), b.aggregate(q.Source, r, q.Aggregation), bucket)
+	}
 	c := where().with(r.time+" >= "+b.time("start", w.Start), r.time+" <= "+b.time("end", w.End))
 	c = c.with(b.filter(q.Source, q.Filter)...)
 	keys := b.groupKey(q.Source, q.GroupBy)

@@ -154,13 +154,16 @@ func (d *decoder) message(m protoreflect.Message, path string, depth int) {
 			return
 		}
 		at := join(path, name)
+		f, ok := l.byName[name]
+		if ok {
+			name = f.name
+		}
 		if _, twice := seen[name]; twice {
 			d.problem(at, fmt.Sprintf("`%s` is given twice.", at))
 			d.skip(depth)
 			continue
 		}
 		seen[name] = struct{}{}
-		f, ok := l.byName[name]
 		if !ok {
 			d.problem(at, fmt.Sprintf("`%s` is not a known field%s.", at, l.suggestion(name)))
 			d.skip(depth)

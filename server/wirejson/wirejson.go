@@ -9,6 +9,7 @@
 //
 // A request with a field `google.protobuf.FieldMask update_mask` changes a resource: the mask is filled with the names that the text
 // gives, and null is taken only for fields whose option says clearable. A field whose option says precondition is not named.
+// A field whose option has a former_name is read under that too, and written under its own.
 //
 // Messages may hold google.protobuf.Timestamp, Struct, Value and ListValue; other well-known types are refused, in both directions.
 package wirejson
@@ -54,6 +55,7 @@ type fieldLayout struct {
 	nullable      bool // null may stand for "not set"
 	takesNull     bool // null is accepted when read
 	precondition  bool // never named by the mask
+	formerName    string
 }
 
 // Layouts derive from descriptors, which never change, so every codec of the process can share them.
@@ -105,11 +107,15 @@ func newLayout(d protoreflect.MessageDescriptor) *layout {
 			nullable:      f.HasPresence() || spec.GetNullWhenEmpty(),
 			takesNull:     spec.GetClearable(),
 			precondition:  spec.GetPrecondition(),
+			formerName:    spec.GetFormerName(),
 		})
 	}
 	for i := range l.fields {
 		f := &l.fields[i]
 		l.byName[f.name] = f
+		if f.formerName != "" {
+			l.byName[f.formerName] = f
+		}
 		if l.mask == nil {
 			f.takesNull = f.nullable
 		}

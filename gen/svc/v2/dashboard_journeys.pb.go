@@ -123,17 +123,18 @@ func (x *FunnelDisplay) GetVariant() string {
 	return ""
 }
 
-// One step of a funnel or the anchor of paths. `kind` says which of the other fields it has; their names are in camelCase.
+// One step of a funnel or the anchor of paths. `kind` says which of the other fields it has. Dashboards of earlier releases spell
+// fields and dimensions in camelCase, as `eventName`: that is still read, and answered in snake_case.
 type FunnelStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `event`, `page`, or, as the first step only, `session`.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
 	// Of `event`: its name.
-	EventName *string `protobuf:"bytes,2,opt,name=eventName" json:"eventName,omitempty"`
+	EventName *string `protobuf:"bytes,2,opt,name=event_name,json=eventName" json:"event_name,omitempty"`
 	// Of `event`: values that its attributes have.
-	AttributeEquals map[string]string `protobuf:"bytes,3,rep,name=attributeEquals" json:"attributeEquals,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	AttributeEquals map[string]string `protobuf:"bytes,3,rep,name=attribute_equals,json=attributeEquals" json:"attribute_equals,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Of `page`: its path.
-	PagePath *string `protobuf:"bytes,4,opt,name=pagePath" json:"pagePath,omitempty"`
+	PagePath *string `protobuf:"bytes,4,opt,name=page_path,json=pagePath" json:"page_path,omitempty"`
 	// Of `page`: its host.
 	Host *string `protobuf:"bytes,5,opt,name=host" json:"host,omitempty"`
 	// Of `session`: what is compared.
@@ -498,15 +499,18 @@ const file_svc_v2_dashboard_journeys_proto_rawDesc = "" +
 	"\x0ewindow_seconds\x18\x04 \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\rwindowSeconds\x12>\n" +
 	"\fbreakdown_by\x18\x05 \x01(\tB\x1b\xfa\xf9\x18\x12\"\x0eattribute:plan(\x01\xaa\x01\x02\b\x01R\vbreakdownBy\x128\n" +
 	"\afilters\x18\x06 \x01(\v2\x16.svc.v2.ProductFiltersB\x06\xfa\xf9\x18\x02(\x01R\afilters\x129\n" +
-	"\avariant\x18\a \x01(\tB\x1f\xbaH\x11r\x0fR\x04barsR\adropoff\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\avariant\"\x85\x04\n" +
+	"\avariant\x18\a \x01(\tB\x1f\xbaH\x11r\x0fR\x04barsR\adropoff\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\avariant\"\xad\x04\n" +
 	"\n" +
 	"FunnelStep\x122\n" +
-	"\x04kind\x18\x01 \x01(\tB\x1e\xbaH\x1b\xc8\x01\x01r\x16R\x05eventR\x04pageR\asessionR\x04kind\x12=\n" +
-	"\teventName\x18\x02 \x01(\tB\x1f\xfa\xf9\x18\x16\"\x12checkout_completed(\x01\xaa\x01\x02\b\x01R\teventName\x12Y\n" +
-	"\x0fattributeEquals\x18\x03 \x03(\v2'.svc.v2.FunnelStep.AttributeEqualsEntryB\x06\xfa\xf9\x18\x02(\x01R\x0fattributeEquals\x121\n" +
-	"\bpagePath\x18\x04 \x01(\tB\x15\xfa\xf9\x18\f\"\b/pricing(\x01\xaa\x01\x02\b\x01R\bpagePath\x12\x1f\n" +
-	"\x04host\x18\x05 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04host\x12n\n" +
-	"\tdimension\x18\x06 \x01(\tBP\xbaHBr@R\freferrerHostR\tutmSourceR\tutmMediumR\vutmCampaignR\acountryR\x04host\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\tdimension\x12!\n" +
+	"\x04kind\x18\x01 \x01(\tB\x1e\xbaH\x1b\xc8\x01\x01r\x16R\x05eventR\x04pageR\asessionR\x04kind\x12I\n" +
+	"\n" +
+	"event_name\x18\x02 \x01(\tB*\xfa\xf9\x18!\"\x12checkout_completed(\x01Z\teventName\xaa\x01\x02\b\x01R\teventName\x12k\n" +
+	"\x10attribute_equals\x18\x03 \x03(\v2'.svc.v2.FunnelStep.AttributeEqualsEntryB\x17\xfa\xf9\x18\x13(\x01Z\x0fattributeEqualsR\x0fattributeEquals\x12<\n" +
+	"\tpage_path\x18\x04 \x01(\tB\x1f\xfa\xf9\x18\x16\"\b/pricing(\x01Z\bpagePath\xaa\x01\x02\b\x01R\bpagePath\x12\x1f\n" +
+	"\x04host\x18\x05 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x04host\x12m\n" +
+	"\tdimension\x18\x06 \x01(\tBO\xfa\xf9\x18F\x1a\rreferrer_host\x1a\n" +
+	"utm_source\x1a\n" +
+	"utm_medium\x1a\futm_campaign\x1a\acountry\x1a\x04host(\x01\xaa\x01\x02\b\x01R\tdimension\x12!\n" +
 	"\x05value\x18\a \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x05value\x1aB\n" +
 	"\x14AttributeEqualsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -564,7 +568,7 @@ var file_svc_v2_dashboard_journeys_proto_goTypes = []any{
 var file_svc_v2_dashboard_journeys_proto_depIdxs = []int32{
 	1, // 0: svc.v2.FunnelDisplay.steps:type_name -> svc.v2.FunnelStep
 	2, // 1: svc.v2.FunnelDisplay.filters:type_name -> svc.v2.ProductFilters
-	4, // 2: svc.v2.FunnelStep.attributeEquals:type_name -> svc.v2.FunnelStep.AttributeEqualsEntry
+	4, // 2: svc.v2.FunnelStep.attribute_equals:type_name -> svc.v2.FunnelStep.AttributeEqualsEntry
 	1, // 3: svc.v2.PathsDisplay.anchor:type_name -> svc.v2.FunnelStep
 	2, // 4: svc.v2.PathsDisplay.filters:type_name -> svc.v2.ProductFilters
 	5, // [5:5] is the sub-list for method output_type

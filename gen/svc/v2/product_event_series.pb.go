@@ -32,8 +32,9 @@ type QueryProductEventTimeseriesRequest struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them. A person is a user, or a
-	// visitor who is none.
+	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them, exactly. The user and the
+	// visitor are those of the event, else of its session; a person is that user, else the user that the visitor was last seen with in the window,
+	// else the visitor, else the session.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Only these events; all when left out.
 	EventNames []string `protobuf:"bytes,4,rep,name=event_names,json=eventNames" json:"event_names,omitempty"`
@@ -269,8 +270,9 @@ type QueryProductEventBreakdownRequest struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 30 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them. A person is a user, or a
-	// visitor who is none.
+	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them, exactly. The user and the
+	// visitor are those of the event, else of its session; a person is that user, else the user that the visitor was last seen with in the window,
+	// else the visitor, else the session.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Only these events; all when left out.
 	EventNames []string `protobuf:"bytes,4,rep,name=event_names,json=eventNames" json:"event_names,omitempty"`

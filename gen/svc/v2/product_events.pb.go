@@ -274,11 +274,12 @@ type ProductEventName struct {
 	Count float64 `protobuf:"fixed64,4,opt,name=count" json:"count,omitempty"`
 	// Sessions that sent some.
 	Sessions float64 `protobuf:"fixed64,5,opt,name=sessions" json:"sessions,omitempty"`
-	// Persons who did: by the user, else by the user that their visitor or session is known as, else by the visitor, else by the session.
+	// Persons who did: the user of the event, else of its session, else the user that the visitor was last seen with in the window, else the
+	// visitor, else the session.
 	Persons float64 `protobuf:"fixed64,6,opt,name=persons" json:"persons,omitempty"`
-	// Users who did.
+	// Users who did: those of the events, else of their sessions.
 	UniqueUsers float64 `protobuf:"fixed64,7,opt,name=unique_users,json=uniqueUsers" json:"unique_users,omitempty"`
-	// Visitors who did.
+	// Visitors who did: those of the events, else of their sessions.
 	Visitors float64 `protobuf:"fixed64,8,opt,name=visitors" json:"visitors,omitempty"`
 	// The earliest in the window.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`

@@ -36,7 +36,7 @@ type QuerySpec struct {
 	// What is computed. For all sources but metrics: `count`, `rate` (per second), and of the field in `value_field` `sum`, `avg`, `min`, `max`,
 	// `p50`, `p75`, `p90`, `p95`, `p99` and `count_distinct`. For traces and logs `error_count` and `error_rate` (0 to 1). For traces `apdex`, and
 	// in milliseconds `avg_duration`, `min_duration`, `max_duration`, `p50_duration` to `p99_duration`. For product events `sessions`,
-	// `persons`, `users` and `visitors`. For metrics `avg`, `sum`, `min`, `max`, `count`, `rate`, `increase` and the quantiles.
+	// `persons`, `users` and `visitors`, with `users` and `visitors` those of the events, else of their sessions. For metrics `avg`, `sum`, `min`, `max`, `count`, `rate`, `increase` and the quantiles.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
 	// The field that is computed with, for example `attr.cart.size` or `duration`. Values that are no number do not count.
 	ValueField *string `protobuf:"bytes,4,opt,name=value_field,json=valueField" json:"value_field,omitempty"`

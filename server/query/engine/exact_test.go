@@ -332,11 +332,32 @@ func made(source query.Source, seed uint64, n int, start time.Time, length time.
 			i.text["user.id"] = pick("", "u1", "u2", "u3")
 			i.text["group.id"] = pick("", "g1")
 			i.text["session.id"] = "s" + strconv.Itoa(r.IntN(90))
-			i.text["person"] = cmp.Or(i.text["user.id"], i.text["visitor.id"])
 		}
 		out = append(out, i)
 	}
-	return out
+	return identified(out)
+}
+
+// identified says who did product events of which no session is recorded: the user, else the user that their visitor was last seen with, among
+// these events, else the visitor.
+func identified(items []*item) []*item {
+	last := map[string]*item{}
+	for _, i := range items {
+		if v := i.text["visitor.id"]; i.source == query.ProductEvents && i.text["user.id"] != "" && (last[v] == nil || i.at.After(last[v].at)) {
+			last[v] = i
+		}
+	}
+	for _, i := range items {
+		if i.source != query.ProductEvents {
+			break
+		}
+		i.text["known.user"], i.text["known.visitor"] = i.text["user.id"], i.text["visitor.id"]
+		i.text["person"] = cmp.Or(i.text["user.id"], i.text["visitor.id"])
+		if seen := last[i.text["visitor.id"]]; i.text["user.id"] == "" && seen != nil {
+			i.text["person"] = seen.text["user.id"]
+		}
+	}
+	return items
 }
 
 // store inserts rows for an organization.

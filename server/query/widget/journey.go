@@ -19,15 +19,8 @@ const (
 	noGroup       = "(none)"
 )
 
-// dimension is the name of a dimension of sessions in the query language; in dashboards it is in camelCase.
-func dimension(name string) string {
-	return map[string]string{
-		"referrerHost": "referrer_host", "utmSource": "utm_source", "utmMedium": "utm_medium", "utmCampaign": "utm_campaign", "country": "country", "host": "host",
-	}[name]
-}
-
 func step(s *svcv2.FunnelStep) query.Step {
-	out := query.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: dimension(s.GetDimension()), Value: s.GetValue()}
+	out := query.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: s.GetDimension(), Value: s.GetValue()}
 	for _, key := range slices.Sorted(maps.Keys(s.GetAttributeEquals())) {
 		out.AttributeEquals = append(out.AttributeEquals, query.AttributeFilter{Key: key, Operator: query.Equals, Text: s.GetAttributeEquals()[key]})
 	}
@@ -81,7 +74,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 	if key, isAttribute := strings.CutPrefix(d.GetBreakdownBy(), "attribute:"); isAttribute {
 		f.Attribute = key
 	} else {
-		f.Dimension = dimension(d.GetBreakdownBy())
+		f.Dimension = d.GetBreakdownBy()
 	}
 	rows, err := read.All[query.FunnelRow](ctx, j.warehouse, j.org, query.FunnelCounts(f).Over(f.Window))
 	if err != nil {

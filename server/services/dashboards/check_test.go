@@ -30,8 +30,8 @@ const everything = `{"name":"Everything","description":null,"tags":["a","b"],"ti
 	`{"id":"sql","visualization":"table","data_source":{"kind":"raw_sql","sql":"SELECT 1 WHERE $__orgFilter","display_type":"table","granularity_seconds":60},"display":{},"layout":{"x":0,"y":4,"w":12,"h":2}},` +
 	`{"id":"route","visualization":"stat","data_source":{"kind":"route","endpoint":"raw_sql_chart","params":{"display_type":"stat","sql":"SELECT 1 AS value WHERE $__orgFilter"}},"display":{},"layout":{"x":0,"y":6,"w":3,"h":4}},` +
 	`{"id":"md","visualization":"markdown","data_source":{"kind":"static","transform":{}},"display":{"markdown":{"content":"# hi"}},"layout":{"x":3,"y":6,"w":4,"h":5}},` +
-	`{"id":"funnel","visualization":"funnel","data_source":{"kind":"static"},"display":{"funnel":{"show_step_percent":true,"steps":[{"kind":"session","dimension":"country","value":"NL"},{"kind":"page","pagePath":"/p","host":"h"},{"kind":"event","eventName":"e","attributeEquals":{"plan":"pro"}}],"key_by":"visitor","window_seconds":3600,"breakdown_by":"attribute:plan","filters":{"host":"h","visitor_type":"new"},"variant":"dropoff"}},"layout":{"x":0,"y":11,"w":6,"h":5}},` +
-	`{"id":"paths","visualization":"paths","data_source":{"kind":"static"},"display":{"paths":{"anchor":{"kind":"event","eventName":"e"},"direction":"after","depth":5,"branches":10,"key_by":"person","window_seconds":60,"include":"all","exclude":["x"],"filters":{"utm_source":"u"}}},"layout":{"x":6,"y":11,"w":6,"h":5}}],` +
+	`{"id":"funnel","visualization":"funnel","data_source":{"kind":"static"},"display":{"funnel":{"show_step_percent":true,"steps":[{"kind":"session","dimension":"country","value":"NL"},{"kind":"page","page_path":"/p","host":"h"},{"kind":"event","event_name":"e","attribute_equals":{"plan":"pro"}}],"key_by":"visitor","window_seconds":3600,"breakdown_by":"attribute:plan","filters":{"host":"h","visitor_type":"new"},"variant":"dropoff"}},"layout":{"x":0,"y":11,"w":6,"h":5}},` +
+	`{"id":"paths","visualization":"paths","data_source":{"kind":"static"},"display":{"paths":{"anchor":{"kind":"event","event_name":"e"},"direction":"after","depth":5,"branches":10,"key_by":"person","window_seconds":60,"include":"all","exclude":["x"],"filters":{"utm_source":"u"}}},"layout":{"x":6,"y":11,"w":6,"h":5}}],` +
 	`"sections":[{"id":"s","title":"S","collapsed":true,"collapsible":false,"tabs":[{"id":"t","title":"T"}]},{"id":"u","title":""}],` +
 	`"variables":[{"name":"service","label":"Service","include_all":true,"default_value":"x","type":"query","source":{"kind":"facet","facet":"service"}},{"name":"k","type":"query","source":{"kind":"attribute","scope":"resource","attribute_key":"k8s.pod.name"}},{"name":"c","type":"custom","options":[{"value":"1","label":"one"},{"value":"2"}]},{"name":"t","type":"textbox"}],` +
 	`"refresh_interval_seconds":60}`
@@ -55,6 +55,27 @@ func TestEveryPart(t *testing.T) {
 	}
 	if string(text) != everything {
 		t.Errorf("stored as\n%s\nwant\n%s", text, everything)
+	}
+}
+
+// TestFormerSpelling: definitions that earlier releases stored, with steps in camelCase, are read and answered in snake_case.
+func TestFormerSpelling(t *testing.T) {
+	former := strings.NewReplacer(`"event_name":`, `"eventName":`, `"attribute_equals":`, `"attributeEquals":`, `"page_path":"/p"`, `"pagePath":"/p"`,
+		`"dimension":"country"`, `"dimension":"utmSource"`, `"breakdown_by":"attribute:plan"`, `"breakdown_by":"referrerHost"`).Replace(everything)
+	want := strings.NewReplacer(`"dimension":"country"`, `"dimension":"utm_source"`, `"breakdown_by":"attribute:plan"`, `"breakdown_by":"referrer_host"`).Replace(everything)
+	def, err := readDefinition([]byte(former))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := check(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != want {
+		t.Errorf("answered as\n%s\nwant\n%s", text, want)
+	}
+	if _, err := readDefinition([]byte(strings.Replace(former, `"eventName":"e"`, `"eventName":"e","event_name":"f"`, 1))); err == nil {
+		t.Error("both spellings at once were taken")
 	}
 }
 
@@ -109,31 +130,32 @@ func TestCheck(t *testing.T) {
 		"widgets[0].display.chart_presentation.fill_nulls": func(d *definition) {
 			w(d, 0).Display.ChartPresentation.FillNulls.Kind = nil
 		},
-		"widgets[0].display.y_axis.max":                func(d *definition) { w(d, 0).Display.YAxis.Max = new(0.0) },
-		"widgets[0].display.gauge.max":                 func(d *definition) { w(d, 0).Display.Gauge.Max = new(math.NaN()) },
-		"widgets[0].display.histogram.bucket_count":    func(d *definition) { w(d, 0).Display.Histogram.BucketCount = new(0.0) },
-		"widgets[0].display.sparkline.data_source.sql": func(d *definition) { w(d, 0).Display.Sparkline.DataSource.Kind = "raw_sql" },
-		"widgets[3].display.markdown.content":          func(d *definition) { w(d, 3).Display.Markdown = nil },
-		"widgets[4].display.funnel.steps[1].kind":      func(d *definition) { s := w(d, 4).Display.Funnel.Steps; s[1] = proto.CloneOf(s[0]) },
-		"widgets[4].display.funnel.steps[2].eventName": func(d *definition) { w(d, 4).Display.Funnel.Steps[2].EventName = nil },
-		"widgets[4].display.funnel.steps[0].pagePath":  func(d *definition) { w(d, 4).Display.Funnel.Steps[0].PagePath = new("/") },
-		"widgets[4].display.funnel.breakdown_by":       func(d *definition) { w(d, 4).Display.Funnel.BreakdownBy = new("attribute:") },
-		"widgets[4].display.funnel.steps":              func(d *definition) { w(d, 4).Display.Funnel = nil },
-		"widgets[5].display.paths.depth":               func(d *definition) { w(d, 5).Display.Paths.Depth = new(6.0) },
-		"widgets[5].display.paths.branches":            func(d *definition) { w(d, 5).Display.Paths.Branches = new(1.5) },
-		"widgets[5].display.paths.anchor.pagePath":     func(d *definition) { w(d, 5).Display.Paths.Anchor = &svcv2.FunnelStep{Kind: "page"} },
-		"widgets[5].display.paths":                     func(d *definition) { w(d, 5).Display.Paths = nil },
-		"sections[1].id":                               func(d *definition) { d.Sections[1].Id = "s" },
-		"sections[0].tabs[1].id":                       func(d *definition) { d.Sections[0].Tabs = append(d.Sections[0].Tabs, &svcv2.DashboardTab{Id: "t"}) },
-		"variables[1].name":                            func(d *definition) { d.Variables[1].Name = "service" },
-		"variables[3].name":                            func(d *definition) { d.Variables[3].Name = "1x" },
-		"variables[0].source":                          func(d *definition) { d.Variables[0].Source = nil },
-		"variables[0].source.scope":                    func(d *definition) { d.Variables[0].Source.Scope = new("span") },
-		"variables[1].source.attribute_key":            func(d *definition) { d.Variables[1].Source.AttributeKey = nil },
-		"variables[2].options":                         func(d *definition) { d.Variables[2].Options = nil },
-		"variables[3].options":                         func(d *definition) { d.Variables[3].Options = []*svcv2.VariableOption{{Value: "x"}} },
-		`widgets[0].display.series_mapping["a"]`:       func(d *definition) { w(d, 0).Display.SeriesMapping["a"] = "\x00" },
-		`widgets[2].data_source.params["x"]`:           func(d *definition) { w(d, 2).DataSource.Params.Fields["x"] = number(math.NaN()) },
+		"widgets[0].display.y_axis.max":                 func(d *definition) { w(d, 0).Display.YAxis.Max = new(0.0) },
+		"widgets[0].display.gauge.max":                  func(d *definition) { w(d, 0).Display.Gauge.Max = new(math.NaN()) },
+		"widgets[0].display.histogram.bucket_count":     func(d *definition) { w(d, 0).Display.Histogram.BucketCount = new(0.0) },
+		"widgets[0].display.sparkline.data_source.sql":  func(d *definition) { w(d, 0).Display.Sparkline.DataSource.Kind = "raw_sql" },
+		"widgets[3].display.markdown.content":           func(d *definition) { w(d, 3).Display.Markdown = nil },
+		"widgets[4].display.funnel.steps[1].kind":       func(d *definition) { s := w(d, 4).Display.Funnel.Steps; s[1] = proto.CloneOf(s[0]) },
+		"widgets[4].display.funnel.steps[2].event_name": func(d *definition) { w(d, 4).Display.Funnel.Steps[2].EventName = nil },
+		"widgets[4].display.funnel.steps[0].page_path":  func(d *definition) { w(d, 4).Display.Funnel.Steps[0].PagePath = new("/") },
+		"widgets[4].display.funnel.breakdown_by":        func(d *definition) { w(d, 4).Display.Funnel.BreakdownBy = new("attribute:") },
+		"widgets[4].display.funnel.steps":               func(d *definition) { w(d, 4).Display.Funnel = nil },
+		"widgets[5].display.paths.depth":                func(d *definition) { w(d, 5).Display.Paths.Depth = new(6.0) },
+		"widgets[5].display.paths.branches":             func(d *definition) { w(d, 5).Display.Paths.Branches = new(1.5) },
+		"widgets[4].display.funnel.steps[0].dimension":  func(d *definition) { w(d, 4).Display.Funnel.Steps[0].Dimension = new("browser") },
+		"widgets[5].display.paths.anchor.page_path":     func(d *definition) { w(d, 5).Display.Paths.Anchor = &svcv2.FunnelStep{Kind: "page"} },
+		"widgets[5].display.paths":                      func(d *definition) { w(d, 5).Display.Paths = nil },
+		"sections[1].id":                                func(d *definition) { d.Sections[1].Id = "s" },
+		"sections[0].tabs[1].id":                        func(d *definition) { d.Sections[0].Tabs = append(d.Sections[0].Tabs, &svcv2.DashboardTab{Id: "t"}) },
+		"variables[1].name":                             func(d *definition) { d.Variables[1].Name = "service" },
+		"variables[3].name":                             func(d *definition) { d.Variables[3].Name = "1x" },
+		"variables[0].source":                           func(d *definition) { d.Variables[0].Source = nil },
+		"variables[0].source.scope":                     func(d *definition) { d.Variables[0].Source.Scope = new("span") },
+		"variables[1].source.attribute_key":             func(d *definition) { d.Variables[1].Source.AttributeKey = nil },
+		"variables[2].options":                          func(d *definition) { d.Variables[2].Options = nil },
+		"variables[3].options":                          func(d *definition) { d.Variables[3].Options = []*svcv2.VariableOption{{Value: "x"}} },
+		`widgets[0].display.series_mapping["a"]`:        func(d *definition) { w(d, 0).Display.SeriesMapping["a"] = "\x00" },
+		`widgets[2].data_source.params["x"]`:            func(d *definition) { w(d, 2).DataSource.Params.Fields["x"] = number(math.NaN()) },
 		"sections": func(d *definition) {
 			for range maxSections {
 				d.Sections = append(d.Sections, &svcv2.DashboardSection{Id: strings.Repeat("x", len(d.Sections))})

@@ -1,6 +1,7 @@
 package dashboards
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query"
 )
 
 const (
@@ -84,28 +86,29 @@ func (c *checker) funnel(path string, f *svcv2.FunnelDisplay) {
 	}
 }
 
-// sessionDimensions are what a session can be told apart by (rest-wire.md 6.8).
-func sessionDimensions() []string {
-	return []string{"referrerHost", "utmSource", "utmMedium", "utmCampaign", "country", "host"}
-}
+// sessionDimensions are what a session can be told apart by.
+func sessionDimensions() []string { return slices.Sorted(maps.Keys(query.SessionDimensions())) }
 
 func (c *checker) step(path string, s *svcv2.FunnelStep) {
 	const event, page, session = "event", "page", "session"
 	c.only(path, s.GetKind(), []given{
-		{"eventName", event, s.EventName != nil},
-		{"attributeEquals", event, len(s.GetAttributeEquals()) > 0},
-		{"pagePath", page, s.PagePath != nil},
+		{"event_name", event, s.EventName != nil},
+		{"attribute_equals", event, len(s.GetAttributeEquals()) > 0},
+		{"page_path", page, s.PagePath != nil},
 		{"host", page, s.Host != nil},
 		{"dimension", session, s.Dimension != nil},
 		{"value", session, s.Value != nil},
 	})
 	switch s.GetKind() {
 	case event:
-		c.needs(path+".eventName", strings.TrimSpace(s.GetEventName()) != "", event)
+		c.needs(path+".event_name", strings.TrimSpace(s.GetEventName()) != "", event)
 	case page:
-		c.needs(path+".pagePath", strings.TrimSpace(s.GetPagePath()) != "", page)
+		c.needs(path+".page_path", strings.TrimSpace(s.GetPagePath()) != "", page)
 	case session:
 		c.needs(path+".dimension", s.Dimension != nil, session)
+		if s.Dimension != nil && !slices.Contains(sessionDimensions(), s.GetDimension()) {
+			c.fail(path+".dimension", "must be one of %s", strings.Join(sessionDimensions(), ", "))
+		}
 		c.needs(path+".value", s.Value != nil, session)
 	}
 }

@@ -20,6 +20,7 @@ func readDefinition(text []byte) (*svcv2.CreateDashboardRequest, error) {
 	if err := wirejson.Unmarshal(text, def); err != nil {
 		return nil, apierr.New(apierr.DashboardStoredConfigInvalid, "The stored dashboard cannot be read.", apierr.Cause(err))
 	}
+	renameDimensions(def)
 	return def, nil
 }
 
@@ -28,6 +29,26 @@ func normalize(def *svcv2.CreateDashboardRequest) {
 	def.Name = strings.TrimSpace(def.GetName())
 	if def.GetTimeRange() == nil {
 		def.TimeRange = &svcv2.TimeRange{Type: rangeRelative, Value: new("12h")}
+	}
+	renameDimensions(def)
+}
+
+// renameDimensions writes dimensions of sessions in snake_case; dashboards of earlier releases have them in camelCase.
+func renameDimensions(def *svcv2.CreateDashboardRequest) {
+	former := map[string]string{"referrerHost": "referrer_host", "utmSource": "utm_source", "utmMedium": "utm_medium", "utmCampaign": "utm_campaign"}
+	rename := func(name *string) *string {
+		if name != nil && former[*name] != "" {
+			return new(former[*name])
+		}
+		return name
+	}
+	for _, w := range def.GetWidgets() {
+		if funnel := w.GetDisplay().GetFunnel(); funnel != nil {
+			funnel.BreakdownBy = rename(funnel.BreakdownBy)
+			for _, step := range funnel.GetSteps() {
+				step.Dimension = rename(step.Dimension)
+			}
+		}
 	}
 }
 

@@ -264,7 +264,9 @@ type FieldSpec struct {
 	// In a request with an `update_mask`: null clears the stored value. Without it null is refused.
 	Clearable bool `protobuf:"varint,9,opt,name=clearable" json:"clearable,omitempty"`
 	// In a request with an `update_mask`: no field to change, but a condition for the change, which the mask neither names nor clears.
-	Precondition  bool `protobuf:"varint,10,opt,name=precondition" json:"precondition,omitempty"`
+	Precondition bool `protobuf:"varint,10,opt,name=precondition" json:"precondition,omitempty"`
+	// An earlier name in JSON: still read, never written.
+	FormerName    string `protobuf:"bytes,11,opt,name=former_name,json=formerName" json:"former_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -367,6 +369,13 @@ func (x *FieldSpec) GetPrecondition() bool {
 		return x.Precondition
 	}
 	return false
+}
+
+func (x *FieldSpec) GetFormerName() string {
+	if x != nil {
+		return x.FormerName
+	}
+	return ""
 }
 
 // How a message is called outside of protobuf.
@@ -482,7 +491,7 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\x06errors\x18\x06 \x03(\tR\x06errors\x12\x17\n" +
 	"\ano_rest\x18\a \x01(\bR\x06noRest\x12\x1b\n" +
 	"\tany_scope\x18\b \x01(\bR\banyScope\x12\x1b\n" +
-	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\"\xad\x02\n" +
+	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\"\xce\x02\n" +
 	"\tFieldSpec\x12\x1b\n" +
 	"\tid_prefix\x18\x01 \x01(\tR\bidPrefix\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\bR\x06secret\x12\x16\n" +
@@ -495,7 +504,9 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\apattern\x18\b \x01(\tR\apattern\x12\x1c\n" +
 	"\tclearable\x18\t \x01(\bR\tclearable\x12\"\n" +
 	"\fprecondition\x18\n" +
-	" \x01(\bR\fprecondition\"%\n" +
+	" \x01(\bR\fprecondition\x12\x1f\n" +
+	"\vformer_name\x18\v \x01(\tR\n" +
+	"formerName\"%\n" +
 	"\vMessageSpec\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\tR\x06schema*C\n" +
 	"\x06Access\x12\x16\n" +

@@ -1,0 +1,47 @@
+package query
+
+import "fmt"
+
+// identity reports whether a field is of identified.
+func identity(f Field) bool {
+	if f.Scope != Builtin {
+		return false
+	}
+	known, _ := findBuiltin(ProductEvents, f.Key)
+	return known.identity
+}
+
+// identities reports whether a query needs to know of events who did them.
+func (q *Spec) identities() bool {
+	if q.Source != ProductEvents {
+		return false
+	}
+	return q.Aggregation.Value != nil && identity(*q.Aggregation.Value) || !q.uses(func(f Field) bool { return !identity(f) })
+}
+
+// identified prints product_events with Key, KnownUser and KnownVisitor, the same as lists and funnels count by, and the conditions on them that
+// remain. Every event of the window tells whom a visitor is known as, whatever the filter.
+func (b *builder) identified(q *Spec, w Window) (table string, c conditions) {
+	by := ByUser
+	person := func(f Field) bool { return f == Field{Key: "person"} }
+	if q.Aggregation.Value != nil && person(*q.Aggregation.Value) || !q.uses(func(f Field) bool { return !person(f) }) {
+		by = ByPerson
+	}
+	a := newActors(b, w, by, ProductSessionFilters{})
+	inside, filter := a.inside(), b.filter(q.Source, q.Filter)
+	early := true
+	q.Filter.Matches(func(m *Match) bool {
+		early = !identity(m.Field)
+		return early
+	})
+	if early {
+		inside = inside.with(filter...)
+	} else {
+		c = filter
+	}
+	return a.keyed(fmt.Sprintf(`(
+    SELECT *
+    FROM product_events
+    WHERE %s
+)`, inside.join(8))), c
+}
