@@ -312,6 +312,15 @@ func mustWindow(t *testing.T) (w struct{ Start, End time.Time }) {
 	return got
 }
 
+// TestUnknownVariable: a stored widget that refers to a variable that is not there any more says so.
+func TestUnknownVariable(t *testing.T) {
+	r := newReader(t, "org_widgets_unknown")
+	d := r.data(widgetOf("chart", "breakdown", draftOf("count", "service.name = $nosuch", "service.name")))
+	if len(d.GetWarnings()) != 1 || !strings.Contains(d.GetWarnings()[0], "$nosuch") {
+		t.Errorf("warnings: %v", d.GetWarnings())
+	}
+}
+
 // TestBadWidgets: what cannot be read is refused with the field that is wrong.
 func TestBadWidgets(t *testing.T) {
 	r := newReader(t, "org_widgets_bad")

@@ -131,6 +131,9 @@ func (j *job) limit(d *svcv2.QueryDraft) int {
 
 // filter reads a filter with the values of variables in it.
 func (j *job) filter(path string, s query.Source, text string) (query.Filter, error) {
+	if name := UnknownVariable(text, j.values.variables); name != "" { // of a definition from before it was refused
+		j.warn(fmt.Sprintf("%s refers to $%s, a variable that the dashboard does not have: it is compared with these letters.", path, name))
+	}
 	f, err := query.ParseWhereExcept(s, j.values.where(text), allMark)
 	if err != nil {
 		return f, &query.Invalid{Field: path, Message: "cannot be read: " + err.Error()}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -198,10 +199,67 @@ func perMillisecond(unit string) float64 {
 }
 
 // grouped reports whether a query has groups that count.
-func (i *inspection) grouped() bool {
-	return slices.ContainsFunc(i.widget.GetDataSource().GetQueries(), func(d *svcv2.QueryDraft) bool {
-		return len(d.GetGroupBy()) > 0 && on(d, (*svcv2.QueryAddOns).GetGroupBy)
-	})
+func (i *inspection) grouped() bool { return i.grouping() > 0 }
+
+// crowded reports whether groups were left out that were asked for. The largest few are what a breakdown is for, and so are those of a
+// series_limit.
+func (i *inspection) crowded() bool {
+	source := i.widget.GetDataSource()
+	switch {
+	case !i.data.GetTruncated() || source.GetKind() == kindQuery && i.byGroups():
+		return false
+	default:
+		return !slices.ContainsFunc(source.GetQueries(), func(d *svcv2.QueryDraft) bool { return d.GetSeriesLimit() != "" })
+	}
+}
+
+// byGroups reports whether the rows are groups of the whole window.
+func (i *inspection) byGroups() bool {
+	return i.data.GetBreakdown() != nil || i.widget.GetDataSource().GetResultShape() == "breakdown"
+}
+
+// nameless is the name of a group, or of a series of it, whose rows have none of the fields that are grouped by.
+var nameless = regexp.MustCompile(`^(.*: )?\(none\)( · \(none\))*$`)
+
+// groupless reports whether there are groups and all of them are nameless, in whatever shape the data has.
+func (i *inspection) groupless() bool {
+	var names []string
+	for _, s := range i.data.GetTimeseries().GetSeries() {
+		names = append(names, s.GetName())
+	}
+	for _, r := range i.data.GetBreakdown().GetRows() {
+		names = append(names, r.GetName())
+	}
+	if t := i.data.GetTable(); i.byGroups() && len(t.GetColumns()) > 0 && t.GetColumns()[0].GetName() == nameColumn {
+		for _, r := range t.GetRows() {
+			names = append(names, r.GetValues()[0].GetStringValue())
+		}
+	} else if !i.byGroups() && len(t.GetColumns()) > 0 && t.GetColumns()[0].GetName() == bucketColumn {
+		for _, c := range t.GetColumns()[1:] {
+			names = append(names, c.GetName())
+		}
+	}
+	for _, c := range i.data.GetHeatmap().GetCells() {
+		switch {
+		case !i.byGroups():
+			names = append(names, c.GetY())
+		case i.grouping() > 1:
+			names = append(names, c.GetX()+" · "+c.GetY())
+		default:
+			names = append(names, c.GetX())
+		}
+	}
+	return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !nameless.MatchString(n) })
+}
+
+// grouping is by how many fields the first query is grouped that is grouped.
+func (i *inspection) grouping() int {
+	for _, d := range i.widget.GetDataSource().GetQueries() {
+		if len(d.GetGroupBy()) > 0 && on(d, (*svcv2.QueryAddOns).GetGroupBy) {
+			return len(d.GetGroupBy())
+		}
+	}
+	return 0
 }
 
 func (i *inspection) judgeGroups() {
@@ -220,13 +278,13 @@ func (i *inspection) judgeGroups() {
 		}
 		names, totals = append(names, r.GetName()), append(totals, total)
 	}
-	if i.grouped() && len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return n != noGroup && !strings.HasSuffix(n, ": "+noGroup) }) {
+	if i.grouped() && i.groupless() {
 		i.flag(flagGrouping, "No row has the field that is grouped by.")
 	}
 	if i.data.GetBreakdown() != nil && i.widget.GetDataSource().GetKind() == kindQuery && !i.grouped() {
 		i.flag(flagBreakdown, "A breakdown is drawn, but nothing is grouped by.")
 	}
-	if i.data.GetTruncated() || len(names) > manySeries {
+	if i.crowded() || len(names) > manySeries {
 		i.flag(flagCardinality, "There are more groups than can be told apart; add a filter or a limit.")
 	}
 	sum := 0.0

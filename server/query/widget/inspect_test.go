@@ -2,6 +2,7 @@ package widget
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,22 @@ func TestInspect(t *testing.T) {
 		}
 		return &svcv2.WidgetData{Kind: "breakdown", Breakdown: b}
 	}
+	shaped := func(w *svcv2.Widget, shape string) *svcv2.Widget { w.DataSource.ResultShape = &shape; return w }
+	limited := widget("number", "count", "attr.k")
+	limited.DataSource.Queries[0].SeriesLimit = new("3")
+	table := func(rows ...[]any) *svcv2.WidgetData {
+		f := frame{columns: []column{{nameColumn, text}, {valueColumn, number}}, rows: rows}
+		return &svcv2.WidgetData{Kind: "table", Table: f.proto()}
+	}
+	heat := func(cells ...string) *svcv2.WidgetData {
+		out := &svcv2.WidgetHeatmap{}
+		for _, c := range cells {
+			x, y, _ := strings.Cut(c, "|")
+			out.Cells = append(out.Cells, &svcv2.WidgetHeatmapCell{X: x, Y: y, Value: 3})
+		}
+		return &svcv2.WidgetData{Kind: "heatmap", Heatmap: out}
+	}
+	cut := func(d *svcv2.WidgetData) { d.Truncated = true }
 	with := func(d *svcv2.WidgetData, fn func(*svcv2.WidgetData)) *svcv2.WidgetData { fn(d); return d }
 	for _, c := range []struct {
 		name    string
@@ -63,7 +80,20 @@ func TestInspect(t *testing.T) {
 		{"empty groups", widget("number", "count", "attr.k"), chart(series("(none)", nil, 1, 2)), Broken, []string{flagGrouping}},
 		{"no groups", count, groups(1, 2), Broken, []string{flagBreakdown}},
 		{"one of many", widget("number", "count", "attr.k"), groups(1000, 1, 1), Suspicious, []string{flagDominates}},
-		{"too many", widget("number", "count", "attr.k"), with(groups(3, 2), func(d *svcv2.WidgetData) { d.Truncated = true }), Suspicious, []string{flagCardinality}},
+		{"empty groups of two fields", widget("number", "count", "attr.k", "attr.l"), chart(series("(none) · (none)", nil, 1, 2)), Broken, []string{flagGrouping}},
+		{"empty groups of two queries", widget("number", "count", "attr.k", "attr.l"), chart(series("A: (none) · (none)", nil, 1, 2)), Broken, []string{flagGrouping}},
+		{"one field is there", widget("number", "count", "attr.k", "attr.l"), chart(series("(none) · x", nil, 1, 2)), Healthy, nil},
+		{"empty groups in a table", shaped(widget("number", "count", "attr.k"), "breakdown"), table([]any{"(none)", 3.0}), Broken, []string{flagGrouping}},
+		{"empty groups in a table, by two", shaped(widget("number", "count", "attr.k", "attr.l"), "breakdown"), table([]any{"(none) · (none)", 3.0}), Broken, []string{flagGrouping}},
+		{"groups in a table", shaped(widget("number", "count", "attr.k"), "breakdown"), table([]any{"(none)", 3.0}, []any{"x", 3.0}), Healthy, nil},
+		{"empty groups in a heatmap", widget("number", "count", "attr.k"), heat("2026-01-31T12:00:00Z|(none)"), Broken, []string{flagGrouping}},
+		{"empty groups as cells", shaped(widget("number", "count", "attr.k"), "breakdown"), heat("(none)|A"), Broken, []string{flagGrouping}},
+		{"empty groups of two as cells", shaped(widget("number", "count", "attr.k", "attr.l"), "breakdown"), heat("(none)|(none)"), Broken, []string{flagGrouping}},
+		{"groups as cells", shaped(widget("number", "count", "attr.k", "attr.l"), "breakdown"), heat("(none)|(none)", "(none)|x"), Healthy, nil},
+		{"too many", widget("number", "count", "attr.k"), with(chart(series("a", nil, 1, 2), series("b", nil, 2, 1)), cut), Suspicious, []string{flagCardinality}},
+		{"as many as asked for", limited, with(chart(series("a", nil, 1, 2), series("b", nil, 2, 1)), cut), Healthy, nil},
+		{"the largest groups", widget("number", "count", "attr.k"), with(groups(3, 2), cut), Healthy, nil},
+		{"the largest groups in a table", shaped(widget("number", "count", "attr.k"), "breakdown"), with(table([]any{"x", 3.0}), cut), Healthy, nil},
 		{"warnings", count, with(chart(series("A", nil, 1, 2)), func(d *svcv2.WidgetData) { d.Warnings = []string{"odd"} }), Suspicious, []string{flagWarnings}},
 		{"no metric", count, with(chart(), func(d *svcv2.WidgetData) {
 			d.Warnings = []string{`No data points of the metric "x" were received in this window.`}

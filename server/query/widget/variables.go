@@ -90,28 +90,37 @@ const allMark = "\uE000all\uE001"
 // where writes the values into a filter, each as one quoted word or as a part of the quotes that it stands in, so that it is a value of a
 // condition whatever it holds. ParseWhereExcept takes away the conditions that have allMark.
 func (v values) where(text string) string {
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `'`, `\'`)
+	return eachReference(text, func(ref, name string, quoted bool) string {
+		value, ok := v.byName[name]
+		if !ok {
+			return ref
+		}
+		if value == All {
+			value = allMark
+		}
+		if value = escape.Replace(value); !quoted {
+			value = `"` + value + `"`
+		}
+		return value
+	})
+}
+
+// eachReference puts what replace gives in the place of each reference in a filter. A dollar sign after a backslash within quotes is itself.
+func eachReference(text string, replace func(ref, name string, quoted bool) string) string {
 	if !strings.ContainsRune(text, '$') {
 		return text
 	}
 	var out strings.Builder
 	quote := byte(0)
-	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `'`, `\'`)
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c == '$' {
 			if m := reference.FindStringSubmatchIndex(text[i:]); m != nil && m[0] == 0 {
-				name := strings.Trim(text[i+1:i+m[1]], "{}")
-				if value, ok := v.byName[name]; ok {
-					if value == All {
-						value = allMark
-					}
-					if value = escape.Replace(value); quote == 0 {
-						value = `"` + value + `"`
-					}
-					out.WriteString(value)
-					i += m[1]
-					continue
-				}
+				ref := text[i : i+m[1]]
+				out.WriteString(replace(ref, strings.Trim(ref[1:], "{}"), quote != 0))
+				i += m[1]
+				continue
 			}
 		}
 		switch {
@@ -128,6 +137,17 @@ func (v values) where(text string) string {
 		i++
 	}
 	return out.String()
+}
+
+// UnknownVariable is the first variable that a filter refers to and that is none of the given ones; empty when there is none.
+func UnknownVariable(text string, variables []*svcv2.DashboardVariable) (unknown string) {
+	eachReference(text, func(ref, name string, _ bool) string {
+		if unknown == "" && !slices.ContainsFunc(variables, func(v *svcv2.DashboardVariable) bool { return v.GetName() == name }) {
+			unknown = name
+		}
+		return ref
+	})
+	return unknown
 }
 
 // formula writes the values into a formula; only numbers have a place there.

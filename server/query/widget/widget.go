@@ -5,6 +5,7 @@ package widget
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -111,7 +112,12 @@ func (j *job) narrow(longest time.Duration) {
 	j.out.NarrowedToSeconds = &seconds
 }
 
-func (j *job) warn(text string) { j.out.Warnings = append(j.out.Warnings, text) }
+// warn adds a warning, once.
+func (j *job) warn(text string) {
+	if !slices.Contains(j.out.Warnings, text) {
+		j.out.Warnings = append(j.out.Warnings, text)
+	}
+}
 
 func (j *job) run(ctx context.Context) error {
 	display := j.req.Widget.GetDisplay()

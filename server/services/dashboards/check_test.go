@@ -231,6 +231,29 @@ func TestSQL(t *testing.T) {
 	}
 }
 
+// TestUnknownVariables: a filter that refers to a variable that the dashboard does not have is not saved; the violation names both.
+func TestUnknownVariables(t *testing.T) {
+	for clause, unknown := range map[string]string{
+		"service.name = $t": "", `service.name = "a-${t}"`: "", `attr.price = "$5"`: "", `body contains "\$HOME"`: "",
+		"service.name = $nosuch": "$nosuch", `service.name = "x${nosuch}"`: "$nosuch", "service.name = $t AND attr.k = $T": "$T",
+	} {
+		def := full(t)
+		def.Widgets[0].DataSource.Queries[0].WhereClause = &clause
+		normalize(def)
+		_, err := check(def)
+		e := apierr.From(err)
+		if (unknown == "") != (err == nil) || unknown != "" && (e.Param != "widgets[0].data_source.queries[0].where_clause" || !strings.Contains(e.Violations[0].Message, unknown+",")) {
+			t.Errorf("%s: %v", clause, err)
+		}
+		def = full(t)
+		def.Widgets[0].Display.ListWhereClause = &clause
+		normalize(def)
+		if _, err := check(def); (unknown == "") != (err == nil) {
+			t.Errorf("of a list, %s: %v", clause, err)
+		}
+	}
+}
+
 // TestFormulas: an expression that cannot be computed is not saved; the violation names it.
 func TestFormulas(t *testing.T) {
 	for expression, problem := range map[string]string{

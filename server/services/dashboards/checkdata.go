@@ -168,8 +168,16 @@ func (c *checker) asked(path string, q *svcv2.QueryDraft) {
 			c.fail(path+".where_clause", "cannot be read: %s", err)
 		}
 	}
+	c.references(path+".where_clause", q.GetWhereClause())
 	if bad := widget.CheckGroups(path, q); bad != nil {
 		c.fail(bad.Field, "%s", bad.Message)
+	}
+}
+
+// references checks that a filter refers to variables that there are.
+func (c *checker) references(path, clause string) {
+	if name := widget.UnknownVariable(clause, c.known); name != "" {
+		c.fail(path, "refers to $%s, a variable that the dashboard does not have; a dollar sign itself is \"\\$\" in quotes", name)
 	}
 }
 

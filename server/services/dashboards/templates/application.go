@@ -78,7 +78,9 @@ func application() []*Template {
 					column("name", "Endpoint", ""), column("value", "Requests", "number"))
 				b.table(place{6, 0, 6, 5}, "Slowest Endpoints (P95)", query("breakdown", spans("p95_duration", f, "span.name")),
 					column("name", "Endpoint", ""), column("value", "P95", "duration_ms"))
-				b.area(place{0, 5, 12, 4}, "Error Rate by Endpoint", "percent", spans("error_rate", f, "span.name"))
+				rates := spans("error_rate", f, "span.name")
+				rates.SeriesLimit = new("20") // more than that cannot be told apart
+				b.area(place{0, 5, 12, 4}, "Error Rate by Endpoint", "percent", rates)
 				b.traces(place{0, 9, 12, 5}, "Recent Traces", f, 10)
 			},
 		},
