@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -85,12 +86,29 @@ func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer
 			}
 		}
 	}
+	out.Warnings = append(out.Warnings, groupedApart(r)...)
 	first := firstShown(r)
 	rows := &ranking{order: r.Queries[first].Order, groups: groups, gone: gone, lead: columns[first]}
 	keys, truncated := rows.pick(cmp.Or(r.Queries[first].Limit, query.DefaultLimit))
 	out.Truncated = out.Truncated || truncated
 	table := &breakdownTable{request: r, columns: columns, compared: len(before) > 0}
 	table.fill(out, keys, groups)
+}
+
+// groupedApart warns of queries whose groups are not those of the first one: their rows stand below each other, not side by side.
+func groupedApart(r *query.Request) []string {
+	var apart []string
+	lead := r.Queries[0].GroupBy
+	for _, q := range r.Queries[1:] {
+		if !slices.Equal(lead, q.GroupBy) {
+			apart = append(apart, q.Name)
+		}
+	}
+	if apart == nil {
+		return nil
+	}
+	verb := map[bool]string{true: "groups", false: "group"}[len(apart) == 1]
+	return []string{fmt.Sprintf("%s %s by other fields than %s: their values are of different groups and do not stand side by side.", strings.Join(apart, ", "), verb, r.Queries[0].Name)}
 }
 
 func nothingGrouped(r *query.Request) bool {

@@ -183,6 +183,21 @@ func TestComparisonShowsWhatStopped(t *testing.T) {
 	}
 }
 
+// Queries that are grouped by different fields have no groups in common, which is worth a word.
+func TestGroupedApart(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_apart"
+	window := few(t, w, org)
+	e := New(Config{Warehouse: w})
+	for other, want := range map[string]int{"error_count|traces||span.name": 1, "error_count|traces||service.name": 0, "error_count|logs||service.name": 0} {
+		r := &query.Request{Window: window, Queries: []query.Query{parse(t, "A", "count|traces||service.name"), parse(t, "B", other)}}
+		got, err := e.Breakdown(t.Context(), org, r)
+		if err != nil || len(got.Warnings) != want || want == 1 && !strings.Contains(got.Warnings[0], "B groups by other fields than A") {
+			t.Errorf("%s: %v %v", other, got, err)
+		}
+	}
+}
+
 // What happened at the instant where a window starts is not of the period before as well.
 func TestPeriodsDoNotOverlap(t *testing.T) {
 	w := warehousetest.Shared(t)

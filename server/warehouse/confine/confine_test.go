@@ -104,3 +104,29 @@ func FuzzParseTree(f *testing.F) {
 		}
 	})
 }
+
+// TestDidYouMean: a name that was probably meant looks like the one that was written, or begins with it.
+func TestDidYouMean(t *testing.T) {
+	known := []string{"count", "countIf", "globalNotNullInIgnoreSet", "inIgnoreSet", "DurationNano", "round"}
+	for name, want := range map[string]string{"coutn": " Did you mean `count`?", "ignore": "", "Duration": " Did you mean `DurationNano`?", "nano": "", "rond": " Did you mean `round`?"} {
+		if got := DidYouMean(name, known); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestTotals: a row of totals would be lost, so that it is refused, also in a subquery; a table of that name is another matter.
+func TestTotals(t *testing.T) {
+	g := NewGuard([]string{"logs"}, nil)
+	for sql, refused := range map[string]bool{
+		"SELECT Body, count() FROM logs GROUP BY Body WITH TOTALS":                              true,
+		"SELECT * FROM (SELECT Body, count() FROM logs GROUP BY Body with\n totals ORDER BY 2)": true,
+		"WITH totals AS (SELECT 1 AS x) SELECT x FROM totals":                                   false,
+		"SELECT Body, count() FROM logs GROUP BY Body WITH ROLLUP":                              false,
+		"SELECT 'WITH TOTALS' AS totals FROM logs":                                              false,
+	} {
+		if _, r := g.Prepare(sql); (r != nil) != refused || refused && !strings.Contains(r.Message, "WITH TOTALS at line ") {
+			t.Errorf("%s: %v", sql, r)
+		}
+	}
+}

@@ -91,6 +91,9 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 	case t.Kind == Quoted:
 		return nil
 	}
+	if t.Is("WITH") && next(1).Is("TOTALS") && !next(2).Is("AS") {
+		return refuse(DisallowedStatement, "WITH TOTALS at %s is not allowed: a result has no place for its row of totals. Use WITH ROLLUP, whose total is the row with empty groups.", place(p.SQL, t.At))
+	}
 	word := strings.ToUpper(t.Text)
 	if !disallowed(word) || i > 0 && (code[i-1].Is(".") || code[i-1].Is("AS")) {
 		return nil

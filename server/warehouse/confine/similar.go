@@ -23,8 +23,8 @@ func DidYouMean(name string, known []string) string {
 		l := strings.ToLower(k)
 		d := nearest.Distance(lower, l)
 		near := d <= (min(len(lower), len(l))+2)/3
-		if !near && len(lower) >= 4 && (strings.Contains(l, lower) || len(l) >= 4 && strings.Contains(lower, l)) {
-			near = true
+		if !near && len(lower) >= 4 && (strings.HasPrefix(l, lower) || len(l) >= 4 && strings.HasPrefix(lower, l)) {
+			near = true // the beginning of a long name
 		}
 		if near {
 			found = append(found, candidate{k, d})

@@ -73,7 +73,7 @@ SELECT ServiceName, SpanName, count() FROM spans GROUP BY ROLLUP(ServiceName, Sp
 ;;
 SELECT ServiceName, SeverityText, count() FROM logs GROUP BY GROUPING SETS ((ServiceName), (SeverityText))
 ;;
-SELECT ServiceName, count() FROM logs GROUP BY ServiceName WITH TOTALS
+SELECT ServiceName, count() FROM logs GROUP BY ServiceName WITH ROLLUP
 ;;
 SELECT DISTINCT ServiceName FROM spans
 ;;
