@@ -207,7 +207,11 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, c.Families(), time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
-	reads := read.NewGate(read.GateConfig{Warehouse: a.warehouse})
+	var source read.GatedWarehouse = a.warehouse
+	if a.opts.Reads != nil {
+		source = a.opts.Reads(source)
+	}
+	reads := read.NewGate(read.GateConfig{Warehouse: source})
 	rollups := a.rollups(ctx)
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)

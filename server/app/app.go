@@ -25,6 +25,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/ingest/usage"
 	"github.com/svc-observability/svc/server/mcp"
+	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
@@ -47,6 +48,8 @@ type Options struct {
 	Egress []netip.Prefix
 	// Watch wraps the handler of the API address: tests look on. Nil for none.
 	Watch func(http.Handler) http.Handler
+	// Reads wraps the warehouse for the reads of the API: tests make it fail. Nil for none; no setting leads here.
+	Reads func(read.GatedWarehouse) read.GatedWarehouse
 	// MCPFixtures add to the MCP server what the protocol's conformance suite calls; nil but in tests. No setting leads here.
 	MCPFixtures mcp.Fixtures
 }

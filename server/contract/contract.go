@@ -45,6 +45,8 @@ type Method struct {
 	Public bool
 	// AnyScope is true when any valid credential is enough, whatever its scopes.
 	AnyScope bool
+	// ReadsTelemetry is true when the method has the errors of Telemetry.
+	ReadsTelemetry bool
 	// IdempotencyKey is true when the method takes an Idempotency-Key: every write that a caller makes by POST, which covers all
 	// that create something or make a secret. Repeating the other verbs does nothing twice.
 	IdempotencyKey bool
@@ -221,6 +223,7 @@ func read(d protoreflect.MethodDescriptor) (*Method, []string) {
 	m.OperationID, m.Family, m.NoREST = spec.GetOperationId(), spec.GetFamily(), spec.GetNoRest()
 	m.Write = spec.GetAccess() == optionsv1.Access_ACCESS_WRITE
 	m.Admin = spec.GetRole() == optionsv1.Role_ROLE_ORG_ADMIN
+	m.ReadsTelemetry = spec.GetReadsTelemetry()
 	m.Public, m.AnyScope, m.MCPTools = spec.GetPublic(), spec.GetAnyScope(), spec.GetMcpTools()
 
 	var faults []string

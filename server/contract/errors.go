@@ -20,6 +20,15 @@ func Common() []apierr.Tag {
 	}
 }
 
+// Telemetry lists the errors that every method which reads telemetry can give: the set "managed warehouse" of rest-wire.md 9.4 without the one
+// of SQL that the caller wrote, and the time that a query may take.
+func Telemetry() []apierr.Tag {
+	return []apierr.Tag{
+		apierr.WarehouseQuery, apierr.WarehouseUpstream, apierr.WarehouseAuth, apierr.WarehouseConfig, apierr.WarehouseClient, apierr.WarehouseSchemaDrift,
+		apierr.WarehouseResultDecode, apierr.WarehouseScope, apierr.WarehouseMalformedQuery, apierr.WarehouseQuotaExceeded, apierr.QueryEngineTimeout,
+	}
+}
+
 // names maps the last segment of a tag, `ApiKeyNotFoundError`, to the tag. Where two tags end alike, the v2 one is meant.
 var names = sync.OnceValue(func() map[string]apierr.Tag {
 	byName := map[string]apierr.Tag{}
@@ -36,6 +45,9 @@ var names = sync.OnceValue(func() map[string]apierr.Tag {
 // readErrors fills Extra and Errors and checks that the method owns up to the errors that its own policy and input bring about.
 func (m *Method) readErrors(list []string) []string {
 	var faults []string
+	if m.ReadsTelemetry {
+		m.Extra = Telemetry()
+	}
 	for _, name := range list {
 		tag, ok := names()[name]
 		switch {

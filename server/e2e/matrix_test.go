@@ -36,7 +36,10 @@ type matrix struct {
 	// changed counts what differing was asked for.
 	changed int
 	// seen are the errors that were answered, see uncovered.
-	seen map[listedError]bool
+	seen   map[listedError]bool
+	faults *faults
+	// board is a dashboard of mine whose widgets and variables read telemetry.
+	board string
 }
 
 // parameterOf gives what no create or list method gives.
@@ -128,8 +131,10 @@ var firstDo = map[string]string{
 	"rotateDashboardWidgetShare": "upsertDashboardWidgetShare",
 }
 
-func newMatrix(t *testing.T, s *testkit.Server) *matrix {
-	x := &matrix{t: t, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace, seen: map[listedError]bool{}}
+func newMatrix(t *testing.T, s *testkit.Server, f *faults) *matrix {
+	x := &matrix{
+		t: t, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace, seen: map[listedError]bool{}, faults: f,
+	}
 	seedTelemetry(t, x.theirs)
 	for _, s := range []*testkit.Server{x.mine, x.theirs} {
 		seedRecommendation(t, s)
@@ -180,14 +185,16 @@ func TestMatrix(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { // a server of its own: its database is broken in the end
 		t.Parallel()
-		s := testkit.Start(t, nil)
-		runMatrix(t, newMatrix(t, s), brokenSQLite(t, s))
+		f := &faults{}
+		s := testkit.Start(t, nil, f.options)
+		runMatrix(t, newMatrix(t, s, f), brokenSQLite(t, s))
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		database := pgtest.Start(t).NewDatabase(t)
-		s := testkit.Start(t, func(c *config.Config) { c.DatabaseURL = config.DSN(database) })
-		runMatrix(t, newMatrix(t, s), brokenPostgres(t, database))
+		f := &faults{}
+		s := testkit.Start(t, func(c *config.Config) { c.DatabaseURL = config.DSN(database) }, f.options)
+		runMatrix(t, newMatrix(t, s, f), brokenPostgres(t, database))
 	})
 }
 
@@ -228,9 +235,13 @@ func runMatrix(t *testing.T, x *matrix, db breakable) {
 		t.Errorf("only %d operations were found", tried)
 	}
 	t.Run("listed errors", func(t *testing.T) {
+		x.board = x.charts(t)
 		x.complete(t, all)
 		x.provoke(t, all)
 		x.reuse(t, all)
+		x.failTelemetry(t, all)
+		x.late(t, all)
+		x.unfinished(t, all, db)
 		x.exhaust(t, all)
 		x.breakDefinitions(t, all, db)
 		x.breakDatabase(t, all, db)

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
@@ -21,6 +22,9 @@ func AutoBucket(w Window, about int) time.Duration {
 	ladder := bucketLadder()
 	best := ladder[0]
 	distance := func(step time.Duration) float64 {
+		if length/step >= MaxBuckets-1 { // Buckets would refuse them
+			return math.MaxFloat64
+		}
 		n := float64(length) / float64(step) / float64(about)
 		if n < 1 {
 			n = 1 / n

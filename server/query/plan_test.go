@@ -271,3 +271,16 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestAutoBucketFits: a length that was chosen here is never refused by Buckets.
+func TestAutoBucketFits(t *testing.T) {
+	end := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
+	for length := time.Minute; length <= MaxTimeseriesWindow; length += 37 * time.Minute {
+		for _, about := range []int{1, AboutBuckets, 400, 1000, MaxBuckets} {
+			w := Window{Start: end.Add(-length), End: end}
+			if _, err := Buckets(w, AutoBucket(w, about)); err != nil {
+				t.Fatalf("%s in about %d: %v", length, about, err)
+			}
+		}
+	}
+}

@@ -25,7 +25,21 @@ var (
 	ErrMemory = errors.New("warehouse query needs too much memory")
 	// ErrTooCostly: the statement reads or returns more rows than it may.
 	ErrTooCostly = errors.New("warehouse query reads too much")
-	// ErrOther: ClickHouse refuses the statement or the data.
+	// ErrAuth: ClickHouse, or a proxy before it, does not take the credentials of the server.
+	ErrAuth = errors.New("warehouse refuses the credentials")
+	// ErrConfig: the user of the server may not do what it must, or ClickHouse lacks a setting, a role or a cluster.
+	ErrConfig = errors.New("warehouse is badly configured")
+	// ErrSchema: a statement of the server names what ClickHouse does not have: its schema is another than that of the migrations.
+	ErrSchema = errors.New("warehouse schema is another")
+	// ErrMalformed: a statement of the server is none, or its values do not fit it.
+	ErrMalformed = errors.New("warehouse statement is malformed")
+	// ErrDecode: the rows have another form than the statement asked for.
+	ErrDecode = errors.New("warehouse answer cannot be read")
+	// ErrClient: what answers does not speak ClickHouse's protocol as the driver knows it.
+	ErrClient = errors.New("warehouse does not speak the protocol")
+	// ErrScope: what keeps organizations apart is not in place, or a statement does not name its organization. Nothing was read.
+	ErrScope = errors.New("warehouse statement is not confined to its organization")
+	// ErrOther: ClickHouse refuses the statement or the data for another reason.
 	ErrOther = errors.New("warehouse error")
 )
 
@@ -37,8 +51,10 @@ type Error struct {
 	Message string
 	// RetryAfter is when to try again, for ErrUnavailable.
 	RetryAfter time.Duration
-	refused    bool
-	cause      error
+	// Own says that, in SelectConfined, a statement of the server failed and not the tenant's.
+	Own     bool
+	refused bool
+	cause   error
 }
 
 func (e *Error) Error() string {
@@ -95,19 +111,34 @@ func outsideCode(code int) bool {
 const unavailableRetryAfter = time.Second
 
 func codeError(code int, message string, cause error) *Error {
-	e := &Error{Kind: ErrOther, Code: code, Message: message, refused: refusedCode(code), cause: cause}
-	switch code {
-	case 159, 160, 209:
-		e.Kind = ErrTimeout
-	case 241:
-		e.Kind = ErrMemory
-	case 158, 307, 396:
-		e.Kind = ErrTooCostly
-	case 202, 203, 210, 225, 242, 252, 279, 999:
-		e.Kind = ErrUnavailable
+	e := &Error{Kind: kindOf(code), Code: code, Message: message, refused: refusedCode(code), cause: cause}
+	if errors.Is(e.Kind, ErrUnavailable) {
 		e.RetryAfter = unavailableRetryAfter
 	}
 	return e
+}
+
+// kindOf says what a code of ClickHouse (src/Common/ErrorCodes.cpp) is about. Codes whose cause may lie on either side are ErrOther.
+func kindOf(code int) error {
+	switch code {
+	case 159, 160, 209: // TIMEOUT_EXCEEDED, TOO_SLOW, SOCKET_TIMEOUT
+		return ErrTimeout
+	case 241: // MEMORY_LIMIT_EXCEEDED
+		return ErrMemory
+	case 158, 307, 396: // TOO_MANY_ROWS, TOO_MANY_BYTES, TOO_MANY_ROWS_OR_BYTES
+		return ErrTooCostly
+	case 202, 203, 210, 225, 242, 252, 279, 999: // TOO_MANY_SIMULTANEOUS_QUERIES, NO_FREE_CONNECTION, NETWORK_ERROR, NO_ZOOKEEPER, TABLE_IS_READ_ONLY, TOO_MANY_PARTS, ALL_CONNECTION_TRIES_FAILED, KEEPER_EXCEPTION
+		return ErrUnavailable
+	case 192, 193, 194, 195, 516: // UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD, IP_ADDRESS_NOT_ALLOWED, AUTHENTICATION_FAILED
+		return ErrAuth
+	case 115, 164, 180, 291, 344, 446, 452, 497, 511, 701: // UNKNOWN_SETTING, READONLY, THERE_IS_NO_PROFILE, DATABASE_ACCESS_DENIED, SUPPORT_IS_DISABLED, FUNCTION_NOT_ALLOWED, SETTING_CONSTRAINT_VIOLATION, ACCESS_DENIED, UNKNOWN_ROLE, CLUSTER_DOESNT_EXIST
+		return ErrConfig
+	case 8, 10, 16, 46, 47, 50, 60, 63, 81: // THERE_IS_NO_COLUMN, NOT_FOUND_COLUMN_IN_BLOCK, NO_SUCH_COLUMN_IN_TABLE, UNKNOWN_FUNCTION, UNKNOWN_IDENTIFIER, UNKNOWN_TYPE, UNKNOWN_TABLE, UNKNOWN_AGGREGATE_FUNCTION, UNKNOWN_DATABASE
+		return ErrSchema
+	case 34, 35, 42, 62, 179, 184, 207, 215, 352, 456, 457: // TOO_MANY_ARGUMENTS_FOR_FUNCTION, TOO_FEW_…, NUMBER_OF_ARGUMENTS_DOESNT_MATCH, SYNTAX_ERROR, MULTIPLE_EXPRESSIONS_FOR_ALIAS, ILLEGAL_AGGREGATION, AMBIGUOUS_IDENTIFIER, NOT_AN_AGGREGATE, AMBIGUOUS_COLUMN_NAME, UNKNOWN_QUERY_PARAMETER, BAD_QUERY_PARAMETER
+		return ErrMalformed
+	}
+	return ErrOther
 }
 
 // mapError turns what the driver or the HTTP client says into an *Error.
@@ -136,7 +167,26 @@ func mapError(ctx context.Context, err error) error {
 	if isNetwork(err) {
 		return unavailable(err)
 	}
-	return &Error{Kind: ErrOther, Message: err.Error(), cause: err}
+	return &Error{Kind: ErrClient, Message: err.Error(), cause: err}
+}
+
+func decodeError(err error) error {
+	return &Error{Kind: ErrDecode, Message: err.Error(), cause: err}
+}
+
+func scopeError(format string, args ...any) error {
+	return &Error{Kind: ErrScope, Message: fmt.Sprintf(format, args...)}
+}
+
+// ofOurs marks the failure of a statement of the server on the way to a tenant's.
+func ofOurs(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	own := *e
+	own.Own = true
+	return &own
 }
 
 func unavailable(err error) *Error {
@@ -148,10 +198,13 @@ func statusError(status int, text string) *Error {
 	if len(text) > 512 {
 		text = text[:512]
 	}
-	e := &Error{Kind: ErrOther, Message: fmt.Sprintf("HTTP status %d: %s", status, strings.TrimSpace(text))}
+	e := &Error{Kind: ErrClient, Message: fmt.Sprintf("HTTP status %d: %s", status, strings.TrimSpace(text))}
 	e.refused = status == http.StatusRequestEntityTooLarge // fewer rows may pass the proxy that says so
-	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+	switch {
+	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
 		e.Kind, e.RetryAfter = ErrUnavailable, unavailableRetryAfter
+	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
+		e.Kind = ErrAuth
 	}
 	return e
 }

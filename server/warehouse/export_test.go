@@ -81,6 +81,9 @@ func FenceOf(sql ...string) (chdb.Fence, error) {
 	return fenceOf(steps)
 }
 
+// KindOfCode is the kind of a code of ClickHouse.
+func KindOfCode(code int) error { return codeError(code, "", nil).Kind }
+
 // Retryable reports whether the same call may succeed later: true for everything but rows that ClickHouse refuses for good.
 func Retryable(err error) bool {
 	var e *Error

@@ -99,7 +99,10 @@ func TestMapError(t *testing.T) {
 		{"too many queries", nil, &clickhouse.Exception{Code: 202}, ErrUnavailable, true},
 		{"type", nil, &clickhouse.Exception{Code: 53}, ErrOther, true},
 		{"proxy", nil, &clickhouse.HTTPError{StatusCode: 502, Err: errors.New("bad gateway")}, ErrUnavailable, true},
-		{"not ClickHouse", nil, &clickhouse.HTTPError{StatusCode: 404, Err: errors.New("nothing here")}, ErrOther, true},
+		{"not ClickHouse", nil, &clickhouse.HTTPError{StatusCode: 404, Err: errors.New("nothing here")}, ErrClient, true},
+		{"a proxy's credentials", nil, &clickhouse.HTTPError{StatusCode: 403, Err: errors.New("who are you?")}, ErrAuth, true},
+		{"ClickHouse's credentials", nil, &clickhouse.HTTPError{StatusCode: 403, Err: &clickhouse.Exception{Code: 516}}, ErrAuth, true},
+		{"another protocol", nil, errors.New("unexpected packet 99"), ErrClient, true},
 		{"deadline", expired, syscall.ECONNRESET, ErrTimeout, true},
 		{"cancel", cancelled, syscall.ECONNRESET, context.Canceled, true},
 	} {

@@ -2,7 +2,6 @@ package warehouse
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -27,14 +26,14 @@ func (w *Warehouse) Query(ctx context.Context, org principal.OrgID, sql string, 
 // QueryLimited is Query within the given limits; zero fields are DefaultLimits'.
 func (w *Warehouse) QueryLimited(ctx context.Context, org principal.OrgID, limits Limits, sql string, args ...Arg) (*Rows, error) {
 	if org == "" {
-		return nil, errors.New("warehouse query: no organization")
+		return nil, scopeError("a statement for no organization")
 	}
 	if !strings.Contains(sql, orgPlace) {
-		return nil, fmt.Errorf("warehouse query: the statement does not select by OrgId = %s", orgPlace)
+		return nil, scopeError("the statement does not select by OrgId = %s", orgPlace)
 	}
 	params, err := formatArgs(append(args, Named("org", string(org))))
 	if err != nil {
-		return nil, err
+		return nil, &Error{Kind: ErrMalformed, Message: err.Error(), cause: err}
 	}
 	qctx := clickhouse.Context(ctx, clickhouse.WithSettings(limits.withDefaults().settings()), clickhouse.WithParameters(params))
 	rows, err := w.conn.Query(qctx, sql)
@@ -67,10 +66,17 @@ func (r *Rows) OnClose(f func()) { r.closed = f }
 func (r *Rows) Next() bool { return r.rows.Next() }
 
 // Scan reads the columns of the row in their order.
-func (r *Rows) Scan(dest ...any) error { return r.rows.Scan(dest...) }
+func (r *Rows) Scan(dest ...any) error { return scanned(r.rows.Scan(dest...)) }
 
 // ScanStruct reads the row into a struct by its `ch:"Column"` tags.
-func (r *Rows) ScanStruct(dest any) error { return r.rows.ScanStruct(dest) }
+func (r *Rows) ScanStruct(dest any) error { return scanned(r.rows.ScanStruct(dest)) }
+
+func scanned(err error) error {
+	if err != nil {
+		return decodeError(err)
+	}
+	return nil
+}
 
 // Columns are the names of the columns.
 func (r *Rows) Columns() []string { return r.rows.Columns() }

@@ -85,14 +85,14 @@ type tenantStatement struct {
 // confined checks a tenant's statement and wraps it.
 func (w *Warehouse) confined(ctx context.Context, org principal.OrgID, sql string) (*tenantStatement, error) {
 	if !orgPattern.MatchString(string(org)) {
-		return nil, fmt.Errorf("the organization %q cannot have SQL of its own", org)
+		return nil, scopeError("the organization %q cannot have SQL of its own", org)
 	}
 	if w.place.socket == "" && w.place.tenantUser == "" {
 		return nil, ErrTenantNotSetUp
 	}
 	schema, err := w.tenantSchema(ctx)
 	if err != nil {
-		return nil, err
+		return nil, ofOurs(err)
 	}
 	prepared, refusal := schema.guard.Prepare(sql)
 	if refusal != nil {
@@ -234,7 +234,7 @@ func (w *Warehouse) runTenant(ctx context.Context, org principal.OrgID, sql stri
 	bounded, cancel := context.WithTimeout(ctx, limits.Time+5*time.Second) // the engine's own limit comes first
 	defer cancel()
 	if err := w.tenantDatabase(bounded, org); err != nil {
-		return nil, err
+		return nil, ofOurs(err)
 	}
 	begun := time.Now()
 	params := limits.params()
@@ -293,7 +293,7 @@ func readTenantResult(out io.Reader, most int) (*TenantResult, error) {
 			switch {
 			case i < 2:
 				if err := json.Unmarshal(line, &head[i]); err != nil {
-					return nil, &Error{Kind: ErrOther, Message: "unexpected answer to a tenant's statement", cause: err}
+					return nil, decodeError(fmt.Errorf("unexpected answer to a tenant's statement: %w", err))
 				}
 			case len(result.Rows) == most:
 				result.Truncated = true

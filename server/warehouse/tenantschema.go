@@ -100,7 +100,7 @@ func (w *Warehouse) tenantSchema(ctx context.Context) (*tenantSchema, error) {
 	for _, line := range columns {
 		f := strings.Split(line, "\t")
 		if len(f) != 5 {
-			return nil, fmt.Errorf("the schema of the warehouse has the unexpected line %q", line)
+			return nil, decodeError(fmt.Errorf("the schema of the warehouse has the unexpected line %q", line))
 		}
 		t := sources[f[0]]
 		if t == nil {
@@ -109,7 +109,7 @@ func (w *Warehouse) tenantSchema(ctx context.Context) (*tenantSchema, error) {
 		}
 		c := OfferedColumn{Name: f[1], Type: f[2]}
 		if _, err := fmt.Sscan(f[3], &c.Sorted); err != nil {
-			return nil, err
+			return nil, decodeError(err)
 		}
 		t.Columns = append(t.Columns, c)
 	}
@@ -135,7 +135,7 @@ func (w *Warehouse) texts(ctx context.Context, sql string) ([]string, error) {
 	for rows.Next() {
 		var text string
 		if err := rows.Scan(&text); err != nil {
-			return nil, mapError(ctx, err)
+			return nil, decodeError(err)
 		}
 		out = append(out, text)
 	}
@@ -143,7 +143,7 @@ func (w *Warehouse) texts(ctx context.Context, sql string) ([]string, error) {
 }
 
 // ErrFence says that the row policies do not cover a table: no tenant's statement runs then.
-var ErrFence = fmt.Errorf("the row policies of the warehouse do not cover every table")
+var ErrFence = fmt.Errorf("%w: the row policies of the warehouse do not cover every table", ErrScope)
 
 // verifyFence looks whether every table with rows of organizations has the policy that tells them apart, and nothing beside it.
 func (w *Warehouse) verifyFence(ctx context.Context) error {

@@ -1847,17 +1847,16 @@ const file_svc_v2_agent_sessions_proto_rawDesc = "" +
 	"\x0fAgentToolSample\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12-\n" +
-	"\x04span\x18\x02 \x01(\v2\x11.svc.v2.AgentSpanB\x06\xbaH\x03\xc8\x01\x01R\x04span2\xae\n" +
-	"\n" +
-	"\x14AgentSessionsService\x12\xca\x02\n" +
-	"\x13SearchAgentSessions\x12\".svc.v2.SearchAgentSessionsRequest\x1a#.svc.v2.SearchAgentSessionsResponse\"\xe9\x01\xf2\xf9\x18\xe4\x01\n" +
-	"\x13searchAgentSessions\x12\x06traces\x18\x012\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\x13list_agent_sessions\x12\xcf\x02\n" +
-	"\x0fGetAgentSession\x12\x1e.svc.v2.GetAgentSessionRequest\x1a\x14.svc.v2.AgentSession\"\x85\x02\xf2\xf9\x18\x80\x02\n" +
-	"\x0fgetAgentSession\x12\x06traces\x18\x012\x19AgentSessionNotFoundError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\x11get_agent_sessionJ\x1cget_agent_session_transcript\x12\xb5\x02\n" +
-	"\x15GetAgentToolsOverview\x12$.svc.v2.GetAgentToolsOverviewRequest\x1a\x1a.svc.v2.AgentToolsOverview\"\xd9\x01\xf2\xf9\x18\xd4\x01\n" +
-	"\x15getAgentToolsOverview\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\x18get_agent_tools_overview\x12\xbe\x02\n" +
-	"\x11GetAgentToolError\x12 .svc.v2.GetAgentToolErrorRequest\x1a\x16.svc.v2.AgentToolError\"\xee\x01\xf2\xf9\x18\xe9\x01\n" +
-	"\x11getAgentToolError\x12\x06traces\x18\x012\x1bAgentToolErrorNotFoundError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\x14get_agent_tool_errorB\x91\x01\n" +
+	"\x04span\x18\x02 \x01(\v2\x11.svc.v2.AgentSpanB\x06\xbaH\x03\xc8\x01\x01R\x04span2\xa8\a\n" +
+	"\x14AgentSessionsService\x12\xe9\x01\n" +
+	"\x13SearchAgentSessions\x12\".svc.v2.SearchAgentSessionsRequest\x1a#.svc.v2.SearchAgentSessionsResponse\"\x88\x01\xf2\xf9\x18\x83\x01\n" +
+	"\x13searchAgentSessions\x12\x06traces\x18\x012\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\x13list_agent_sessionsP\x01\x12\xee\x01\n" +
+	"\x0fGetAgentSession\x12\x1e.svc.v2.GetAgentSessionRequest\x1a\x14.svc.v2.AgentSession\"\xa4\x01\xf2\xf9\x18\x9f\x01\n" +
+	"\x0fgetAgentSession\x12\x06traces\x18\x012\x19AgentSessionNotFoundError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\x11get_agent_sessionJ\x1cget_agent_session_transcriptP\x01\x12\xd2\x01\n" +
+	"\x15GetAgentToolsOverview\x12$.svc.v2.GetAgentToolsOverviewRequest\x1a\x1a.svc.v2.AgentToolsOverview\"w\xf2\xf9\x18s\n" +
+	"\x15getAgentToolsOverview\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\x18get_agent_tools_overviewP\x01\x12\xdd\x01\n" +
+	"\x11GetAgentToolError\x12 .svc.v2.GetAgentToolErrorRequest\x1a\x16.svc.v2.AgentToolError\"\x8d\x01\xf2\xf9\x18\x88\x01\n" +
+	"\x11getAgentToolError\x12\x06traces\x18\x012\x1bAgentToolErrorNotFoundError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\x14get_agent_tool_errorP\x01B\x91\x01\n" +
 	"\n" +
 	"com.svc.v2B\x12AgentSessionsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

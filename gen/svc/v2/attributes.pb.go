@@ -617,14 +617,14 @@ const file_svc_v2_attributes_proto_rawDesc = "" +
 	"\x0eAttributeValue\x12-\n" +
 	"\x06object\x18\x01 \x01(\tB\x15\xfa\xf9\x18\x11\x1a\x0fattribute_valueR\x06object\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x01R\x05count2\x8d\x06\n" +
-	"\x11AttributesService\x12\xf5\x02\n" +
-	"\x11ListAttributeKeys\x12 .svc.v2.ListAttributeKeysRequest\x1a!.svc.v2.ListAttributeKeysResponse\"\x9a\x02\xf2\xf9\x18\xfa\x01\n" +
+	"\x05count\x18\x03 \x01(\x01R\x05count2\xcb\x04\n" +
+	"\x11AttributesService\x12\x94\x02\n" +
+	"\x11ListAttributeKeys\x12 .svc.v2.ListAttributeKeysRequest\x1a!.svc.v2.ListAttributeKeysResponse\"\xb9\x01\xf2\xf9\x18\x99\x01\n" +
 	"\x11listAttributeKeys\x12\n" +
-	"attributes\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x12explore_attributes\x82\xd3\xe4\x93\x02\x15\x12\x13/v2/attributes/keys\x12\xff\x02\n" +
-	"\x13ListAttributeValues\x12\".svc.v2.ListAttributeValuesRequest\x1a#.svc.v2.ListAttributeValuesResponse\"\x9e\x02\xf2\xf9\x18\xfc\x01\n" +
+	"attributes\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x12explore_attributesP\x01\x82\xd3\xe4\x93\x02\x15\x12\x13/v2/attributes/keys\x12\x9e\x02\n" +
+	"\x13ListAttributeValues\x12\".svc.v2.ListAttributeValuesRequest\x1a#.svc.v2.ListAttributeValuesResponse\"\xbd\x01\xf2\xf9\x18\x9b\x01\n" +
 	"\x13listAttributeValues\x12\n" +
-	"attributes\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x12explore_attributes\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/attributes/valuesB\x8e\x01\n" +
+	"attributes\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x12explore_attributesP\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/attributes/valuesB\x8e\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0fAttributesProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -499,20 +499,20 @@ const file_svc_v2_dashboard_data_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x16.svc.v2.VariableOptionR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor2\x8c\x15\n" +
-	"\x14DashboardDataService\x12\x98\x05\n" +
-	"\x19SearchDashboardWidgetData\x12(.svc.v2.SearchDashboardWidgetDataRequest\x1a\x12.svc.v2.WidgetData\"\xbc\x04\xf2\xf9\x18\xf9\x03\n" +
+	"nextCursor2\xe2\r\n" +
+	"\x14DashboardDataService\x12\xc2\x03\n" +
+	"\x19SearchDashboardWidgetData\x12(.svc.v2.SearchDashboardWidgetDataRequest\x1a\x12.svc.v2.WidgetData\"\xe6\x02\xf2\xf9\x18\xa3\x02\n" +
 	"\x19searchDashboardWidgetData\x12\n" +
-	"dashboards\x18\x012\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x1cDashboardWidgetNotFoundError2\x18DashboardValidationError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2%TelemetryBreakdownFilterRequiredError2\x1aQueryEngineValidationError2\x18WarehouseInvalidSqlError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x14WarehouseConfigError2\x13WarehouseScopeError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x028:\x01*\"3/v2/dashboards/{id}/widgets/{widget_id}/data/search\x12\x86\x04\n" +
-	"\x16PreviewDashboardWidget\x12%.svc.v2.PreviewDashboardWidgetRequest\x1a\x12.svc.v2.WidgetData\"\xb0\x03\xf2\xf9\x18\x82\x03\n" +
+	"dashboards\x18\x012\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x1cDashboardWidgetNotFoundError2\x18DashboardValidationError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x1aQueryEngineValidationError2\x18WarehouseInvalidSqlErrorP\x01\x82\xd3\xe4\x93\x028:\x01*\"3/v2/dashboards/{id}/widgets/{widget_id}/data/search\x12\xb0\x02\n" +
+	"\x16PreviewDashboardWidget\x12%.svc.v2.PreviewDashboardWidgetRequest\x1a\x12.svc.v2.WidgetData\"\xda\x01\xf2\xf9\x18\xac\x01\n" +
 	"\x16previewDashboardWidget\x12\n" +
-	"dashboards\x18\x012\x18DashboardValidationError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2%TelemetryBreakdownFilterRequiredError2\x1aQueryEngineValidationError2\x18WarehouseInvalidSqlError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x14WarehouseConfigError2\x13WarehouseScopeError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v2/dashboards/widgets/preview\x12\x9d\x06\n" +
-	"\x1fSearchDashboardWidgetInspection\x12..svc.v2.SearchDashboardWidgetInspectionRequest\x1a\x18.svc.v2.WidgetInspection\"\xaf\x05\xf2\xf9\x18\xe6\x04\n" +
+	"dashboards\x18\x012\x18DashboardValidationError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x1aQueryEngineValidationError2\x18WarehouseInvalidSqlErrorP\x01\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v2/dashboards/widgets/preview\x12\x91\x04\n" +
+	"\x1fSearchDashboardWidgetInspection\x12..svc.v2.SearchDashboardWidgetInspectionRequest\x1a\x18.svc.v2.WidgetInspection\"\xa3\x03\xf2\xf9\x18\xda\x02\n" +
 	"\x16inspectDashboardWidget\x12\n" +
-	"dashboards\x18\x012\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x1cDashboardWidgetNotFoundError2\x18DashboardValidationError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2%TelemetryBreakdownFilterRequiredError2\x1aQueryEngineValidationError2\x18WarehouseInvalidSqlError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x14WarehouseConfigError2\x13WarehouseScopeError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x12inspect_chart_dataJ\x10create_dashboardJ\x14add_dashboard_widgetJ\x17update_dashboard_widgetJ\x19replace_dashboard_widgets\x82\xd3\xe4\x93\x02>:\x01*\"9/v2/dashboards/{id}/widgets/{widget_id}/inspection/search\x12\xaf\x05\n" +
-	"\x1eSearchDashboardVariableOptions\x12-.svc.v2.SearchDashboardVariableOptionsRequest\x1a..svc.v2.SearchDashboardVariableOptionsResponse\"\xad\x04\xf2\xf9\x18\xe6\x03\n" +
+	"dashboards\x18\x012\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x1cDashboardWidgetNotFoundError2\x18DashboardValidationError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x12inspect_chart_dataJ\x10create_dashboardJ\x14add_dashboard_widgetJ\x17update_dashboard_widgetJ\x19replace_dashboard_widgetsP\x01\x82\xd3\xe4\x93\x02>:\x01*\"9/v2/dashboards/{id}/widgets/{widget_id}/inspection/search\x12\xbd\x03\n" +
+	"\x1eSearchDashboardVariableOptions\x12-.svc.v2.SearchDashboardVariableOptionsRequest\x1a..svc.v2.SearchDashboardVariableOptionsResponse\"\xbb\x02\xf2\xf9\x18\xf4\x01\n" +
 	"\x1esearchDashboardVariableOptions\x12\n" +
-	"dashboards\x18\x012\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x1eDashboardVariableNotFoundError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2%TelemetryBreakdownFilterRequiredError2\x1aQueryEngineValidationError2\x18WarehouseInvalidSqlError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x14WarehouseConfigError2\x13WarehouseScopeError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02<:\x01*\"7/v2/dashboards/{id}/variables/{variable}/options/searchB\x91\x01\n" +
+	"dashboards\x18\x012\x19DashboardPersistenceError2\x16DashboardNotFoundError2!DashboardStoredConfigInvalidError2\x1eDashboardVariableNotFoundError2\x18DashboardValidationError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorP\x01\x82\xd3\xe4\x93\x02<:\x01*\"7/v2/dashboards/{id}/variables/{variable}/options/searchB\x91\x01\n" +
 	"\n" +
 	"com.svc.v2B\x12DashboardDataProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

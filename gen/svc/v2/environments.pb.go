@@ -248,10 +248,10 @@ const file_svc_v2_environments_proto_rawDesc = "" +
 	"productionR\x04name\x12\x1d\n" +
 	"\n" +
 	"span_count\x18\x03 \x01(\x01R\tspanCount\x12#\n" +
-	"\rservice_count\x18\x04 \x01(\x05R\fserviceCount2\x88\x03\n" +
-	"\x13EnvironmentsService\x12\xf0\x02\n" +
-	"\x10ListEnvironments\x12\x1f.svc.v2.ListEnvironmentsRequest\x1a .svc.v2.ListEnvironmentsResponse\"\x98\x02\xf2\xf9\x18\xfb\x01\n" +
-	"\x10listEnvironments\x12\fenvironments\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x12explore_attributes\x82\xd3\xe4\x93\x02\x12\x12\x10/v2/environmentsB\x90\x01\n" +
+	"\rservice_count\x18\x04 \x01(\x05R\fserviceCount2\xa7\x02\n" +
+	"\x13EnvironmentsService\x12\x8f\x02\n" +
+	"\x10ListEnvironments\x12\x1f.svc.v2.ListEnvironmentsRequest\x1a .svc.v2.ListEnvironmentsResponse\"\xb7\x01\xf2\xf9\x18\x9a\x01\n" +
+	"\x10listEnvironments\x12\fenvironments\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x12explore_attributesP\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/v2/environmentsB\x90\x01\n" +
 	"\n" +
 	"com.svc.v2B\x11EnvironmentsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -1542,7 +1542,7 @@ const file_svc_v2_ingest_keys_proto_rawDesc = "" +
 	"\"\b\x18\x80\x88\xb2\xa0\x02 \x00\xfa\xf9\x18\x02H\x01\xaa\x01\x02\b\x01R\x15alwaysKeepSlowSpansMs\x12;\n" +
 	"\vupdate_mask\x18\x04 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask: \x82\xfa\x18\x1c\n" +
-	"\x1aSamplingPolicyUpdateParams2\xab\x15\n" +
+	"\x1aSamplingPolicyUpdateParams2\x91\x15\n" +
 	"\x11IngestKeysService\x12\xd2\x01\n" +
 	"\rGetIngestKeys\x12\x1c.svc.v2.GetIngestKeysRequest\x1a\x12.svc.v2.IngestKeys\"\x8e\x01\xf2\xf9\x18s\n" +
 	"\rgetIngestKeys\x12\vingest_keys\x18\x01 \x012\x1cInsufficientPermissionsError2\x18IngestKeyEncryptionError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x11\x12\x0f/v2/ingest_keys\x12\xf0\x01\n" +
@@ -1563,9 +1563,9 @@ const file_svc_v2_ingest_keys_proto_rawDesc = "" +
 	"\x15DeleteCustomIngestKey\x12$.svc.v2.DeleteCustomIngestKeyRequest\x1a\x18.svc.v2.DeletedIngestKey\"\xa0\x01\xf2\xf9\x18y\n" +
 	"\x15deleteCustomIngestKey\x12\vingest_keys\x18\x02 \x012\x1cInsufficientPermissionsError2\x16IngestKeyNotFoundError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02\x1d*\x1b/v2/ingest_keys/custom/{id}\x12\xd8\x01\n" +
 	"\x11GetSamplingPolicy\x12 .svc.v2.GetSamplingPolicyRequest\x1a\x16.svc.v2.SamplingPolicy\"\x88\x01\xf2\xf9\x18]\n" +
-	"\x11getSamplingPolicy\x12\vingest_keys\x18\x01 \x012\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02!\x12\x1f/v2/ingest_keys/sampling_policy\x12\xfe\x01\n" +
-	"\x14UpdateSamplingPolicy\x12#.svc.v2.UpdateSamplingPolicyRequest\x1a\x16.svc.v2.SamplingPolicy\"\xa8\x01\xf2\xf9\x18z\n" +
-	"\x14updateSamplingPolicy\x12\vingest_keys\x18\x02 \x012\x18IngestKeyValidationError2\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02$:\x01*2\x1f/v2/ingest_keys/sampling_policyB\x8e\x01\n" +
+	"\x11getSamplingPolicy\x12\vingest_keys\x18\x01 \x012\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02!\x12\x1f/v2/ingest_keys/sampling_policy\x12\xe4\x01\n" +
+	"\x14UpdateSamplingPolicy\x12#.svc.v2.UpdateSamplingPolicyRequest\x1a\x16.svc.v2.SamplingPolicy\"\x8e\x01\xf2\xf9\x18`\n" +
+	"\x14updateSamplingPolicy\x12\vingest_keys\x18\x02 \x012\x1cInsufficientPermissionsError2\x19IngestKeyPersistenceError\x82\xd3\xe4\x93\x02$:\x01*2\x1f/v2/ingest_keys/sampling_policyB\x8e\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0fIngestKeysProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

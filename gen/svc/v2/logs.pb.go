@@ -546,22 +546,23 @@ const file_svc_v2_logs_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aE\n" +
 	"\x17ResourceAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xff\x0e\n" +
-	"\vLogsService\x12\xc3\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xb3\n" +
 	"\n" +
-	"SearchLogs\x12\x19.svc.v2.SearchLogsRequest\x1a\x1a.svc.v2.SearchLogsResponse\"\xfd\x01\xf2\xf9\x18\xde\x01\n" +
+	"\vLogsService\x12\xe1\x01\n" +
 	"\n" +
-	"searchLogs\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\vsearch_logsJ\x10diagnose_service\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v2/logs/search\x12\xe1\x01\n" +
-	"\x06GetLog\x12\x15.svc.v2.GetLogRequest\x1a\v.svc.v2.Log\"\xb2\x01\xf2\xf9\x18\x98\x01\n" +
-	"\x06getLog\x12\x04logs\x18\x012\x11LogIdInvalidError2\x10LogNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x0f\x12\r/v2/logs/{id}\x12\xe0\x02\n" +
-	"\x11SearchLogPatterns\x12 .svc.v2.SearchLogPatternsRequest\x1a\x16.svc.v2.LogPatternList\"\x90\x02\xf2\xf9\x18\xe8\x01\n" +
-	"\x11searchLogPatterns\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x11mine_log_patternsJ\x10diagnose_serviceJ\x0fcompare_periods\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/logs/patterns/search\x12\x9d\x02\n" +
-	"\x0fSearchLogFacets\x12\x1e.svc.v2.SearchLogFacetsRequest\x1a\x11.svc.v2.FacetList\"\xd6\x01\xf2\xf9\x18\xb0\x01\n" +
-	"\x0fsearchLogFacets\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/logs/facets/search\x12\xe0\x02\n" +
-	"\x12QueryLogTimeseries\x12!.svc.v2.QueryLogTimeseriesRequest\x1a\x15.svc.v2.LogTimeseries\"\x8f\x02\xf2\xf9\x18\xec\x01\n" +
-	"\x12queryLogTimeseries\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x14LogQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v2/logs/timeseries\x12\xdf\x02\n" +
-	"\x11QueryLogBreakdown\x12 .svc.v2.QueryLogBreakdownRequest\x1a\x14.svc.v2.LogBreakdown\"\x91\x02\xf2\xf9\x18\xef\x01\n" +
-	"\x11queryLogBreakdown\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x14LogQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v2/logs/breakdownB\x88\x01\n" +
+	"SearchLogs\x12\x19.svc.v2.SearchLogsRequest\x1a\x1a.svc.v2.SearchLogsResponse\"\x9b\x01\xf2\xf9\x18}\n" +
+	"\n" +
+	"searchLogs\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidErrorJ\vsearch_logsJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v2/logs/search\x12~\n" +
+	"\x06GetLog\x12\x15.svc.v2.GetLogRequest\x1a\v.svc.v2.Log\"P\xf2\xf9\x187\n" +
+	"\x06getLog\x12\x04logs\x18\x012\x11LogIdInvalidError2\x10LogNotFoundErrorP\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v2/logs/{id}\x12\xff\x01\n" +
+	"\x11SearchLogPatterns\x12 .svc.v2.SearchLogPatternsRequest\x1a\x16.svc.v2.LogPatternList\"\xaf\x01\xf2\xf9\x18\x87\x01\n" +
+	"\x11searchLogPatterns\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x11mine_log_patternsJ\x10diagnose_serviceJ\x0fcompare_periodsP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/logs/patterns/search\x12\xba\x01\n" +
+	"\x0fSearchLogFacets\x12\x1e.svc.v2.SearchLogFacetsRequest\x1a\x11.svc.v2.FacetList\"t\xf2\xf9\x18O\n" +
+	"\x0fsearchLogFacets\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/logs/facets/search\x12\xff\x01\n" +
+	"\x12QueryLogTimeseries\x12!.svc.v2.QueryLogTimeseriesRequest\x1a\x15.svc.v2.LogTimeseries\"\xae\x01\xf2\xf9\x18\x8b\x01\n" +
+	"\x12queryLogTimeseries\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x14LogQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v2/logs/timeseries\x12\xfe\x01\n" +
+	"\x11QueryLogBreakdown\x12 .svc.v2.QueryLogBreakdownRequest\x1a\x14.svc.v2.LogBreakdown\"\xb0\x01\xf2\xf9\x18\x8e\x01\n" +
+	"\x11queryLogBreakdown\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x14LogQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v2/logs/breakdownB\x88\x01\n" +
 	"\n" +
 	"com.svc.v2B\tLogsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

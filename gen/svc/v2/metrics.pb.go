@@ -545,18 +545,18 @@ const file_svc_v2_metrics_proto_rawDesc = "" +
 	"\n" +
 	"first_seen\x18\t \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tfirstSeen\x12?\n" +
 	"\tlast_seen\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen2\xc5\r\n" +
-	"\x0eMetricsService\x12\xcc\x02\n" +
-	"\vListMetrics\x12\x1a.svc.v2.ListMetricsRequest\x1a\x1b.svc.v2.ListMetricsResponse\"\x83\x02\xf2\xf9\x18\xeb\x01\n" +
-	"\vlistMetrics\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\flist_metrics\x82\xd3\xe4\x93\x02\r\x12\v/v2/metrics\x12\xa1\x02\n" +
-	"\x10SummarizeMetrics\x12\x1f.svc.v2.SummarizeMetricsRequest\x1a .svc.v2.SummarizeMetricsResponse\"\xc9\x01\xf2\xf9\x18\xc4\x01\n" +
-	"\x10summarizeMetrics\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\flist_metrics\x12\xf8\x02\n" +
-	"\x16QueryMetricsTimeseries\x12%.svc.v2.QueryMetricsTimeseriesRequest\x1a\x18.svc.v2.MetricTimeseries\"\x9c\x02\xf2\xf9\x18\xf6\x01\n" +
-	"\x16queryMetricsTimeseries\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x17MetricQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/metrics/timeseries\x12\xf4\x02\n" +
-	"\x14QueryMetricBreakdown\x12#.svc.v2.QueryMetricBreakdownRequest\x1a\x17.svc.v2.MetricBreakdown\"\x9d\x02\xf2\xf9\x18\xf8\x01\n" +
-	"\x14queryMetricBreakdown\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x17MetricQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/metrics/breakdown\x12\xcd\x02\n" +
-	"\tGetMetric\x12\x18.svc.v2.GetMetricRequest\x1a\x14.svc.v2.MetricDetail\"\x8f\x02\xf2\xf9\x18\xf0\x01\n" +
-	"\tgetMetric\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x13MetricNotFoundError\x82\xd3\xe4\x93\x02\x14\x12\x12/v2/metrics/{name}B\x8b\x01\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\blastSeen2\xde\t\n" +
+	"\x0eMetricsService\x12\xeb\x01\n" +
+	"\vListMetrics\x12\x1a.svc.v2.ListMetricsRequest\x1a\x1b.svc.v2.ListMetricsResponse\"\xa2\x01\xf2\xf9\x18\x8a\x01\n" +
+	"\vlistMetrics\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\flist_metricsP\x01\x82\xd3\xe4\x93\x02\r\x12\v/v2/metrics\x12\xbe\x01\n" +
+	"\x10SummarizeMetrics\x12\x1f.svc.v2.SummarizeMetricsRequest\x1a .svc.v2.SummarizeMetricsResponse\"g\xf2\xf9\x18c\n" +
+	"\x10summarizeMetrics\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\flist_metricsP\x01\x12\x97\x02\n" +
+	"\x16QueryMetricsTimeseries\x12%.svc.v2.QueryMetricsTimeseriesRequest\x1a\x18.svc.v2.MetricTimeseries\"\xbb\x01\xf2\xf9\x18\x95\x01\n" +
+	"\x16queryMetricsTimeseries\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x17MetricQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/metrics/timeseries\x12\x93\x02\n" +
+	"\x14QueryMetricBreakdown\x12#.svc.v2.QueryMetricBreakdownRequest\x1a\x17.svc.v2.MetricBreakdown\"\xbc\x01\xf2\xf9\x18\x97\x01\n" +
+	"\x14queryMetricBreakdown\x12\ametrics\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x17MetricQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/metrics/breakdown\x12\xec\x01\n" +
+	"\tGetMetric\x12\x18.svc.v2.GetMetricRequest\x1a\x14.svc.v2.MetricDetail\"\xae\x01\xf2\xf9\x18\x8f\x01\n" +
+	"\tgetMetric\x12\ametrics\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13MetricNotFoundErrorP\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/v2/metrics/{name}B\x8b\x01\n" +
 	"\n" +
 	"com.svc.v2B\fMetricsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

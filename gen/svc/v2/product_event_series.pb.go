@@ -533,12 +533,12 @@ const file_svc_v2_product_event_series_proto_rawDesc = "" +
 	"\bgroup_by\x18\x05 \x01(\tB\r\xfa\xf9\x18\t\"\aserviceR\agroupBy\x12*\n" +
 	"\x04data\x18\x06 \x03(\v2\x16.svc.v2.TelemetryGroupR\x04data\x12\x1c\n" +
 	"\ttruncated\x18\a \x01(\bR\ttruncated\x12\x1a\n" +
-	"\bwarnings\x18\b \x03(\tR\bwarnings2\xdf\x06\n" +
-	"\x1cProductEventAnalyticsService\x12\x9e\x03\n" +
-	"\x1bQueryProductEventTimeseries\x12*.svc.v2.QueryProductEventTimeseriesRequest\x1a\x1e.svc.v2.ProductEventTimeseries\"\xb2\x02\xf2\xf9\x18\x85\x02\n" +
-	"\x1bqueryProductEventTimeseries\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x1aQueryEngineValidationError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v2/product_events/timeseries\x12\x9d\x03\n" +
-	"\x1aQueryProductEventBreakdown\x12).svc.v2.QueryProductEventBreakdownRequest\x1a\x1d.svc.v2.ProductEventBreakdown\"\xb4\x02\xf2\xf9\x18\x88\x02\n" +
-	"\x1aqueryProductEventBreakdown\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x1aQueryEngineValidationError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v2/product_events/breakdownB\x96\x01\n" +
+	"\bwarnings\x18\b \x03(\tR\bwarnings2\x9d\x05\n" +
+	"\x1cProductEventAnalyticsService\x12\xbd\x02\n" +
+	"\x1bQueryProductEventTimeseries\x12*.svc.v2.QueryProductEventTimeseriesRequest\x1a\x1e.svc.v2.ProductEventTimeseries\"\xd1\x01\xf2\xf9\x18\xa4\x01\n" +
+	"\x1bqueryProductEventTimeseries\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x1aQueryEngineValidationErrorP\x01\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v2/product_events/timeseries\x12\xbc\x02\n" +
+	"\x1aQueryProductEventBreakdown\x12).svc.v2.QueryProductEventBreakdownRequest\x1a\x1d.svc.v2.ProductEventBreakdown\"\xd3\x01\xf2\xf9\x18\xa7\x01\n" +
+	"\x1aqueryProductEventBreakdown\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x1aQueryEngineValidationErrorP\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v2/product_events/breakdownB\x96\x01\n" +
 	"\n" +
 	"com.svc.v2B\x17ProductEventSeriesProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

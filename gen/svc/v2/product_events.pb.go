@@ -978,16 +978,16 @@ const file_svc_v2_product_events_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aE\n" +
 	"\x17ResourceAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xf0\v\n" +
-	"\x14ProductEventsService\x12\xf9\x02\n" +
-	"\x11ListProductEvents\x12 .svc.v2.ListProductEventsRequest\x1a!.svc.v2.ListProductEventsResponse\"\x9e\x02\xf2\xf9\x18\xff\x01\n" +
-	"\x11listProductEvents\x12\x0eproduct_events\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x13list_product_events\x82\xd3\xe4\x93\x02\x14\x12\x12/v2/product_events\x12\xf3\x02\n" +
-	"\x13SearchProductEvents\x12\".svc.v2.SearchProductEventsRequest\x1a#.svc.v2.SearchProductEventsResponse\"\x92\x02\xf2\xf9\x18\xe9\x01\n" +
-	"\x13searchProductEvents\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x15ParameterInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/v2/product_events/search\x12\xfb\x02\n" +
-	"\x18SearchProductEventFunnel\x12'.svc.v2.SearchProductEventFunnelRequest\x1a\x1a.svc.v2.ProductEventFunnel\"\x99\x02\xf2\xf9\x18\xe8\x01\n" +
-	"\x18searchProductEventFunnel\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x15ParameterInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\fquery_funnel\x82\xd3\xe4\x93\x02&:\x01*\"!/v2/product_events/funnels/search\x12\xe7\x02\n" +
-	"\x17SearchProductEventPaths\x12&.svc.v2.SearchProductEventPathsRequest\x1a\x19.svc.v2.ProductEventPaths\"\x88\x02\xf2\xf9\x18\xd9\x01\n" +
-	"\x17searchProductEventPaths\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x15ParameterInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/v2/product_events/paths/searchB\x91\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xeb\b\n" +
+	"\x14ProductEventsService\x12\x98\x02\n" +
+	"\x11ListProductEvents\x12 .svc.v2.ListProductEventsRequest\x1a!.svc.v2.ListProductEventsResponse\"\xbd\x01\xf2\xf9\x18\x9e\x01\n" +
+	"\x11listProductEvents\x12\x0eproduct_events\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x13list_product_eventsP\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/v2/product_events\x12\x92\x02\n" +
+	"\x13SearchProductEvents\x12\".svc.v2.SearchProductEventsRequest\x1a#.svc.v2.SearchProductEventsResponse\"\xb1\x01\xf2\xf9\x18\x88\x01\n" +
+	"\x13searchProductEvents\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x15ParameterInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/v2/product_events/search\x12\x9a\x02\n" +
+	"\x18SearchProductEventFunnel\x12'.svc.v2.SearchProductEventFunnelRequest\x1a\x1a.svc.v2.ProductEventFunnel\"\xb8\x01\xf2\xf9\x18\x87\x01\n" +
+	"\x18searchProductEventFunnel\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x15ParameterInvalidErrorJ\fquery_funnelP\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/v2/product_events/funnels/search\x12\x85\x02\n" +
+	"\x17SearchProductEventPaths\x12&.svc.v2.SearchProductEventPathsRequest\x1a\x19.svc.v2.ProductEventPaths\"\xa6\x01\xf2\xf9\x18x\n" +
+	"\x17searchProductEventPaths\x12\x0eproduct_events\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x15ParameterInvalidErrorP\x01\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/v2/product_events/paths/searchB\x91\x01\n" +
 	"\n" +
 	"com.svc.v2B\x12ProductEventsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -1316,14 +1316,14 @@ const file_svc_v2_query_proto_rawDesc = "" +
 	"\tQueryCell\x12\x1b\n" +
 	"\x05value\x18\x01 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05value\x12!\n" +
 	"\bprevious\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\bprevious\x12,\n" +
-	"\x0epercent_change\x18\x03 \x01(\x01B\x05\xaa\x01\x02\b\x01R\rpercentChange2\x8f\x06\n" +
-	"\fQueryService\x12\xf5\x02\n" +
-	"\x0fQueryTimeseries\x12\x1e.svc.v2.QueryTimeseriesRequest\x1a\x1f.svc.v2.QueryTimeseriesResponse\"\xa0\x02\xf2\xf9\x18\xfc\x01\n" +
-	"\x0fqueryTimeseries\x12\x05query\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x1aQueryEngineValidationError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\n" +
-	"query_data\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/query/timeseries\x12\x86\x03\n" +
-	"\x0eQueryBreakdown\x12\x1d.svc.v2.QueryBreakdownRequest\x1a\x1e.svc.v2.QueryBreakdownResponse\"\xb4\x02\xf2\xf9\x18\x91\x02\n" +
-	"\x0equeryBreakdown\x12\x05query\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x1aQueryEngineValidationError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\n" +
-	"query_dataJ\x10find_slow_traces\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v2/query/breakdownB\x89\x01\n" +
+	"\x0epercent_change\x18\x03 \x01(\x01B\x05\xaa\x01\x02\b\x01R\rpercentChange2\xcd\x04\n" +
+	"\fQueryService\x12\x94\x02\n" +
+	"\x0fQueryTimeseries\x12\x1e.svc.v2.QueryTimeseriesRequest\x1a\x1f.svc.v2.QueryTimeseriesResponse\"\xbf\x01\xf2\xf9\x18\x9b\x01\n" +
+	"\x0fqueryTimeseries\x12\x05query\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x1aQueryEngineValidationErrorJ\n" +
+	"query_dataP\x01\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/query/timeseries\x12\xa5\x02\n" +
+	"\x0eQueryBreakdown\x12\x1d.svc.v2.QueryBreakdownRequest\x1a\x1e.svc.v2.QueryBreakdownResponse\"\xd3\x01\xf2\xf9\x18\xb0\x01\n" +
+	"\x0equeryBreakdown\x12\x05query\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x1aQueryEngineValidationErrorJ\n" +
+	"query_dataJ\x10find_slow_tracesP\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v2/query/breakdownB\x89\x01\n" +
 	"\n" +
 	"com.svc.v2B\n" +
 	"QueryProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"

@@ -427,24 +427,24 @@ const file_svc_v2_session_replays_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x1a.svc.v2.SessionReplayTraceR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor2\x98\x19\n" +
-	"\x15SessionReplaysService\x12\xa4\x03\n" +
-	"\x14SearchSessionReplays\x12#.svc.v2.SearchSessionReplaysRequest\x1a$.svc.v2.SearchSessionReplaysResponse\"\xc0\x02\xf2\xf9\x18\x96\x02\n" +
-	"\x14searchSessionReplays\x12\x0fsession_replays\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x15ParameterInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x18AuditLogPersistenceErrorJ\x0fsearch_sessions\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v2/session_replays/search\x12\x8c\x03\n" +
-	"\x19SearchSessionReplayFacets\x12(.svc.v2.SearchSessionReplayFacetsRequest\x1a\x1b.svc.v2.SessionReplayFacets\"\xa7\x02\xf2\xf9\x18\xf6\x01\n" +
-	"\x19searchSessionReplayFacets\x12\x0fsession_replays\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x15ParameterInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x18AuditLogPersistenceError\x82\xd3\xe4\x93\x02&:\x01*\"!/v2/session_replays/facets/search\x12\x9a\x03\n" +
-	"\x1aListSessionReplaysForTrace\x12).svc.v2.ListSessionReplaysForTraceRequest\x1a*.svc.v2.ListSessionReplaysForTraceResponse\"\xa4\x02\xf2\xf9\x18\xf7\x01\n" +
-	"\x1alistSessionReplaysForTrace\x12\x0fsession_replays\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x15ParameterInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x18AuditLogPersistenceError\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v2/session_replays/for_trace\x12\xdb\x02\n" +
-	"\x10GetSessionReplay\x12\x1f.svc.v2.GetSessionReplayRequest\x1a\x15.svc.v2.SessionReplay\"\x8e\x02\xf2\xf9\x18\xe9\x01\n" +
-	"\x10getSessionReplay\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x18AuditLogPersistenceErrorJ\x12get_session_traces\x82\xd3\xe4\x93\x02\x1a\x12\x18/v2/session_replays/{id}\x12\xf0\x02\n" +
-	"\x18GetSessionReplayManifest\x12'.svc.v2.GetSessionReplayManifestRequest\x1a\x1d.svc.v2.SessionReplayManifest\"\x8b\x02\xf2\xf9\x18\xdd\x01\n" +
-	"\x18getSessionReplayManifest\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x18AuditLogPersistenceError\x82\xd3\xe4\x93\x02#\x12!/v2/session_replays/{id}/manifest\x12\xae\x03\n" +
-	"\x16GetSessionReplayEvents\x12%.svc.v2.GetSessionReplayEventsRequest\x1a&.svc.v2.GetSessionReplayEventsResponse\"\xc4\x02\xf2\xf9\x18\x98\x02\n" +
-	"\x16getSessionReplayEvents\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x1fSessionReplayRangeTooLargeError2\x1aWarehouseResultDecodeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x18AuditLogPersistenceError\x82\xd3\xe4\x93\x02!\x12\x1f/v2/session_replays/{id}/events\x12\x9d\x03\n" +
-	"\x1aGetSessionReplayTranscript\x12).svc.v2.GetSessionReplayTranscriptRequest\x1a*.svc.v2.GetSessionReplayTranscriptResponse\"\xa7\x02\xf2\xf9\x18\xf7\x01\n" +
-	"\x1agetSessionReplayTranscript\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x18AuditLogPersistenceErrorJ\x16get_session_transcript\x82\xd3\xe4\x93\x02%\x12#/v2/session_replays/{id}/transcript\x12\x89\x03\n" +
-	"\x17ListSessionReplayTraces\x12&.svc.v2.ListSessionReplayTracesRequest\x1a'.svc.v2.ListSessionReplayTracesResponse\"\x9c\x02\xf2\xf9\x18\xf0\x01\n" +
-	"\x17listSessionReplayTraces\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError2\x18AuditLogPersistenceErrorJ\x12get_session_traces\x82\xd3\xe4\x93\x02!\x12\x1f/v2/session_replays/{id}/tracesB\x92\x01\n" +
+	"nextCursor2\xf3\x12\n" +
+	"\x15SessionReplaysService\x12\xc3\x02\n" +
+	"\x14SearchSessionReplays\x12#.svc.v2.SearchSessionReplaysRequest\x1a$.svc.v2.SearchSessionReplaysResponse\"\xdf\x01\xf2\xf9\x18\xb5\x01\n" +
+	"\x14searchSessionReplays\x12\x0fsession_replays\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x15ParameterInvalidError2\x18AuditLogPersistenceErrorJ\x0fsearch_sessionsP\x01\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v2/session_replays/search\x12\xab\x02\n" +
+	"\x19SearchSessionReplayFacets\x12(.svc.v2.SearchSessionReplayFacetsRequest\x1a\x1b.svc.v2.SessionReplayFacets\"\xc6\x01\xf2\xf9\x18\x95\x01\n" +
+	"\x19searchSessionReplayFacets\x12\x0fsession_replays\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x15ParameterInvalidError2\x18AuditLogPersistenceErrorP\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/v2/session_replays/facets/search\x12\xb9\x02\n" +
+	"\x1aListSessionReplaysForTrace\x12).svc.v2.ListSessionReplaysForTraceRequest\x1a*.svc.v2.ListSessionReplaysForTraceResponse\"\xc3\x01\xf2\xf9\x18\x96\x01\n" +
+	"\x1alistSessionReplaysForTrace\x12\x0fsession_replays\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x15ParameterInvalidError2\x18AuditLogPersistenceErrorP\x01\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v2/session_replays/for_trace\x12\xfa\x01\n" +
+	"\x10GetSessionReplay\x12\x1f.svc.v2.GetSessionReplayRequest\x1a\x15.svc.v2.SessionReplay\"\xad\x01\xf2\xf9\x18\x88\x01\n" +
+	"\x10getSessionReplay\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x18AuditLogPersistenceErrorJ\x12get_session_tracesP\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v2/session_replays/{id}\x12\x8e\x02\n" +
+	"\x18GetSessionReplayManifest\x12'.svc.v2.GetSessionReplayManifestRequest\x1a\x1d.svc.v2.SessionReplayManifest\"\xa9\x01\xf2\xf9\x18|\n" +
+	"\x18getSessionReplayManifest\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x18AuditLogPersistenceErrorP\x01\x82\xd3\xe4\x93\x02#\x12!/v2/session_replays/{id}/manifest\x12\xb1\x02\n" +
+	"\x16GetSessionReplayEvents\x12%.svc.v2.GetSessionReplayEventsRequest\x1a&.svc.v2.GetSessionReplayEventsResponse\"\xc7\x01\xf2\xf9\x18\x9b\x01\n" +
+	"\x16getSessionReplayEvents\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x1fSessionReplayRangeTooLargeError2\x18AuditLogPersistenceErrorP\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v2/session_replays/{id}/events\x12\xbc\x02\n" +
+	"\x1aGetSessionReplayTranscript\x12).svc.v2.GetSessionReplayTranscriptRequest\x1a*.svc.v2.GetSessionReplayTranscriptResponse\"\xc6\x01\xf2\xf9\x18\x96\x01\n" +
+	"\x1agetSessionReplayTranscript\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x18AuditLogPersistenceErrorJ\x16get_session_transcriptP\x01\x82\xd3\xe4\x93\x02%\x12#/v2/session_replays/{id}/transcript\x12\xa8\x02\n" +
+	"\x17ListSessionReplayTraces\x12&.svc.v2.ListSessionReplayTracesRequest\x1a'.svc.v2.ListSessionReplayTracesResponse\"\xbb\x01\xf2\xf9\x18\x8f\x01\n" +
+	"\x17listSessionReplayTraces\x12\x0fsession_replays\x18\x012\x15ParameterInvalidError2\x1aSessionReplayNotFoundError2\x18AuditLogPersistenceErrorJ\x12get_session_tracesP\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v2/session_replays/{id}/tracesB\x92\x01\n" +
 	"\n" +
 	"com.svc.v2B\x13SessionReplaysProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -360,7 +360,7 @@ type ShareOgMeta struct {
 	Title string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
 	// Description.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Path of the picture; its last segment is the `og_id` of the card.
+	// Path of the picture of the card, a PNG that this server serves to whoever may open the link; its last segment is the `og_id` of the card.
 	ImagePath     string `protobuf:"bytes,3,opt,name=image_path,json=imagePath" json:"image_path,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -686,13 +686,13 @@ const file_svc_v2_sql_proto_rawDesc = "" +
 	"\aexample\x18\a \x01(\tR\aexample\"e\n" +
 	"\x0eSqlTableColumn\x12#\n" +
 	"\x04name\x18\x01 \x01(\tB\x0f\xfa\xf9\x18\v\"\tTimestampR\x04name\x12.\n" +
-	"\x04type\x18\x02 \x01(\tB\x1a\xfa\xf9\x18\x16\"\x14DateTime64(9, 'UTC')R\x04type2\x9d\x05\n" +
+	"\x04type\x18\x02 \x01(\tB\x1a\xfa\xf9\x18\x16\"\x14DateTime64(9, 'UTC')R\x04type2\xfe\x02\n" +
 	"\n" +
-	"SqlService\x12\xc7\x02\n" +
-	"\x06RunSql\x12\x15.svc.v2.RunSqlRequest\x1a\x11.svc.v2.SqlResult\"\x92\x02\xf2\xf9\x18\xf4\x01\n" +
-	"\x06runSql\x12\x03sql\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x18WarehouseInvalidSqlError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x14WarehouseConfigError2\x13WarehouseScopeError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\arun_sql\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/v2/sql/search\x12\xc4\x02\n" +
-	"\rListSqlTables\x12\x1c.svc.v2.ListSqlTablesRequest\x1a\x1d.svc.v2.ListSqlTablesResponse\"\xf5\x01\xf2\xf9\x18\xda\x01\n" +
-	"\rlistSqlTables\x12\x03sql\x18\x012\x15ParameterInvalidError2\x18WarehouseInvalidSqlError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x13WarehouseScopeError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\x19describe_warehouse_tables\x82\xd3\xe4\x93\x02\x10\x12\x0e/v2/sql/tablesB\x87\x01\n" +
+	"SqlService\x12\xba\x01\n" +
+	"\x06RunSql\x12\x15.svc.v2.RunSqlRequest\x1a\x11.svc.v2.SqlResult\"\x85\x01\xf2\xf9\x18h\n" +
+	"\x06runSql\x12\x03sql\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x18WarehouseInvalidSqlErrorJ\arun_sqlP\x01\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/v2/sql/search\x12\xb2\x01\n" +
+	"\rListSqlTables\x12\x1c.svc.v2.ListSqlTablesRequest\x1a\x1d.svc.v2.ListSqlTablesResponse\"d\xf2\xf9\x18J\n" +
+	"\rlistSqlTables\x12\x03sql\x18\x012\x15ParameterInvalidErrorJ\x19describe_warehouse_tablesP\x01\x82\xd3\xe4\x93\x02\x10\x12\x0e/v2/sql/tablesB\x87\x01\n" +
 	"\n" +
 	"com.svc.v2B\bSqlProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -1031,24 +1031,24 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"attributes\x1a=\n" +
 	"\x0fAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xc6\x14\n" +
-	"\rTracesService\x12\xe3\x02\n" +
-	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\x97\x02\xf2\xf9\x18\xf6\x01\n" +
-	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_service\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xc1\x02\n" +
-	"\x0fSummarizeTraces\x12\x1e.svc.v2.SummarizeTracesRequest\x1a\x1f.svc.v2.SummarizeTracesResponse\"\xec\x01\xf2\xf9\x18\xe7\x01\n" +
-	"\x0fsummarizeTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError8\x01J\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_service\x12\x9a\x02\n" +
-	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"\xe5\x01\xf2\xf9\x18\xc3\x01\n" +
-	"\bgetTrace\x12\x06traces\x18\x012\x15ParameterInvalidError2\x12TraceNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\rinspect_traceJ\x10find_slow_traces\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}\x12\x92\x02\n" +
-	"\aGetSpan\x12\x16.svc.v2.GetSpanRequest\x1a\f.svc.v2.Span\"\xe0\x01\xf2\xf9\x18\xae\x01\n" +
-	"\agetSpan\x12\x06traces\x18\x012\x15ParameterInvalidError2\x11SpanNotFoundError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutErrorJ\finspect_span\x82\xd3\xe4\x93\x02'\x12%/v2/traces/{trace_id}/spans/{span_id}\x12\xcd\x02\n" +
-	"\x10GetTraceSkeleton\x12\x1f.svc.v2.GetTraceSkeletonRequest\x1a\x15.svc.v2.TraceSkeleton\"\x80\x02\xf2\xf9\x18\xd5\x01\n" +
-	"\x10getTraceSkeleton\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x12CursorInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02 \x12\x1e/v2/traces/{trace_id}/skeleton\x12\xa7\x02\n" +
-	"\x11SearchTraceFacets\x12 .svc.v2.SearchTraceFacetsRequest\x1a\x11.svc.v2.FacetList\"\xdc\x01\xf2\xf9\x18\xb4\x01\n" +
-	"\x11searchTraceFacets\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/traces/facets/search\x12\xee\x02\n" +
-	"\x14QueryTraceTimeseries\x12#.svc.v2.QueryTraceTimeseriesRequest\x1a\x17.svc.v2.TraceTimeseries\"\x97\x02\xf2\xf9\x18\xf2\x01\n" +
-	"\x14queryTraceTimeseries\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x16TraceQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/traces/timeseries\x12\xed\x02\n" +
-	"\x13QueryTraceBreakdown\x12\".svc.v2.QueryTraceBreakdownRequest\x1a\x16.svc.v2.TraceBreakdown\"\x99\x02\xf2\xf9\x18\xf5\x01\n" +
-	"\x13queryTraceBreakdown\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x16TraceQueryInvalidError2\x13WarehouseQueryError2\x16WarehouseUpstreamError2\x1bWarehouseQuotaExceededError2\x17QueryEngineTimeoutError\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/traces/breakdownB\x8a\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xb8\x0e\n" +
+	"\rTracesService\x12\x82\x02\n" +
+	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\xb6\x01\xf2\xf9\x18\x95\x01\n" +
+	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xe0\x01\n" +
+	"\x0fSummarizeTraces\x12\x1e.svc.v2.SummarizeTracesRequest\x1a\x1f.svc.v2.SummarizeTracesResponse\"\x8b\x01\xf2\xf9\x18\x86\x01\n" +
+	"\x0fsummarizeTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x12\xb8\x01\n" +
+	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"\x83\x01\xf2\xf9\x18b\n" +
+	"\bgetTrace\x12\x06traces\x18\x012\x15ParameterInvalidError2\x12TraceNotFoundErrorJ\rinspect_traceJ\x10find_slow_tracesP\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}\x12\xaf\x01\n" +
+	"\aGetSpan\x12\x16.svc.v2.GetSpanRequest\x1a\f.svc.v2.Span\"~\xf2\xf9\x18M\n" +
+	"\agetSpan\x12\x06traces\x18\x012\x15ParameterInvalidError2\x11SpanNotFoundErrorJ\finspect_spanP\x01\x82\xd3\xe4\x93\x02'\x12%/v2/traces/{trace_id}/spans/{span_id}\x12\xeb\x01\n" +
+	"\x10GetTraceSkeleton\x12\x1f.svc.v2.GetTraceSkeletonRequest\x1a\x15.svc.v2.TraceSkeleton\"\x9e\x01\xf2\xf9\x18t\n" +
+	"\x10getTraceSkeleton\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x12CursorInvalidErrorP\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v2/traces/{trace_id}/skeleton\x12\xc4\x01\n" +
+	"\x11SearchTraceFacets\x12 .svc.v2.SearchTraceFacetsRequest\x1a\x11.svc.v2.FacetList\"z\xf2\xf9\x18S\n" +
+	"\x11searchTraceFacets\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/traces/facets/search\x12\x8d\x02\n" +
+	"\x14QueryTraceTimeseries\x12#.svc.v2.QueryTraceTimeseriesRequest\x1a\x17.svc.v2.TraceTimeseries\"\xb6\x01\xf2\xf9\x18\x91\x01\n" +
+	"\x14queryTraceTimeseries\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x16TraceQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/traces/timeseries\x12\x8c\x02\n" +
+	"\x13QueryTraceBreakdown\x12\".svc.v2.QueryTraceBreakdownRequest\x1a\x16.svc.v2.TraceBreakdown\"\xb8\x01\xf2\xf9\x18\x94\x01\n" +
+	"\x13queryTraceBreakdown\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x16TraceQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/traces/breakdownB\x8a\x01\n" +
 	"\n" +
 	"com.svc.v2B\vTracesProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -265,7 +264,7 @@ func (e *Engine) seriesRows(ctx context.Context, org principal.OrgID, s query.St
 	for rows.Next() {
 		var row query.SeriesRow
 		if err := rows.Scan(&row.Bucket, &row.Group, &row.Other, &row.Value); err != nil {
-			return nil, apierr.New(apierr.WarehouseQuery, "The telemetry store answered in an unexpected form.", apierr.Cause(err))
+			return nil, read.Failure(ctx, err)
 		}
 		out = append(out, row)
 	}

@@ -122,7 +122,7 @@ func failure(ctx context.Context, w Warehouse, err error, sql, param string) err
 	case errors.Is(err, warehouse.ErrTenantNotSetUp):
 		return apierr.New(apierr.WarehouseConfig, "SQL is not set up on this server: an operator adds sql_user to the warehouse URL, see `svc doctor --warehouse-grants`.", apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrFence):
-		return apierr.New(apierr.WarehouseScope, "SQL is switched off: the row policies that keep organizations apart are not in place.", apierr.Cause(err))
+		return unfenced(err)
 	case errors.Is(err, warehouse.ErrResultTooLarge):
 		return limit("The result is larger than 8 MB. Select fewer columns, or aggregate.")
 	case errors.Is(err, warehouse.ErrTimeout):
@@ -131,7 +131,7 @@ func failure(ctx context.Context, w Warehouse, err error, sql, param string) err
 		return limit("The statement needs more memory than it may. Group by fewer values, or narrow the time range.")
 	case errors.Is(err, warehouse.ErrTooCostly):
 		return limit("The statement reads or gives more rows than it may. Narrow the time range or add a LIMIT.")
-	case errors.As(err, &e) && errors.Is(e.Kind, warehouse.ErrOther) && e.Code != 0:
+	case errors.As(err, &e) && e.Code != 0 && !e.Own:
 		message, known := explain(ctx, w, e.Code, sql)
 		if !known {
 			break
@@ -141,11 +141,18 @@ func failure(ctx context.Context, w Warehouse, err error, sql, param string) err
 	return read.Failure(ctx, err)
 }
 
+func unfenced(err error) error {
+	return apierr.New(apierr.WarehouseScope, "SQL is switched off: the row policies that keep organizations apart are not in place.", apierr.Cause(err))
+}
+
 // Tables describes the tables that statements may read.
 func Tables(ctx context.Context, w Warehouse) ([]warehouse.OfferedSchema, error) {
 	tables, err := w.OfferedSchemas(ctx)
+	if errors.Is(err, warehouse.ErrFence) {
+		return nil, unfenced(err)
+	}
 	if err != nil {
-		return nil, failure(ctx, w, err, "", "")
+		return nil, read.Failure(ctx, err)
 	}
 	return tables, nil
 }

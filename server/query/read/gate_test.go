@@ -99,7 +99,7 @@ func TestGateAdmitsAShare(t *testing.T) {
 	}
 	close(w.hold)
 	sql.Wait()
-	if _, err := All[numberRow](t.Context(), g, "org_gate", query.Statement{SQL: "SELECT nothing WHERE {org:String} != ''"}); tagOf(err) != apierr.WarehouseQuery {
+	if _, err := All[numberRow](t.Context(), g, "org_gate", query.Statement{SQL: "SELECT nothing WHERE {org:String} != ''"}); tagOf(err) != apierr.WarehouseSchemaDrift {
 		t.Errorf("a statement that fails: %v", err)
 	}
 	if !g.shares.Idle() {

@@ -62,7 +62,7 @@ func all[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 	for rows.Next() {
 		var row T
 		if err := rows.ScanStruct(&row); err != nil {
-			return nil, apierr.New(apierr.WarehouseQuery, "The telemetry store answered in an unexpected form.", apierr.Cause(err))
+			return nil, Failure(ctx, err)
 		}
 		out = append(out, row)
 	}
@@ -79,9 +79,32 @@ func One[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 		return row, err
 	}
 	if len(all) != 1 {
-		return row, apierr.New(apierr.WarehouseQuery, "The telemetry store answered in an unexpected form.")
+		return row, Unreadable(fmt.Errorf("%d rows instead of one", len(all)))
 	}
 	return all[0], nil
+}
+
+// Unreadable is the error of rows that have another form than the statement asked for.
+func Unreadable(cause error) error {
+	return apierr.New(apierr.WarehouseResultDecode, "The telemetry store answered in an unexpected form. The request id finds the reason in our logs.", apierr.Cause(cause))
+}
+
+// refusals are the kinds of failures that neither another try nor another request mends.
+func refusals() []refusal {
+	return []refusal{
+		{warehouse.ErrAuth, apierr.WarehouseAuth, "The telemetry store refuses the server's credentials. Its operator mends that: `svc doctor` says more."},
+		{warehouse.ErrConfig, apierr.WarehouseConfig, "The telemetry store does not let the server do what it must. Its operator mends that: `svc doctor` says more."},
+		{warehouse.ErrSchema, apierr.WarehouseSchemaDrift, "The telemetry store lacks a table, a column or a function that this version of the server needs. Its operator mends that: `svc doctor` says more."},
+		{warehouse.ErrMalformed, apierr.WarehouseMalformedQuery, "The server built a query that cannot be read. The request id finds it in our logs."},
+		{warehouse.ErrClient, apierr.WarehouseClient, "What answers in place of the telemetry store does not speak its protocol. The request id finds the reason in our logs."},
+		{warehouse.ErrScope, apierr.WarehouseScope, "The query was not run: nothing shows that it reads the rows of the organization alone. The request id finds the reason in our logs."},
+	}
+}
+
+type refusal struct {
+	kind    error
+	tag     apierr.Tag
+	message string
 }
 
 // Failure gives an error of the warehouse its tag. The warehouse's own text can hold stored values, so it stays private.
@@ -101,6 +124,15 @@ func Failure(ctx context.Context, err error) error {
 			opts = append(opts, apierr.RetryAfter(e.RetryAfter))
 		}
 		return apierr.New(apierr.WarehouseUpstream, "The telemetry store does not answer at the moment. Try again.", opts...)
+	case errors.Is(err, warehouse.ErrDecode):
+		return Unreadable(err)
+	}
+	for _, r := range refusals() {
+		if errors.Is(err, r.kind) {
+			return apierr.New(r.tag, r.message, apierr.Cause(err))
+		}
+	}
+	switch {
 	case errors.As(err, &e):
 		return apierr.New(apierr.WarehouseQuery, "The telemetry store refused the query. The request id finds the reason in our logs.", apierr.Cause(err))
 	case ctx.Err() != nil:

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query/rawsql"
+	"github.com/svc-observability/svc/server/query/read"
 )
 
 // exact is the largest integer that a JSON number surely keeps.
@@ -44,8 +44,11 @@ func (j *job) statement(ctx context.Context) error {
 	}
 	for _, text := range result.Rows {
 		var row []any
-		if err := json.Unmarshal(text, &row); err != nil || len(row) != len(f.columns) {
-			return apierr.New(apierr.WarehouseQuery, "The telemetry store answered in an unexpected form.", apierr.Cause(err))
+		if err := json.Unmarshal(text, &row); err != nil {
+			return read.Unreadable(err)
+		}
+		if len(row) != len(f.columns) {
+			return read.Unreadable(fmt.Errorf("a row of %d values under %d columns", len(row), len(f.columns)))
 		}
 		for i, c := range f.columns {
 			if text, ok := row[i].(string); ok && c.isNumber() {

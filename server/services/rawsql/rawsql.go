@@ -70,7 +70,7 @@ func (s *Service) RunSql(ctx context.Context, req *svcv2.RunSqlRequest) (*svcv2.
 	for _, row := range result.Rows {
 		var list structpb.ListValue
 		if err := protojson.Unmarshal(row, &list); err != nil {
-			return nil, apierr.New(apierr.WarehouseQuery, "The telemetry store answered in an unexpected form.", apierr.Cause(err))
+			return nil, read.Unreadable(err)
 		}
 		out.Rows = append(out.Rows, &list)
 	}

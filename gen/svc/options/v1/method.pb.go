@@ -144,9 +144,11 @@ type MethodSpec struct {
 	// True when a session or key without scopes is enough, whatever its scopes are (agent feedback).
 	AnyScope bool `protobuf:"varint,8,opt,name=any_scope,json=anyScope" json:"any_scope,omitempty"`
 	// The MCP tools that are built on this method. A caller without the scope does not see them.
-	McpTools      []string `protobuf:"bytes,9,rep,name=mcp_tools,json=mcpTools" json:"mcp_tools,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	McpTools []string `protobuf:"bytes,9,rep,name=mcp_tools,json=mcpTools" json:"mcp_tools,omitempty"`
+	// The method reads telemetry, so it has the errors of every such read (the set "managed warehouse") beside its own.
+	ReadsTelemetry bool `protobuf:"varint,10,opt,name=reads_telemetry,json=readsTelemetry" json:"reads_telemetry,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *MethodSpec) Reset() {
@@ -240,6 +242,13 @@ func (x *MethodSpec) GetMcpTools() []string {
 		return x.McpTools
 	}
 	return nil
+}
+
+func (x *MethodSpec) GetReadsTelemetry() bool {
+	if x != nil {
+		return x.ReadsTelemetry
+	}
+	return false
 }
 
 // What a field means beyond its type.
@@ -480,7 +489,7 @@ var File_svc_options_v1_method_proto protoreflect.FileDescriptor
 
 const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\n" +
-	"\x1bsvc/options/v1/method.proto\x12\x0esvc.options.v1\x1a google/protobuf/descriptor.proto\"\xa4\x02\n" +
+	"\x1bsvc/options/v1/method.proto\x12\x0esvc.options.v1\x1a google/protobuf/descriptor.proto\"\xcd\x02\n" +
 	"\n" +
 	"MethodSpec\x12!\n" +
 	"\foperation_id\x18\x01 \x01(\tR\voperationId\x12\x16\n" +
@@ -491,7 +500,9 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\x06errors\x18\x06 \x03(\tR\x06errors\x12\x17\n" +
 	"\ano_rest\x18\a \x01(\bR\x06noRest\x12\x1b\n" +
 	"\tany_scope\x18\b \x01(\bR\banyScope\x12\x1b\n" +
-	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\"\xce\x02\n" +
+	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\x12'\n" +
+	"\x0freads_telemetry\x18\n" +
+	" \x01(\bR\x0ereadsTelemetry\"\xce\x02\n" +
 	"\tFieldSpec\x12\x1b\n" +
 	"\tid_prefix\x18\x01 \x01(\tR\bidPrefix\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\bR\x06secret\x12\x16\n" +

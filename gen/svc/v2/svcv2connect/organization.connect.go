@@ -101,7 +101,8 @@ type OrganizationServiceClient interface {
 	// Invite somebody.
 	//
 	// Makes a link with which one person can join the organization within seven days. The link is returned once, and sent to nobody: hand
-	// it over yourself. A key that is restricted to scopes cannot invite. Needs an organization administrator.
+	// it over yourself. The address of somebody who is a member already is refused as an invalid `email`. A key that is restricted to scopes
+	// cannot invite. Needs an organization administrator.
 	CreateInvitation(context.Context, *v2.CreateInvitationRequest) (*v2.InvitationWithLink, error)
 	// List invitations.
 	//
@@ -351,7 +352,8 @@ type OrganizationServiceHandler interface {
 	// Invite somebody.
 	//
 	// Makes a link with which one person can join the organization within seven days. The link is returned once, and sent to nobody: hand
-	// it over yourself. A key that is restricted to scopes cannot invite. Needs an organization administrator.
+	// it over yourself. The address of somebody who is a member already is refused as an invalid `email`. A key that is restricted to scopes
+	// cannot invite. Needs an organization administrator.
 	CreateInvitation(context.Context, *v2.CreateInvitationRequest) (*v2.InvitationWithLink, error)
 	// List invitations.
 	//
