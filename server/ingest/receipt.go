@@ -59,8 +59,7 @@ func (g *Gateway) settle(rc *receipt, fail *apierr.Error) {
 	if fail == nil && g.usage != nil {
 		g.usage.Add(rc.account.Org, rc.signalName, rc.account.ID, rc.accepted, rc.decoded)
 		if rc.events > 0 {
-			// Their bytes were counted as those of the spans.
-			g.usage.Add(rc.account.Org, activity.ProductEvents.String(), rc.account.ID, rc.events, 0)
+			g.usage.AddItems(rc.account.Org, activity.ProductEvents.String(), rc.account.ID, rc.events)
 		}
 	}
 	if g.outcomes == nil {

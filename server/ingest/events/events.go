@@ -29,6 +29,8 @@ const (
 
 	SourceServer = "server"
 	SourceMobile = "mobile"
+	// SourceSpan is what no sender says: the event was made of a span.
+	SourceSpan = "span"
 )
 
 // nameScreen is the one reserved name that senders may use.

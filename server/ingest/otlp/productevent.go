@@ -35,7 +35,7 @@ func (w *walker) productEvent(m *native.Map, start int64) bool {
 		w.note(issueEventSignal, "attributes."+productEventName)
 		return true
 	}
-	e := events.Product{Org: w.stamp.Org, Name: string(w.hotKeys.get(hotProductEvent)), Source: events.SourceServer, UnixNano: start}
+	e := events.Product{Org: w.stamp.Org, Name: string(w.hotKeys.get(hotProductEvent)), Source: events.SourceSpan, UnixNano: start}
 	var problem string
 	if e.Kind, problem = events.Kind(e.Name); problem != "" {
 		w.note(issueEventName, "attributes."+productEventName)

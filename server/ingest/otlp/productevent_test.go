@@ -73,7 +73,7 @@ func TestProductEvents(t *testing.T) {
 			var want []row
 			if c.want != nil {
 				full := row{
-					"OrgId": "org_bench", "Timestamp": at, "Kind": "custom", "Source": "server", "VisitorId": "", "UserId": "", "GroupId": "",
+					"OrgId": "org_bench", "Timestamp": at, "Kind": "custom", "Source": "span", "VisitorId": "", "UserId": "", "GroupId": "",
 					"SessionId": "s1", "ServiceName": "shop", "Url": "", "Host": "", "PagePath": "", "Attributes": map[string]string{},
 					"ResourceAttributes": rows["spans"][0]["ResourceAttributes"],
 				}

@@ -115,7 +115,7 @@ func (r *reference) productEvent(res *refResource, at int64, attrs map[string]ty
 	r.events++
 	r.tables["product_events"] = append(r.tables["product_events"], row{
 		"OrgId": string(r.stamp.Org), "Name": name.text, "Timestamp": at, "Kind": map[bool]string{true: "screen", false: "custom"}[screen],
-		"Source": "server", "VisitorId": short(attrs[prefix+"visitor_id"].text, 256), "UserId": short(attrs[prefix+"user_id"].text, 256),
+		"Source": "span", "VisitorId": short(attrs[prefix+"visitor_id"].text, 256), "UserId": short(attrs[prefix+"user_id"].text, 256),
 		"GroupId": short(attrs[prefix+"group_id"].text, 256), "SessionId": short(session, 256), "ServiceName": short(res.service, 128),
 		"Url": address, "Host": short(host, 256), "PagePath": short(path, 1024), "Attributes": kept, "ResourceAttributes": texts(res.all),
 	})

@@ -159,8 +159,16 @@ func (m *Meter) await(ctx context.Context, a *account) {
 
 // Add counts an answered request.
 func (m *Meter) Add(org principal.OrgID, signal, key string, items, bytes int) {
+	m.count(org, signal, key, Counts{Requests: 1, Items: int64(items), Bytes: int64(bytes)})
+}
+
+// AddItems counts items that a request of another signal made: that request, and its bytes, are counted there.
+func (m *Meter) AddItems(org principal.OrgID, signal, key string, items int) {
+	m.count(org, signal, key, Counts{Items: int64(items)})
+}
+
+func (m *Meter) count(org principal.OrgID, signal, key string, n Counts) {
 	now := m.cfg.Now()
-	n := Counts{Requests: 1, Items: int64(items), Bytes: int64(bytes)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := cell{org: org, day: now.Unix() / secondsOfDay, signal: signal, key: key}

@@ -164,9 +164,10 @@ func TestCounts(t *testing.T) {
 		m.Add(org, "traces", key, 10, 1000)
 		m.Add(org, "traces", key, 5, 500)
 		m.Add(org, "logs", key, 1, 90)
+		m.AddItems(org, "events", key, 4) // of spans: no request, no bytes of their own
 		m.Add(org, "traces", "key_default", 2, 20)
 		m.Add("org_two", "traces", "ingk_2", 3, 30)
-		if got := m.Stats(); got.Cells != 4 || got.Accounts != 2 {
+		if got := m.Stats(); got.Cells != 5 || got.Accounts != 2 {
 			t.Errorf("%+v", got)
 		}
 		time.Sleep(800 * time.Millisecond)
@@ -185,6 +186,7 @@ func TestCounts(t *testing.T) {
 		want := map[Delta]Counts{
 			{Org: org, Day: day, Signal: "traces", Key: key}:                  {2, 15, 1500},
 			{Org: org, Day: day, Signal: "logs", Key: key}:                    {1, 1, 90},
+			{Org: org, Day: day, Signal: "events", Key: key}:                  {0, 4, 0},
 			{Org: org, Day: day, Signal: "traces", Key: "key_default"}:        {1, 2, 20},
 			{Org: "org_two", Day: day, Signal: "traces", Key: "ingk_2"}:       {1, 3, 30},
 			{Org: org, Day: day.AddDate(0, 0, 1), Signal: "traces", Key: key}: {1, 1, 1},
