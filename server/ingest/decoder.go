@@ -54,6 +54,7 @@ func (d *Decoder) DecodeRecord(header, payload []byte, set *blocks.Set) error {
 		return err
 	}
 	stamp := h.stamp(math.MaxInt)
+	stamp.Acknowledged = true
 	if h.Kind == activity.SessionReplayEvents {
 		h.Chunk.Append(payload, &stamp, set) // stored as it is, whatever it inflates to
 		return nil

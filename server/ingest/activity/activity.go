@@ -109,7 +109,7 @@ func Walk(ctx context.Context, kind Kind, body []byte, stamp *otlp.Stamp, set *b
 	}
 	limit := cmp.Or(stamp.MaxBytes, otlp.DefaultMaxBytes)
 	mark := set.Mark()
-	r := &reader{stamp: stamp, set: set}
+	r := &reader{stamp: stamp, set: set, lenient: stamp.Acknowledged || kind != ProductEvents}
 	for r.next(&body) {
 		if row(r) {
 			r.accept()

@@ -178,11 +178,67 @@ func TestKeyAttributes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if diff := cmp.Diff(with(stamps, "a", "b"), forged(t, `{"svc_dropped_attributes_count":"7","svc_x":"y","a":"b"}`)); diff != "" {
+		t.Errorf("forged stamps, -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(with(stamps, "svc_dropped_attributes_count", "1"), forged(t, `{"svc_dropped_attributes_count":"7","":"b"}`)); diff != "" {
+		t.Errorf("a forged count beside the true one, -want +got:\n%s", diff)
+	}
 	if got[0]["ServiceName"] != "forced" {
 		t.Errorf("service %q", got[0]["ServiceName"])
 	}
 	if diff := cmp.Diff(with(stamps, "service.name", "forced", "env", "test", "kept", "yes"), got[0]["ResourceAttributes"]); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// forged is the resource that a session is stored with.
+func forged(t *testing.T, resource string) any {
+	t.Helper()
+	got, _, err := walk(t, activity.SessionReplays, stamp(), `{"session_id":"s","resource_attributes":`+resource+`}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got[0]["ResourceAttributes"]
+}
+
+// Escapes that are characters are none of the halves of surrogate pairs that product events are refused for. Those of sessions are kept,
+// with a warning, and so is what the queue holds already.
+func TestSurrogates(t *testing.T) {
+	for text, want := range map[string]string{`\ud83d\ude00`: "😀", `\\ud800`: `\ud800`, `\u0041\n\"`: "A\n\"", `\uFFFD`: "\uFFFD", `\uD7FF\uE000`: "\uD7FF\uE000"} {
+		got, result, err := walk(t, activity.ProductEvents, stamp(), `{"name":"`+text+`"}`)
+		if err != nil || len(result.Warnings) != 0 || got[0]["Name"] != want {
+			t.Errorf("%s: %v, %v, %v; want %q", text, got, result.Warnings, err, want)
+		}
+	}
+	const half = `{"session_id":"s","type":"click","timestamp":"2026-03-10 11:00:00","name":"n","target_text":"Buy \ud83d"}`
+	queued := stamp()
+	queued.Acknowledged = true
+	for kind, s := range map[activity.Kind]*otlp.Stamp{activity.SessionEvents: stamp(), activity.ProductEvents: queued} {
+		got, result, err := walk(t, kind, s, half)
+		if err != nil || len(result.Warnings) != 1 || result.Warnings[0].String() != `line 1: holds half of a surrogate pair (\ud800 to \udfff), for which U+FFFD stands` {
+			t.Errorf("%s: %v, %v", kind, result, err)
+		} else if kind == activity.SessionEvents && got[0]["TargetText"] != "Buy \uFFFD" {
+			t.Errorf("%q", got[0]["TargetText"])
+		}
+	}
+}
+
+// TestOrderOfTimes: a session does not end before it starts.
+func TestOrderOfTimes(t *testing.T) {
+	const line = `{"session_id":"s","start_time":"2026-03-10 11:00:00","end_time":"2026-03-10 10:59:59","last_activity_at":"2026-03-10 10:59:58"}`
+	got, result, err := walk(t, activity.SessionReplays, stamp(), line)
+	if err != nil || len(result.Warnings) != 2 || result.Warnings[0].String() != "line 1: end_time is before the start of the session, which stands for it" ||
+		result.Warnings[1].Field != "last_activity_at" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if start := at("2026-03-10 11:00:00"); got[0]["StartTime"] != start || got[0]["EndTime"] != start || got[0]["LastActivityAt"] != start {
+		t.Errorf("%v", got[0])
+	}
+	queued := stamp()
+	queued.Acknowledged = true
+	if got, result, err := walk(t, activity.SessionReplays, queued, `{"session_id":"s","end_time":"2030-01-01T00:00:00Z"}`); err != nil || len(got) != 1 {
+		t.Errorf("what was acknowledged before is gone: %+v, %v", result, err)
 	}
 }
 
@@ -215,7 +271,8 @@ func TestRefusedRequests(t *testing.T) {
 		`"start_time":"yesterday"`: "start_time must be a time", `"start_time":1700000000`: "start_time must be a text", `"end_time":"2026-13-01 00:00:00"`: "end_time must be a time",
 		`"start_time":"1969-01-01T00:00:00Z"`: "start_time must be a time", `"start_time":"9999-01-01T00:00:00Z"`: "start_time must be a time",
 		`"last_activity_at":{}`: "last_activity_at must be a text", `"version":-1`: "version must be a number from 0 to 4294967295", `"version":4294967296`: "version must be a number",
-		`"duration_ms":"12"`: "duration_ms must be a number", `"duration_ms":1e300`: "duration_ms must be a number", `"page_views":[]`: "page_views must be a number",
+		`"duration_ms":"12"`: "duration_ms must be a number", `"duration_ms":1e300`: "duration_ms must be a number", `"duration_ms":9223372036854775808`: "duration_ms must be a number from 0 to 9223372036854775807",
+		`"duration_ms":9.3e18`: "duration_ms must be a number", `"duration_ms":9223372036854775807.5`: "duration_ms must be a number", `"page_views":[]`: "page_views must be a number",
 		`"status":"paused"`: "status must be active or ended", `"visitor_is_new":2`: "visitor_is_new must be 0 or 1", `"trace_ids":"x"`: "trace_ids must be a list",
 		`"trace_ids":[1]`: "trace_ids must be a list of texts", `"user_traits":[]`: "user_traits must be an object", `"resource_attributes":"x"`: "resource_attributes must be an object",
 		`"utm_source":{}`: "utm_source must be a text", `"url_initial":true`: "url_initial must be a text",
@@ -229,6 +286,11 @@ func TestRefusedRequests(t *testing.T) {
 		`"type":"click","trace_id":5`: "trace_id must be a text",
 	} {
 		all = append(all, refusal{activity.SessionEvents, `{"session_id":"s",` + field + `}`, "line 3: " + reason})
+	}
+	for _, text := range []string{`\ud800`, `\uDFFF`, `a\ud83dx`, `\ud83d\ud83d`, `\ude00\ud83d`, `\\\ud800`, `\u0041\ud83d\u0041`} {
+		for _, line := range []string{`{"name":"` + text + `"}`, `{"name":"n","attributes":{"a":["` + text + `"]}}`, `{"name":"n","` + text + `":1}`} {
+			all = append(all, refusal{activity.ProductEvents, line, `line 3: is not valid JSON: bad \u escape`})
+		}
 	}
 	for _, c := range all {
 		var set blocks.Set
@@ -267,11 +329,14 @@ func TestRejectedLines(t *testing.T) {
 		{activity.ProductEvents, `{"name":"n","attributes":[]}`, "attributes must be an object"},
 		{activity.SessionReplays, `{"session_id":"s","start_time":"` + old + `"}`, "start_time is more than 30 days back"},
 		{activity.SessionReplays, `{"session_id":"s","start_time":"` + ahead + `"}`, "start_time is more than 24 hours ahead"},
+		{activity.SessionReplays, `{"session_id":"s","start_time":"2026-03-10 11:00:00","end_time":"` + old + `"}`, "end_time is more than 30 days back"},
+		{activity.SessionReplays, `{"session_id":"s","end_time":"2030-01-01T00:00:00Z"}`, "end_time is more than 24 hours ahead"},
+		{activity.SessionReplays, `{"session_id":"s","start_time":"2026-03-10 11:00:00","last_activity_at":"` + ahead + `"}`, "last_activity_at is more than 24 hours ahead"},
 		{activity.SessionEvents, `{"session_id":"s","type":"click","timestamp":"` + old + `"}`, "timestamp is more than 30 days back"},
 		{activity.SessionEvents, `{"session_id":"s","type":"click","timestamp":"` + ahead + `"}`, "timestamp is more than 24 hours ahead"},
 	} {
 		good := map[activity.Kind]string{
-			activity.SessionReplays: `{"session_id":"s","start_time":"2026-02-08 12:00:00"}`, activity.SessionEvents: `{"session_id":"s","type":"click","timestamp":"2026-03-11 12:00:00"}`,
+			activity.SessionReplays: `{"session_id":"s","start_time":"2026-02-08 12:00:00","end_time":"2026-03-11 12:00:00"}`, activity.SessionEvents: `{"session_id":"s","type":"click","timestamp":"2026-03-11 12:00:00"}`,
 			activity.ProductEvents: `{"name":"n","timestamp":"2026-02-08 12:00:00"}`,
 		}[c.kind]
 		_, result, err := walk(t, c.kind, stamp(), good, c.line, good, c.line)
@@ -310,6 +375,10 @@ func TestCuts(t *testing.T) {
 		{kind: activity.SessionEvents, fields: `"error_stack":` + quoted(4001), column: "ErrorStack", bytes: 8000, warning: "error_stack is longer than 4000 characters"},
 		{kind: activity.SessionEvents, fields: `"message":` + quoted(513), column: "Message", bytes: 1024, warning: "message is longer than 1024 bytes"},
 		{kind: activity.SessionEvents, fields: `"type":"custom","message":` + quoted(65), column: "Message", bytes: 130, warning: "message is longer than 128 bytes, the most that the name of a product event may have"},
+		{kind: activity.SessionEvents, fields: `"type":"custom","message":"$foo"`, column: "Message", bytes: 4, warning: "message must not begin with $, which is reserved, to name a product event: the event is on the timeline only"},
+		{kind: activity.SessionEvents, fields: `"type":"custom","message":"$screen"`, column: "Message", bytes: 7, warning: "message must not begin with $"},
+		{kind: activity.SessionEvents, fields: `"type":"custom","message":""`, column: "Message", bytes: 0, warning: "message is empty, and is the name of the product event: the event is on the timeline only"},
+		{kind: activity.SessionEvents, fields: `"type":"custom"`, column: "Message", bytes: 0, warning: "message is empty"},
 		{kind: activity.SessionEvents, fields: `"attributes":` + many(33), column: "Attributes", entries: 33, mark: 1, warning: "attributes has more than 32 entries"},
 		{kind: activity.SessionEvents, fields: `"trace_id":"xyz"`, column: "TraceId", bytes: 0, warning: "trace_id must be 32 hexadecimal digits"},
 		{kind: activity.ProductEvents, fields: `"user_id":` + quoted(129), column: "UserId", bytes: 256, warning: "user_id is longer than 256 bytes"},

@@ -3,10 +3,11 @@ package activity
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
-// ArrayCheck checks that a stream is a JSON array of objects, and holds next to nothing of it. It knows well-formedness, not meaning:
-// keys may repeat, and texts need not be valid UTF-8. Its zero value is ready.
+// ArrayCheck checks that a stream is a JSON array of objects in UTF-8, and holds next to nothing of it. It knows well-formedness, not
+// meaning: keys may repeat, and an escape may be half of a surrogate pair. Its zero value is ready.
 type ArrayCheck struct {
 	state scanState
 	// key is set in a text that is the key of an object.
@@ -19,6 +20,9 @@ type ArrayCheck struct {
 	objects [(maxNesting + 63) / 64]uint64
 	// offset is where the current part begins.
 	offset int64
+	// split is the beginning of a character that the last part ended in, of splitLen bytes.
+	split    [utf8.UTFMax]byte
+	splitLen int
 }
 
 // maxNesting bounds arrays and objects within each other. A snapshot has two levels for each of the document.
@@ -52,6 +56,9 @@ const (
 
 // Next checks the next part of the stream. After an error the check is over.
 func (a *ArrayCheck) Next(p []byte) error {
+	if !a.validText(p) {
+		return errors.New("it is not valid UTF-8")
+	}
 	for i := 0; i < len(p); {
 		if a.state == scanText {
 			if i += plainText(p[i:]); i == len(p) {
@@ -76,6 +83,31 @@ func (a *ArrayCheck) End() error {
 		return errors.New("it ends before the array does")
 	}
 	return nil
+}
+
+// validText checks the encoding of the next part, which may begin and end within a character. It goes over the part before the scan does,
+// eight bytes at a time where they are ASCII, which costs the scan's own loop nothing.
+func (a *ArrayCheck) validText(p []byte) bool {
+	for ; a.splitLen > 0 && len(p) > 0; p = p[1:] {
+		a.split[a.splitLen] = p[0]
+		a.splitLen++
+		if utf8.FullRune(a.split[:a.splitLen]) {
+			if !utf8.Valid(a.split[:a.splitLen]) {
+				return false
+			}
+			a.splitLen = 0
+		}
+	}
+	for i := len(p) - 1; i >= max(0, len(p)-utf8.UTFMax+1); i-- {
+		if utf8.RuneStart(p[i]) {
+			if !utf8.FullRune(p[i:]) {
+				a.splitLen = copy(a.split[:], p[i:])
+				p = p[:i]
+			}
+			break
+		}
+	}
+	return utf8.Valid(p)
 }
 
 // plainText is the number of bytes before the end of a text, an escape, or what may not be in one.

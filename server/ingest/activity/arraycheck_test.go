@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/svc-observability/svc/server/ingest/activity"
 )
@@ -29,13 +30,15 @@ func arrays() []string {
 		`[{"a"}]`, `[{"a":}]`, `[{"a":1,}]`, `[{a:1}]`, `[{"a":1]`, `[{"a":[1}]`, `[{"a":01}]`, `[{"a":1.}]`, `[{"a":.5}]`, `[{"a":1e}]`, `[{"a":1e+}]`,
 		`[{"a":+1}]`, `[{"a":-}]`, `[{"a":--1}]`, `[{"a":1.2.3}]`, `[{"a":tru}]`, `[{"a":nulL}]`, `[{"a":"\x"}]`, `[{"a":"\u12g4"}]`, "[{\"a\":\"\n\"}]",
 		`[{"a":"b}]`, `[{"a" 1}]`, `[{"a":1 2}]`, `[{"a":1-2}]`, `[{1:2}]`, `[{,}]`, `[{"a":'b'}]`, nested(20_000), `[{"a":-a}]`, `[{"a":1e5e5}]`,
+		"[{\"a\":\"é€😀\"}]", "[{\"é€😀\":\"😀\"}]", "[{\"a\":\"\xff\"}]", "[{\"\xff\":1}]", "[{\"a\":\"\xc3\"}]", "[{\"a\":\"\xe2\x82\"}]", "[{\"a\":\"\xf0\x9f\x98\"}]",
+		"[{\"a\":\"\xf0\x9f\x98x\"}]", "[{\"a\":\"\xc0\x80\"}]", "[{\"a\":\"\xed\xa0\x80\"}]", "[{\"a\":\"\xf4\x90\x80\x80\"}]", "[{\"a\":\"\x80\"}]", "[{\"a\":1}]\xc3",
 	}
 }
 
-// wellFormed is what encoding/json thinks of it.
+// wellFormed is what encoding/json thinks of it, which lets texts pass that are not UTF-8.
 func wellFormed(s string) bool {
 	var events []map[string]json.RawMessage
-	if json.Unmarshal([]byte(s), &events) != nil || events == nil {
+	if !utf8.ValidString(s) || json.Unmarshal([]byte(s), &events) != nil || events == nil {
 		return false
 	}
 	for _, e := range events {
@@ -53,13 +56,13 @@ func TestArrayCheck(t *testing.T) {
 		if want {
 			good++
 		}
-		for _, part := range []int{1, 2, 7, 1 << 20} {
+		for _, part := range []int{1, 2, 3, 7, 11, 1 << 20} {
 			if err := checkArray(s, part); (err == nil) != want {
 				t.Errorf("%.60q in parts of %d: %v, well-formed is %v", s, part, err, want)
 			}
 		}
 	}
-	if good != 7 {
+	if good != 9 {
 		t.Errorf("%d good ones", good)
 	}
 }

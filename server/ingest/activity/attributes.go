@@ -67,7 +67,8 @@ func attributeText(v json.RawMessage) (text string, ok bool) {
 	}
 }
 
-// resource is what the server knows of the sender, put over what it says of itself: the key's own attributes and the stamps.
+// resource is what the server knows of the sender, put over what it says of itself: the key's own attributes and the stamps. The count of
+// dropped entries is the server's already.
 func (r *reader) resource(sent []events.Attribute) []events.Attribute {
 	out := slices.DeleteFunc(sent, func(a events.Attribute) bool {
 		return a.Key == "org_id" || strings.HasPrefix(a.Key, "svc_") && a.Key != events.DroppedKey

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/svc-observability/svc/server/ingest/events"
@@ -25,6 +26,9 @@ const (
 type reader struct {
 	stamp *otlp.Stamp
 	set   *blocks.Set
+
+	// lenient accepts half a surrogate pair.
+	lenient bool
 
 	line   int
 	fields map[string]json.RawMessage
@@ -51,6 +55,14 @@ func (r *reader) next(body *[]byte) bool {
 			r.fail = &Error{Line: r.line, Reason: reason}
 			return false
 		}
+		if loneSurrogate(line) {
+			// Browsers write one when a text was cut within a character, and a session should not be lost for that.
+			if !r.lenient {
+				r.fail = &Error{Line: r.line, Reason: `is not valid JSON: bad \u escape`}
+				return false
+			}
+			r.warn("", "holds half of a surrogate pair (\\ud800 to \\udfff), for which U+FFFD stands")
+		}
 		return true
 	}
 	return false
@@ -72,6 +84,42 @@ func (r *reader) parse(line []byte) (reason string) {
 		return "is not valid JSON: " + strings.TrimPrefix(err.Error(), "json: ")
 	}
 	return ""
+}
+
+// loneSurrogate reports whether a \u escape of valid JSON is half of a surrogate pair, which is no character.
+func loneSurrogate(b []byte) bool {
+	for {
+		i := bytes.IndexByte(b, '\\')
+		if i < 0 {
+			return false
+		}
+		b = b[i:]
+		high := escaped(b)
+		if high < 0 {
+			b = b[2:]
+			continue
+		}
+		b = b[6:]
+		if !utf16.IsSurrogate(high) {
+			continue
+		}
+		if utf16.DecodeRune(high, escaped(b)) == utf8.RuneError {
+			return true
+		}
+		b = b[6:]
+	}
+}
+
+// escaped is what the \u escape at the beginning of b stands for, negative when there is none.
+func escaped(b []byte) rune {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
 
 // value is the JSON of a field; nil when it is missing or null.
@@ -182,7 +230,7 @@ func (r *reader) number(field string, most uint64) uint64 {
 		return n
 	}
 	f, err := strconv.ParseFloat(string(v), 64)
-	if err != nil || f < 0 || f > float64(most) {
+	if err != nil || f < 0 || f > float64(most) || uint64(f) > most { // float64(most) may be more than most
 		r.refuse(field, "must be a number from 0 to "+strconv.FormatUint(most, 10))
 		return 0
 	}

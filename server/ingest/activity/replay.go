@@ -22,8 +22,8 @@ func (r *reader) sessionReplay() bool {
 	id := r.sessionID()
 	version, status := r.version()
 	start, hasStart := r.time("start_time")
-	end, _ := r.time("end_time")
-	last, _ := r.time("last_activity_at")
+	end, hasEnd := r.time("end_time")
+	last, hasLast := r.time("last_activity_at")
 	duration := r.number("duration_ms", math.MaxInt64)
 	isNew := r.flag("visitor_is_new")
 	pages, clicks, errs := r.number("page_views", math.MaxUint32), r.number("click_count", math.MaxUint32), r.number("error_count", math.MaxUint32)
@@ -50,6 +50,22 @@ func (r *reader) sessionReplay() bool {
 	}
 	if problem := r.storable(start); problem != "" {
 		return r.reject("start_time", problem)
+	}
+	for _, later := range []struct {
+		field string
+		nano  *int64
+		sent  bool
+	}{{"end_time", &end, hasEnd}, {"last_activity_at", &last, hasLast}} {
+		if !later.sent {
+			continue
+		}
+		if problem := r.storable(*later.nano); problem != "" && !r.stamp.Acknowledged {
+			return r.reject(later.field, problem)
+		}
+		if *later.nano < start {
+			r.warn(later.field, "is before the start of the session, which stands for it")
+			*later.nano = start
+		}
 	}
 	t.OrgID.AppendString(string(r.stamp.Org))
 	t.SessionID.AppendString(id)

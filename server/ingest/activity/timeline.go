@@ -3,6 +3,7 @@ package activity
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/svc-observability/svc/server/ingest/events"
 )
@@ -17,7 +18,7 @@ const (
 	// maxTargetText and maxStack count characters.
 	maxTargetText = 120
 	maxStack      = 4000
-	// maxName bounds the name of a product event, which a custom session event becomes unless its message is longer.
+	// maxName bounds the name of a product event, which the message of a custom session event becomes.
 	maxName = events.MaxName
 )
 
@@ -41,8 +42,10 @@ func (r *reader) sessionEvent() bool {
 	stack := r.characters("error_stack", maxStack)
 	visitor, user, group := r.text("visitor_id", maxID), r.text("user_id", maxID), r.text("group_id", maxID)
 	attributes := r.attributes("attributes", maxAttributes)
-	if typ == typeCustom && len(message) > maxName {
-		r.warn("message", "is longer than "+strconv.Itoa(maxName)+" bytes, the most that the name of a product event may have: the event is on the timeline only")
+	if typ == typeCustom {
+		if problem := unnamed(message); problem != "" {
+			r.warn("message", problem+": the event is on the timeline only")
+		}
 	}
 	if !r.readable() {
 		return false
@@ -77,4 +80,19 @@ func (r *reader) sessionEvent() bool {
 	events.AppendMap(t.Attributes, attributes)
 	events.AppendMap(t.ResourceAttributes, r.resource(nil))
 	return true
+}
+
+// unnamed is why the message of a custom event is no name of a product event, empty when it is one. The view product_events_view holds
+// to the same.
+func unnamed(message string) (problem string) {
+	switch {
+	case message == "":
+		return "is empty, and is the name of the product event"
+	case strings.HasPrefix(message, "$"):
+		return "must not begin with $, which is reserved, to name a product event"
+	case len(message) > maxName:
+		return "is longer than " + strconv.Itoa(maxName) + " bytes, the most that the name of a product event may have"
+	default:
+		return ""
+	}
 }

@@ -25,11 +25,13 @@ const (
 )
 
 // Limit keeps what a map of so many entries may hold: the first ones, with keys that are neither empty nor too long, and values cut. The
-// list is changed in place. It also counts what was cut and what was dropped.
+// list is changed in place. It also counts what was cut and what was dropped. DroppedKey is the server's: a sender's is removed.
 func Limit(all []Attribute, entries int) (kept []Attribute, cut, dropped int) {
 	kept = all[:0]
 	for _, a := range all {
 		switch {
+		case a.Key == DroppedKey:
+			continue
 		case a.Key == "" || len(a.Key) > MaxAttributeKey || len(kept) == entries:
 			dropped++
 			continue

@@ -32,6 +32,14 @@ func TestLimit(t *testing.T) {
 	if diff := cmp.Diff(want, kept); diff != "" || cut != 1 || dropped != 3 {
 		t.Errorf("%d cut, %d dropped, -want +got:\n%s", cut, dropped, diff)
 	}
+	kept, cut, dropped = events.Limit([]events.Attribute{{events.DroppedKey, "99"}, {"a", ""}}, 1)
+	if diff := cmp.Diff([]events.Attribute{{"a", ""}}, kept); diff != "" || cut != 0 || dropped != 0 {
+		t.Errorf("a forged count: %d cut, %d dropped, -want +got:\n%s", cut, dropped, diff)
+	}
+	kept, _, _ = events.Limit([]events.Attribute{{"", ""}, {events.DroppedKey, "99"}}, 1)
+	if diff := cmp.Diff([]events.Attribute{{events.DroppedKey, "1"}}, kept); diff != "" {
+		t.Errorf("a forged count beside the true one, -want +got:\n%s", diff)
+	}
 	if kept, cut, dropped = events.Limit(nil, 3); len(kept) != 0 || cut != 0 || dropped != 0 {
 		t.Errorf("of nothing: %v, %d, %d", kept, cut, dropped)
 	}

@@ -61,6 +61,9 @@ type Stamp struct {
 	Sampling Sampling
 	// NoProductEvents says that the key may not send events: spans that name one make none.
 	NoProductEvents bool
+	// Acknowledged says that the request is read back from the durable queue, and was answered then, maybe by an older version of this
+	// program: what that one accepted is stored, also where the rules for senders have become stricter.
+	Acknowledged bool
 	// MaxBytes bounds the columns of one request, so that a small body cannot fill the memory (a huge resource repeated on a
 	// million empty items). 0 means DefaultMaxBytes.
 	MaxBytes int
