@@ -49,6 +49,43 @@ func walkTraces(tb testing.TB, stamp *otlp.Stamp, m proto.Message) (otlp.Result,
 	return result, rows
 }
 
+// TestEnvironment: what the key always sets decides, then what was sent, then what the key fills in, under either name of the attribute.
+func TestEnvironment(t *testing.T) {
+	const old, name = "deployment.environment", "deployment.environment.name"
+	always := func(key, value string) otlp.ResourceAttribute { return otlp.ResourceAttribute{Key: key, Value: value} }
+	missing := func(key, value string) otlp.ResourceAttribute {
+		return otlp.ResourceAttribute{Key: key, Value: value, IfMissing: true}
+	}
+	text := otlptest.Text
+	for i, c := range []struct {
+		sent kvs
+		key  []otlp.ResourceAttribute
+		want string
+	}{
+		{kvs{text(name, "new"), text(old, "old")}, nil, "old"},
+		{kvs{text(name, "new")}, nil, "new"},
+		{kvs{text(name, "new"), text(old, "")}, nil, "new"},
+		{kvs{text(old, "staging")}, []otlp.ResourceAttribute{always(name, "prod")}, "prod"},
+		{kvs{text(old, "staging"), text(name, "x")}, []otlp.ResourceAttribute{always(name, "prod")}, "prod"},
+		{kvs{text(name, "staging")}, []otlp.ResourceAttribute{always(old, "prod")}, "prod"},
+		{kvs{text(old, "staging")}, []otlp.ResourceAttribute{always(name, "new"), always(old, "old")}, "old"},
+		{kvs{text(old, "staging")}, []otlp.ResourceAttribute{always(name, "")}, ""},
+		{kvs{text(name, "staging")}, []otlp.ResourceAttribute{missing(old, "prod")}, "staging"},
+		{kvs{text(old, "staging")}, []otlp.ResourceAttribute{missing(name, "prod")}, "staging"},
+		{kvs{text(name, "staging")}, []otlp.ResourceAttribute{missing(old, "filled"), always(name, "prod")}, "prod"},
+		{nil, []otlp.ResourceAttribute{missing(name, "filled"), missing("team", "a")}, "filled"},
+		{nil, nil, ""},
+	} {
+		s := stamp()
+		s.Attributes = c.key
+		m := export(c.sent, oneSpan())
+		if _, rows := walkTraces(t, s, m); rows["spans"][0]["Environment"] != c.want {
+			t.Errorf("case %d: %v of %v and %v, want %q", i, rows["spans"][0]["Environment"], c.sent, c.key, c.want)
+		}
+		compareWith(t, otlp.Traces, marshal(t, m), s, &blocks.Set{})
+	}
+}
+
 func TestMappings(t *testing.T) {
 	text := otlptest.Text
 	copies := func(source, target string) otlp.Mapping { return otlp.Mapping{Source: source, Target: target} }

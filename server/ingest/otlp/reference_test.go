@@ -2,9 +2,11 @@ package otlp_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -231,14 +233,24 @@ func (r *reference) resource(res *resourcepb.Resource) *refResource {
 			delete(own, k)
 		}
 	}
+	sent := maps.Clone(own)
+	always := map[string]typed{}
 	for _, a := range r.stamp.Attributes {
+		if !a.IfMissing {
+			always[a.Key] = typed{a.Value, "string"}
+		}
 		if _, there := own[a.Key]; !there || !a.IfMissing {
 			own[a.Key] = typed{a.Value, "string"}
 		}
 	}
 	out := &refResource{
 		own: own, all: map[string]typed{}, service: firstText(own, "service.name"), namespace: firstText(own, "service.namespace"),
-		version: firstText(own, "service.version"), env: firstText(own, "deployment.environment", "deployment.environment.name"),
+		version: firstText(own, "service.version"), }
+	const old, name = "deployment.environment", "deployment.environment.name"
+	out.env = cmp.Or(firstText(sent, old, name), firstText(own, old, name))
+	_, oldSet := always[old]
+	if _, nameSet := always[name]; oldSet || nameSet {
+		out.env = firstText(always, old, name)
 	}
 	if out.service == "" {
 		out.service = "unknown_service"

@@ -170,6 +170,7 @@ func (w *walker) stampResource() {
 	r := &w.resource
 	r.keepLast()
 	r.remove(func(key []byte) bool { return string(key) == "org_id" || bytes.HasPrefix(key, []byte("svc_")) })
+	sent := r.first(environmentOld, environmentName)
 	for _, a := range w.stamp.Attributes {
 		if _, found := r.find(a.Key); found {
 			if a.IfMissing {
@@ -184,7 +185,14 @@ func (w *walker) stampResource() {
 		r.service = []byte(unknownService)
 	}
 	r.namespace, r.version = r.first("service.namespace"), r.first("service.version")
-	r.environment = r.first("deployment.environment", "deployment.environment.name")
+	switch text, decided := w.alwaysSet(environmentOld, environmentName); {
+	case decided:
+		r.environment = text
+	case sent != nil:
+		r.environment = sent
+	default:
+		r.environment = r.first(environmentOld, environmentName)
+	}
 	if w.signal == Metrics {
 		r.series = seriesSum(r.attributes)
 	}
@@ -203,6 +211,28 @@ func (w *walker) stampResource() {
 }
 
 const unknownService = "unknown_service"
+
+// The environment has two names. Of both the old one counts, but what the key always sets counts before what was sent, under whichever name,
+// and that before what the key fills in.
+const (
+	environmentOld  = "deployment.environment"
+	environmentName = "deployment.environment.name"
+)
+
+// alwaysSet is the first text that is not empty of several attributes; decided when the key sets one of them whatever the sender says.
+func (w *walker) alwaysSet(keys ...string) (text []byte, decided bool) {
+	for _, k := range keys {
+		for i := range w.stamp.Attributes {
+			if a := &w.stamp.Attributes[i]; a.Key == k && !a.IfMissing {
+				decided = true
+				if text == nil {
+					text = w.resource.first(k)
+				}
+			}
+		}
+	}
+	return text, decided
+}
 
 // scope is the instrumentation scope that the walk is in.
 type scope struct {
