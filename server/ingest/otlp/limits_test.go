@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/otlp/otlptest"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
+	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
 // longAttributes are at, just above and far above each limit, in texts of every kind.
@@ -129,6 +131,50 @@ func TestLimitsAreWarnings(t *testing.T) {
 		}
 		if r, err := otlp.Walk(signal, marshal(t, m), stamp(), &blocks.Set{}); err != nil || !strings.HasPrefix(r.Message(), paths[signal]+": a value") {
 			t.Errorf("%s: %q, %v", signal, r.Message(), err)
+		}
+	}
+}
+
+// TestReplacedNumbersAreWarnings: enums that OTLP does not define, and observed times of absurd clocks.
+func TestReplacedNumbersAreWarnings(t *testing.T) {
+	span := func(kind, code int32) *tracepb.Span {
+		s := oneSpan()
+		s.Kind, s.Status = tracepb.Span_SpanKind(kind), &tracepb.Status{Code: tracepb.Status_StatusCode(code)}
+		return s
+	}
+	result, rows := walkTraces(t, stamp(), export(nil, span(77, 0), span(5, 2), span(0, 7), span(-1, 1)))
+	if len(rows["spans"]) != 4 || rows["spans"][0]["SpanKind"] != "Unspecified" || rows["spans"][2]["StatusCode"] != "Unset" {
+		t.Errorf("%v", rows["spans"])
+	}
+	if want := "resource_spans[0].scope_spans[0].spans[0].kind: is a number that OTLP does not define: 0 was stored, which stands for unset or unspecified (3 times in this request)"; result.Message() != want {
+		t.Errorf("%q, want %q", result.Message(), want)
+	}
+	received := uint64(stamp().ReceivedUnixNano)
+	const day = 24 * 3600e9
+	for _, c := range []struct {
+		severity int32
+		observed uint64
+		want     string
+		stored   uint64
+	}{
+		{24, received + day, "", received + day},
+		{0, received - 30*day, "", received - 30*day},
+		{99, received, "severity_number: is a number that OTLP does not define", received},
+		{25, 0, "severity_number: is a number", received},
+		{1, received + 32*365*day, "observed_time_unix_nano: is more than 30 days back or 24 hours ahead: the receive time was stored", received},
+		{1, received - 31*day, "observed_time_unix_nano: is more than 30 days back", received},
+		{1, math.MaxUint64, "observed_time_unix_nano: is more than 30 days back", received},
+	} {
+		record := &logspb.LogRecord{TimeUnixNano: received, ObservedTimeUnixNano: c.observed, SeverityNumber: logspb.SeverityNumber(c.severity)}
+		in := marshal(t, &collogspb.ExportLogsServiceRequest{ResourceLogs: []*logspb.ResourceLogs{{ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{record}}}}}})
+		var set blocks.Set
+		result, err := otlp.Walk(otlp.Logs, in, stamp(), &set)
+		if err != nil || result.Accepted != 1 || (c.want == "") != (result.Message() == "") || !strings.HasPrefix(strings.TrimPrefix(result.Message(), "resource_logs[0].scope_logs[0].log_records[0]."), c.want) {
+			t.Errorf("%v: %+v, %v", record, result, err)
+		}
+		logs := nativetest.Rows(t, &set.Logs().Block)
+		if len(logs) != 1 || logs[0]["ObservedTimestamp"] != int64(c.stored) || c.severity > 24 && logs[0]["SeverityNumber"] != uint8(0) {
+			t.Errorf("%v: %v", record, logs)
 		}
 	}
 }

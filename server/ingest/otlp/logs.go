@@ -1,8 +1,6 @@
 package otlp
 
 import (
-	"math"
-
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -131,12 +129,13 @@ func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64
 	w.accepted++
 	w.enterHour(at)
 	w.resource.rows++
-	observed := int64(r.observed)
-	if r.observed == 0 || r.observed > math.MaxInt64 {
-		observed = w.stamp.ReceivedUnixNano
-	}
-	if r.observed > math.MaxInt64 {
-		w.note(issueTimeRange, "observed_time_unix_nano")
+	observed := w.stamp.ReceivedUnixNano
+	switch {
+	case r.observed == 0:
+	case w.inWindow(r.observed, 30):
+		observed = int64(r.observed)
+	default:
+		w.note(issueObservedTime, "observed_time_unix_nano")
 	}
 	if badSize(r.traceID, 16) || badSize(r.spanID, 8) {
 		w.note(issueRecordID, "")
@@ -147,6 +146,9 @@ func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64
 	appendID(t.SpanID, r.spanID, 8)
 	t.Flags.Append(r.flags)
 	number := enum(r.severity, maxSeverity)
+	if number == 0 && int32(r.severity) != 0 {
+		w.note(issueEnum, "severity_number")
+	}
 	t.SeverityNumber.Append(uint8(number))
 	if len(r.severityText) > 0 {
 		t.SeverityText.Append(w.limitName(w.upper(r.severityText), "severity_text"))

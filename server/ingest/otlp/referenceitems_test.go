@@ -174,9 +174,13 @@ func (r *reference) record(res *refResource, scope *commonpb.InstrumentationScop
 	if severity == "" && number > 0 {
 		severity = strings.Fields("TRACE DEBUG INFO WARN ERROR FATAL")[(number-1)/4]
 	}
+	observed := r.stamp.ReceivedUnixNano
+	if l.ObservedTimeUnixNano != 0 && !r.outside(l.ObservedTimeUnixNano, 30) {
+		observed = int64(l.ObservedTimeUnixNano)
+	}
 	attrs := typedMap(l.Attributes)
 	x := r.base(res, scope)
-	x["Timestamp"], x["ObservedTimestamp"] = int64(at), orElse(l.ObservedTimeUnixNano, r.stamp.ReceivedUnixNano)
+	x["Timestamp"], x["ObservedTimestamp"] = int64(at), observed
 	x["TraceId"], x["SpanId"], x["Flags"] = hexID(l.TraceId, 16), hexID(l.SpanId, 8), l.Flags
 	x["SeverityText"], x["SeverityNumber"], x["ServiceVersion"] = shortened(severity, 1024), uint8(number), res.version
 	x["EventName"], x["Body"], x["LogAttributes"] = shortened(l.EventName, 1024), shortened(valueText(l.Body), 1<<20), texts(attrs)

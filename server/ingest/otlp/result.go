@@ -74,6 +74,8 @@ const (
 	issueRecordID
 	issueExemplarID
 	issueTimeRange
+	issueObservedTime
+	issueEnum
 	issueDeepValue
 	issueLongKey
 	issueLongValue
@@ -131,6 +133,10 @@ func (k issueKind) message() string {
 		return "trace_id must be 16 bytes and span_id 8: the exemplar was stored without the bad id"
 	case issueTimeRange:
 		return "is out of range and was replaced"
+	case issueObservedTime:
+		return "is more than 30 days back or 24 hours ahead: the receive time was stored; check the clock of what observed it"
+	case issueEnum:
+		return "is a number that OTLP does not define: 0 was stored, which stands for unset or unspecified"
 	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements:
 		return limitMessage(k)
 	case issueSampleRate:

@@ -242,6 +242,12 @@ func (w *walker) finishSpan(t *blocks.Spans, columns *resourceColumns, start int
 
 	kind := enum(s.kind, kindConsumer)
 	status := enum(s.statusCode, statusError)
+	if kind == 0 && int32(s.kind) != 0 {
+		w.note(issueEnum, "kind")
+	}
+	if status == 0 && int32(s.statusCode) != 0 {
+		w.note(issueEnum, "status.code")
+	}
 	httpStatus := h.httpStatus()
 	hasParent := appendID(t.ParentSpanID, s.parentID, 8)
 	if !hasParent && len(s.parentID) != 8 && len(s.parentID) != 0 {
