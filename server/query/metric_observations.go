@@ -7,13 +7,14 @@ import (
 
 const noSum = "CAST(NULL AS Nullable(Float64))"
 
-// observations is how many there were, and their sum: of histograms and summaries.
+// observations is how many there were, and their sum: of histograms and summaries. Senders may count to 2^64, so counts become floating
+// point before they are added: integers would come out negative.
 func (r *metricRead) observations() metricMeasure {
 	point := epochPoint{columns: []string{"Count", "CAST(Sum AS Nullable(Float64))"}, zeros: "toUInt64(0), CAST(0 AS Nullable(Float64))"}
 	rows := fmt.Sprintf(`SELECT %[2]s AS Bucket, %[1]ssum(Step.2) AS Observations, sum(Step.3) AS Total, sumIf(Step.2, isNotNull(Step.3)) AS Summed
 FROM
 (
-SELECT %[1]sarrayJoin(arrayMap((p, b) -> if(p.2 >= b.2, (p.1, p.2 - b.2, p.3 - b.3), (p.1, p.2 - 0, p.3 - 0)), Points, Before)) AS Step
+SELECT %[1]sarrayJoin(arrayMap((p, b) -> if(p.2 >= b.2, (p.1, toFloat64(toUInt64(p.2 - b.2)), p.3 - b.3), (p.1, toFloat64(p.2), p.3 - 0)), Points, Before)) AS Step
 FROM
 (
 %[3]s
@@ -24,7 +25,7 @@ GROUP BY %[5]s`, listed(r.labels()), r.bucketOf("Step.1"), r.epochs(point), r.st
 	m := metricMeasure{rows: rows, columns: []metricColumn{{"Observations", "sum(%s)"}, {"Total", "sum(%s)"}, {"Summed", "sum(%s)"}}}
 	switch r.q.Aggregation.Func {
 	case Count:
-		m.value, m.additive = []string{"toFloat64(Observations) AS Value"}, true
+		m.value, m.additive = []string{"Observations AS Value"}, true
 	case Sum:
 		m.value, m.additive = []string{"Total AS Value"}, true
 	default:
@@ -72,7 +73,7 @@ SELECT %[2]s AS Bucket, %[1]sarrayZip(arrayPushFront(ExplicitBounds, -inf), arra
 FROM
 (
 SELECT %[1]sExplicitBounds, arrayJoin(arrayMap((p, b) -> (p.1, p.2 != b.2,
-        arrayMap((x, y) -> toInt64(x) - toInt64(y), p.3, arrayResize(if(p.2 >= b.2, b.3, emptyArrayUInt64()), length(p.3))), p.4, p.5), Points, Before)) AS Step
+        arrayMap((x, y) -> toFloat64(x) - toFloat64(y), p.3, arrayResize(if(p.2 >= b.2, b.3, emptyArrayUInt64()), length(p.3))), p.4, p.5), Points, Before)) AS Step
 FROM
 (
 %[3]s
@@ -83,7 +84,7 @@ GROUP BY %[5]s
 )
 GROUP BY %[6]s`, listed(r.labels()), r.bucketOf("Step.1"), r.epochs(point), r.start(), r.labels("Bucket", "ExplicitBounds"), r.labels("Bucket"))
 	return metricMeasure{rows: rows, columns: bucketColumns("Low", "High"), value: append([]string{
-		"arrayFilter((k, c) -> c > 0, Buckets.1, Buckets.2) AS Filled, arrayMap(c -> toFloat64(c), arrayFilter(c -> c > 0, Buckets.2)) AS Sizes",
+		"arrayFilter((k, c) -> c > 0, Buckets.1, Buckets.2) AS Filled, arrayFilter(c -> c > 0, Buckets.2) AS Sizes",
 		// The outermost buckets have one bound. What was least and largest bounds them, or zero on the side of the first.
 		"arrayMap(k -> if(isFinite(k.1), k.1, if(isFinite(Low), least(Low, k.2), if(k.2 > 0 AND isFinite(k.2), 0., k.2))), Filled) AS Opened",
 		"arrayMap((k, l) -> if(isFinite(k.2), k.2, if(isFinite(High), greatest(High, k.1), l)), Filled, Opened) AS Closed",
@@ -137,9 +138,9 @@ func (r *metricRead) exponential() metricMeasure {
 			noSum + ", " + noSum,
 	}
 	cells := func(p, sign string) string {
-		return fmt.Sprintf(`arrayMap((c, i) -> (%[1]s.3, toInt64(%[1]s.6) + i - 1 + %[3]s, %[2]stoInt64(c)), %[1]s.7, arrayEnumerate(%[1]s.7)),
-        arrayMap((c, i) -> (%[1]s.3, -(toInt64(%[1]s.8) + i - 1 + %[3]s), %[2]stoInt64(c)), %[1]s.9, arrayEnumerate(%[1]s.9)),
-        [(%[1]s.3, toInt64(0), %[2]stoInt64(%[1]s.4))]`, p, sign, codeOffset)
+		return fmt.Sprintf(`arrayMap((c, i) -> (%[1]s.3, toInt64(%[1]s.6) + i - 1 + %[3]s, %[2]stoFloat64(c)), %[1]s.7, arrayEnumerate(%[1]s.7)),
+        arrayMap((c, i) -> (%[1]s.3, -(toInt64(%[1]s.8) + i - 1 + %[3]s), %[2]stoFloat64(c)), %[1]s.9, arrayEnumerate(%[1]s.9)),
+        [(%[1]s.3, toInt64(0), %[2]stoFloat64(%[1]s.4))]`, p, sign, codeOffset)
 	}
 	rows := fmt.Sprintf(`SELECT Bucket, %[1]s(groupArray(Cell), groupArray(Size)) AS Buckets, min(Floor) AS Low, max(Ceiling) AS High, max(Threshold) AS Zero
 FROM
@@ -172,7 +173,7 @@ GROUP BY %[8]s`, listed(r.labels()), r.bucketOf("P.1"), cells("P", ""), cells("B
 		"arrayMin(tupleElement(Buckets.1, 1)) AS Coarsest",
 		fmt.Sprintf(`arrayReduce('sumMap', [arrayMap(k -> sign(k.2) * (toInt64(floor((abs(k.2) - %[1]s) / exp2(k.1 - Coarsest))) + %[1]s) * (k.2 != 0), Buckets.1)], [Buckets.2]) AS Scaled`, codeOffset),
 		"arrayFilter((k, c) -> c > 0, Scaled.1, Scaled.2) AS Codes",
-		"arrayMap(c -> toFloat64(c), arrayFilter(c -> c > 0, Scaled.2)) AS Sizes",
+		"arrayFilter(c -> c > 0, Scaled.2) AS Sizes",
 		fmt.Sprintf("arrayMap(k -> exp2((abs(k) - %[1]s) * exp2(-Coarsest)), Codes) AS Nearer", codeOffset),
 		fmt.Sprintf("arrayMap(k -> least(exp2((abs(k) - %[1]s + 1) * exp2(-Coarsest)), 1.7976931348623157e308), Codes) AS Farther", codeOffset),
 		"arrayMap((k, n, f) -> multiIf(k > 0, n, k < 0, -f, Codes[1] < 0, -Zero, 0.), Codes, Nearer, Farther) AS Opened",

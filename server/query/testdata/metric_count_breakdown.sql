@@ -1,13 +1,13 @@
 SELECT [toString(Label1), toString(Label2), toString(Label3)] AS GroupKey, assumeNotNull(Value) AS Value, sum(assumeNotNull(Value)) OVER () AS Total, count() OVER () AS Groups
 FROM
 (
-SELECT *, toFloat64(Observations) AS Value
+SELECT *, Observations AS Value
 FROM
 (
 SELECT toUInt32(0) AS Bucket, Label1, Label2, Label3, sum(Step.2) AS Observations, sum(Step.3) AS Total, sumIf(Step.2, isNotNull(Step.3)) AS Summed
 FROM
 (
-SELECT Label1, Label2, Label3, arrayJoin(arrayMap((p, b) -> if(p.2 >= b.2, (p.1, p.2 - b.2, p.3 - b.3), (p.1, p.2 - 0, p.3 - 0)), Points, Before)) AS Step
+SELECT Label1, Label2, Label3, arrayJoin(arrayMap((p, b) -> if(p.2 >= b.2, (p.1, toFloat64(toUInt64(p.2 - b.2)), p.3 - b.3), (p.1, toFloat64(p.2), p.3 - 0)), Points, Before)) AS Step
 FROM
 (
 SELECT Label1, Label2, Label3, Points,

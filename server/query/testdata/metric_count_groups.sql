@@ -1,7 +1,7 @@
 SELECT toDateTime(Bucket, 'UTC') AS Bucket, [Shown1, Shown2, Shown3] AS GroupKey, Other, assumeNotNull(Value) AS Value
 FROM
 (
-SELECT *, toFloat64(Observations) AS Value
+SELECT *, Observations AS Value
 FROM
 (
 SELECT tupleElement(Part, 1) AS Bucket, Other, if(Other, '', toString(Label1)) AS Shown1, if(Other, '', toString(Label2)) AS Shown2, if(Other, '', toString(Label3)) AS Shown3,
@@ -16,13 +16,13 @@ FROM
 SELECT Label1, Label2, Label3, groupArray((Bucket, Observations, Total, Summed)) AS Parts, sum(if(isFinite(ifNull(Value, nan)), Value, NULL)) AS Best
 FROM
 (
-SELECT *, toFloat64(Observations) AS Value
+SELECT *, Observations AS Value
 FROM
 (
 SELECT toUInt32(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, Label1, Label2, Label3, sum(Step.2) AS Observations, sum(Step.3) AS Total, sumIf(Step.2, isNotNull(Step.3)) AS Summed
 FROM
 (
-SELECT Label1, Label2, Label3, arrayJoin(arrayMap((p, b) -> if(p.2 >= b.2, (p.1, p.2 - b.2, p.3 - b.3), (p.1, p.2 - 0, p.3 - 0)), Points, Before)) AS Step
+SELECT Label1, Label2, Label3, arrayJoin(arrayMap((p, b) -> if(p.2 >= b.2, (p.1, toFloat64(toUInt64(p.2 - b.2)), p.3 - b.3), (p.1, toFloat64(p.2), p.3 - 0)), Points, Before)) AS Step
 FROM
 (
 SELECT Label1, Label2, Label3, Points,

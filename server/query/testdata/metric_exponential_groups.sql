@@ -40,7 +40,7 @@ FROM
 SELECT *, arrayMap(k -> exp2((abs(k) - 8589934592) * exp2(-Coarsest)), Codes) AS Nearer
 FROM
 (
-SELECT *, arrayMap(c -> toFloat64(c), arrayFilter(c -> c > 0, Scaled.2)) AS Sizes
+SELECT *, arrayFilter(c -> c > 0, Scaled.2) AS Sizes
 FROM
 (
 SELECT *, arrayFilter((k, c) -> c > 0, Scaled.1, Scaled.2) AS Codes
@@ -104,7 +104,7 @@ FROM
 SELECT *, arrayMap(k -> exp2((abs(k) - 8589934592) * exp2(-Coarsest)), Codes) AS Nearer
 FROM
 (
-SELECT *, arrayMap(c -> toFloat64(c), arrayFilter(c -> c > 0, Scaled.2)) AS Sizes
+SELECT *, arrayFilter(c -> c > 0, Scaled.2) AS Sizes
 FROM
 (
 SELECT *, arrayFilter((k, c) -> c > 0, Scaled.1, Scaled.2) AS Codes
@@ -124,13 +124,13 @@ FROM
 (
 SELECT Label1, Label2, Label3, toUInt32(intDiv(toUnixTimestamp(P.1), {bucket:UInt32}) * {bucket:UInt32}) AS Bucket, ifNull(P.10, -inf) AS Least, ifNull(P.11, inf) AS Most, P.5 AS Width,
     arrayConcat(
-        arrayMap((c, i) -> (P.3, toInt64(P.6) + i - 1 + 8589934592, toInt64(c)), P.7, arrayEnumerate(P.7)),
-        arrayMap((c, i) -> (P.3, -(toInt64(P.8) + i - 1 + 8589934592), toInt64(c)), P.9, arrayEnumerate(P.9)),
-        [(P.3, toInt64(0), toInt64(P.4))],
+        arrayMap((c, i) -> (P.3, toInt64(P.6) + i - 1 + 8589934592, toFloat64(c)), P.7, arrayEnumerate(P.7)),
+        arrayMap((c, i) -> (P.3, -(toInt64(P.8) + i - 1 + 8589934592), toFloat64(c)), P.9, arrayEnumerate(P.9)),
+        [(P.3, toInt64(0), toFloat64(P.4))],
         if(P.2 >= B.2, arrayConcat(
-        arrayMap((c, i) -> (B.3, toInt64(B.6) + i - 1 + 8589934592, -toInt64(c)), B.7, arrayEnumerate(B.7)),
-        arrayMap((c, i) -> (B.3, -(toInt64(B.8) + i - 1 + 8589934592), -toInt64(c)), B.9, arrayEnumerate(B.9)),
-        [(B.3, toInt64(0), -toInt64(B.4))]), [])) AS Cells
+        arrayMap((c, i) -> (B.3, toInt64(B.6) + i - 1 + 8589934592, -toFloat64(c)), B.7, arrayEnumerate(B.7)),
+        arrayMap((c, i) -> (B.3, -(toInt64(B.8) + i - 1 + 8589934592), -toFloat64(c)), B.9, arrayEnumerate(B.9)),
+        [(B.3, toInt64(0), -toFloat64(B.4))]), [])) AS Cells
 FROM
 (
 SELECT Label1, Label2, Label3, P, B

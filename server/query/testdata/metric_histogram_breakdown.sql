@@ -32,7 +32,7 @@ FROM
 SELECT *, arrayMap(k -> if(isFinite(k.1), k.1, if(isFinite(Low), least(Low, k.2), if(k.2 > 0 AND isFinite(k.2), 0., k.2))), Filled) AS Opened
 FROM
 (
-SELECT *, arrayFilter((k, c) -> c > 0, Buckets.1, Buckets.2) AS Filled, arrayMap(c -> toFloat64(c), arrayFilter(c -> c > 0, Buckets.2)) AS Sizes
+SELECT *, arrayFilter((k, c) -> c > 0, Buckets.1, Buckets.2) AS Filled, arrayFilter(c -> c > 0, Buckets.2) AS Sizes
 FROM
 (
 SELECT Bucket, Label1, Label2, Label3, sumMap(Cells, Counts) AS Buckets, min(Floor) AS Low, max(Ceiling) AS High
@@ -43,7 +43,7 @@ SELECT toUInt32(0) AS Bucket, Label1, Label2, Label3, arrayZip(arrayPushFront(Ex
 FROM
 (
 SELECT Label1, Label2, Label3, ExplicitBounds, arrayJoin(arrayMap((p, b) -> (p.1, p.2 != b.2,
-        arrayMap((x, y) -> toInt64(x) - toInt64(y), p.3, arrayResize(if(p.2 >= b.2, b.3, emptyArrayUInt64()), length(p.3))), p.4, p.5), Points, Before)) AS Step
+        arrayMap((x, y) -> toFloat64(x) - toFloat64(y), p.3, arrayResize(if(p.2 >= b.2, b.3, emptyArrayUInt64()), length(p.3))), p.4, p.5), Points, Before)) AS Step
 FROM
 (
 SELECT Label1, Label2, Label3, ExplicitBounds, Points,
