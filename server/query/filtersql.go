@@ -281,3 +281,24 @@ func (b *builder) groupKey(s Source, fields []Field) []string {
 	}
 	return out
 }
+
+// grouped is groupKey, or for a query Without groups no key and the condition that leaves them out.
+func (b *builder) grouped(q *Spec) (keys []string, c conditions) {
+	keys = b.groupKey(q.Source, q.GroupBy)
+	if len(q.Without) == 0 || len(keys) == 0 {
+		return keys, nil
+	}
+	var groups []string
+	for _, group := range q.Without {
+		var values []string
+		for _, v := range group {
+			values = append(values, b.next("without", "String", v))
+		}
+		groups = append(groups, "("+strings.Join(values, ", ")+")")
+	}
+	var texts []string
+	for _, k := range keys {
+		texts = append(texts, "toString("+k+")")
+	}
+	return nil, conditions{fmt.Sprintf("(%s) NOT IN (%s)", strings.Join(texts, ", "), strings.Join(groups, ", "))}
+}

@@ -36,6 +36,8 @@ type metricRead struct {
 	bucket time.Duration
 	// keys are the expressions of the group; the columns that hold them are called by label.
 	keys []string
+	// without leaves groups out.
+	without conditions
 }
 
 func planMetricTimeseries(q *Spec, w Window, bucket time.Duration) (Plan, error) {
@@ -49,7 +51,7 @@ func planMetric(q *Spec, w Window, bucket time.Duration) (Plan, error) {
 	if bucket > 0 {
 		r.b.bind("bucket", "UInt32", int64(bucket/time.Second))
 	}
-	r.keys = r.b.groupKey(Metrics, q.GroupBy)
+	r.keys, r.without = r.b.grouped(q)
 	m, err := r.measure()
 	if err != nil {
 		return Plan{}, err
@@ -103,7 +105,7 @@ func (r *metricRead) table() string { return "metrics_" + r.q.Metric.Type }
 // where is the condition on the rows of the table, from a time on.
 func (r *metricRead) where(from time.Time, more ...string) conditions {
 	return where().with("MetricName = "+r.b.bind("metric_name", "String", r.q.Metric.Name), "Timestamp >= "+r.b.time("from", from),
-		"Timestamp <= "+r.b.time("end", r.w.End), noRecordedValue).with(more...).with(r.b.filter(Metrics, r.q.Filter)...)
+		"Timestamp <= "+r.b.time("end", r.w.End), noRecordedValue).with(more...).with(r.b.filter(Metrics, r.q.Filter)...).with(r.without...)
 }
 
 // bucketOf is the expression for the bucket of a time, in seconds.

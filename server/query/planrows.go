@@ -110,7 +110,8 @@ func planRows(q *Spec, w Window, bucket time.Duration) Plan {
 	}
 	c := where().with(r.time+" >= "+b.time("start", w.Start), r.time+" <= "+b.time("end", w.End))
 	c = c.with(b.filter(q.Source, q.Filter)...)
-	keys := b.groupKey(q.Source, q.GroupBy)
+	keys, without := b.grouped(q)
+	c = c.with(without...)
 	value := b.aggregate(q.Source, r, q.Aggregation)
 	return b.plan(q, w, r.table, r.time, c, keys, value, bucket)
 }

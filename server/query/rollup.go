@@ -68,8 +68,9 @@ func (b *builder) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, boo
 	if !ok {
 		return Plan{}, false
 	}
-	table := b.layered(w, r, b.filter(q.Source, q.Filter))
-	p := b.plan(q, w, table, "Minute", nil, b.groupKey(q.Source, q.GroupBy), r.value, bucket)
+	keys, without := b.grouped(q)
+	table := b.layered(w, r, b.filter(q.Source, q.Filter).with(without...))
+	p := b.plan(q, w, table, "Minute", nil, keys, r.value, bucket)
 	p.Reads = r.layers[0].table
 	return p, true
 }

@@ -40,6 +40,8 @@ type Spec struct {
 	Filter Filter
 	// GroupBy makes one series or group for each combination of values; empty for one of everything.
 	GroupBy []Field
+	// Without makes one group of all rows but those of these groups, in the place of GroupBy's.
+	Without [][]string
 	// Having drops groups by their value: of the bucket in a timeseries, of the window in a breakdown. Limits count what is left.
 	Having []Having
 	// Order is of the groups of a breakdown, and of the series of a timeseries.

@@ -127,8 +127,49 @@ func (e *Engine) groups(ctx context.Context, org principal.OrgID, r *query.Reque
 		return nil, err
 	}
 	out := &query.Breakdown{Window: r.Window, Warnings: warnings}
-	assembleGroups(out, r, now, before)
+	t, keys, groups := assembleGroups(out, r, now, before)
+	if out.Truncated {
+		if err := e.others(ctx, org, r, t.columns, keys, groups); err != nil {
+			return nil, err
+		}
+	}
+	t.fill(out, keys, groups)
 	return out, nil
+}
+
+// others reads what the queries whose values do not add up have of all groups but those with the keys.
+func (e *Engine) others(ctx context.Context, org principal.OrgID, r *query.Request, columns []*column, keys []string, groups map[string][]string) error {
+	ctx, cancel := context.WithTimeout(ctx, TimeLimit)
+	defer cancel()
+	g, gctx := errgroup.WithContext(ctx)
+	for i := range r.Queries {
+		spec, c := r.Queries[i].Spec, columns[i]
+		if c.additive || len(spec.Having) > 0 || len(spec.GroupBy) == 0 || !slices.Equal(spec.GroupBy, r.Queries[0].GroupBy) {
+			continue
+		}
+		for _, key := range keys {
+			spec.Without = append(spec.Without, groups[key])
+		}
+		spec.Rollups = e.rollups
+		one := func(w query.Window, to *float64) {
+			g.Go(func() error {
+				a := answer{}
+				var err error
+				if a.plan, err = query.PlanBreakdown(&spec, w); err != nil {
+					return inQuery(r, i, err)
+				}
+				if err = e.read(gctx, org, w.End, &a); err == nil && len(a.groups) == 1 {
+					*to = a.groups[0].Value
+				}
+				return err
+			})
+		}
+		one(r.Window, &c.others)
+		if r.Comparison.Previous {
+			one(periodBefore(r.Window, r.Window.End.Sub(r.Window.Start)), &c.othersBefore)
+		}
+	}
+	return g.Wait()
 }
 
 // run reads every query over the window and, for a comparison, over the one that is shift earlier.

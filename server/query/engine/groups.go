@@ -16,10 +16,13 @@ type column struct {
 	rest, restBefore float64 // of the groups that were not read
 	missing          float64 // the value of a group that has no rows
 	missingBefore    float64
+	// additive columns have as others what is left of their totals; others and othersBefore are those of the rest.
+	additive             bool
+	others, othersBefore float64
 }
 
 func newColumn(a *answer, seconds float64) *column {
-	c := &column{rest: math.NaN(), missing: math.NaN()}
+	c := &column{rest: math.NaN(), missing: math.NaN(), additive: a.plan.Additive, others: math.NaN(), othersBefore: math.NaN()}
 	c.values, c.rest, c.missing = groupValues(a, seconds)
 	return c
 }
@@ -47,10 +50,11 @@ func cut(a *answer) bool { return len(a.groups) > 0 && a.groups[0].Groups > uint
 
 // assembleGroups joins the rows of the queries by their groups, and computes the formulas. The groups are those of all queries, in the order
 // of the first one that is shown; a query with a condition on its value keeps the others' groups to its own.
-func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer) {
+// What is left is to fill the table with the rows of the keys.
+func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer) (t *breakdownTable, keys []string, groups map[string][]string) {
 	seconds := out.Window.End.Sub(out.Window.Start).Seconds()
 	columns := make([]*column, len(r.Queries))
-	groups := map[string][]string{}
+	groups = map[string][]string{}
 	for i := range r.Queries {
 		columns[i] = newColumn(&now[i], seconds)
 		if len(before) > 0 {
@@ -91,8 +95,7 @@ func assembleGroups(out *query.Breakdown, r *query.Request, now, before []answer
 	rows := &ranking{order: r.Queries[first].Order, groups: groups, gone: gone, lead: columns[first]}
 	keys, truncated := rows.pick(cmp.Or(r.Queries[first].Limit, query.DefaultLimit))
 	out.Truncated = out.Truncated || truncated
-	table := &breakdownTable{request: r, columns: columns, compared: len(before) > 0}
-	table.fill(out, keys, groups)
+	return &breakdownTable{request: r, columns: columns, compared: len(before) > 0}, keys, groups
 }
 
 // groupedApart warns of queries whose groups are not those of the first one: their rows stand below each other, not side by side.
@@ -214,16 +217,19 @@ func (t *breakdownTable) fill(out *query.Breakdown, keys []string, groups map[st
 		out.Groups = append(out.Groups, g)
 	}
 	if out.Truncated {
-		rest := func(total float64, values map[string]float64) float64 {
+		rest := func(c *column, others, total float64, values map[string]float64) float64 {
+			if !c.additive {
+				return others
+			}
 			for _, key := range keys {
 				total -= values[key]
 			}
 			return math.Max(total, 0)
 		}
 		g := query.Group{Name: OtherName, Other: true}
-		g.Values = t.row(func(c *column) float64 { return rest(c.rest, c.values) })
+		g.Values = t.row(func(c *column) float64 { return rest(c, c.others, c.rest, c.values) })
 		if t.compared {
-			g.Previous = t.row(func(c *column) float64 { return rest(c.restBefore, c.previous) })
+			g.Previous = t.row(func(c *column) float64 { return rest(c, c.othersBefore, c.restBefore, c.previous) })
 		}
 		if slices.ContainsFunc(g.Values, func(v float64) bool { return !math.IsNaN(v) }) {
 			out.Groups = append(out.Groups, g)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -181,6 +182,48 @@ func TestComparisonShowsWhatStopped(t *testing.T) {
 	if series, groups = run(hour(4), q); len(series.Series) != 0 || len(groups.Groups) != 0 {
 		t.Errorf("groups of nothing: %+v %+v", series.Series, groups.Groups)
 	}
+}
+
+// What is beyond the limit of a breakdown is computed of its rows where values of groups do not add up.
+func TestOthersOfABreakdown(t *testing.T) {
+	w := warehousetest.Shared(t)
+	const org = "org_others"
+	window := few(t, w, org) // durations: checkout 1…4 and 1…8 ms, of which 1 and 2 failed; cart 1 and 2 ms
+	for _, rollups := range []query.Rollups{{}, query.AllRollups()} {
+		e := New(Config{Warehouse: w, Rollups: rollups})
+		for aggregation, want := range map[string]float64{"avg_duration": 1.5, "max_duration": 2, "p50_duration": 1.5, "error_rate": 0, "count": 2, "count_distinct:span.name": 1} {
+			q := parse(t, "A", aggregation+"|traces||service.name")
+			q.Limit = 1
+			if aggregation == "error_rate" {
+				q.Order.Ascending, want = true, 3.0/12
+			}
+			got, err := e.Breakdown(t.Context(), org, &query.Request{Window: window, Queries: []query.Query{q}})
+			if err != nil || !got.Truncated || len(got.Groups) != 2 || !got.Groups[1].Other || math.Abs(got.Groups[1].Values[0]-want) > 0.51*map[bool]float64{true: 1}[q.Aggregation.Func == query.Quantile]+1e-9 {
+				t.Errorf("%s: %+v, want %g (%v)", aggregation, got, want, err)
+			}
+		}
+	}
+	if err := w.Exec(t.Context(), fmt.Sprintf(`INSERT INTO metrics_gauge (OrgId, Timestamp, MetricName, ServiceName, Value)
+		SELECT '%s', fromUnixTimestamp64Nano(%d, 'UTC') + toIntervalMinute(number), 'heap', if(number < 3, 'checkout', if(number < 5, 'cart', 'search')), number FROM numbers(7)`, org, window.Start.UnixNano())); err != nil {
+		t.Fatal(err)
+	}
+	for aggregation, want := range map[string]float64{"avg": 2, "max": 4, "sum": 10} {
+		q := parse(t, "A", aggregation+"|metrics||service.name")
+		q.Metric, q.Limit = query.Metric{Name: "heap", Type: "gauge"}, 1
+		got, err := New(Config{Warehouse: w}).Breakdown(t.Context(), org, &query.Request{Window: window, Queries: []query.Query{q}})
+		if err != nil || len(got.Groups) != 2 || got.Groups[1].Values[0] != want && aggregation != "sum" || got.Groups[1].Values[0]+got.Groups[0].Values[0] != 21 && aggregation == "sum" {
+			t.Errorf("metrics, %s: %+v, want %g (%v)", aggregation, got, want, err)
+		}
+	}
+	// Of several columns, and of the period before.
+	a, b := parse(t, "A", "count|traces||service.name"), parse(t, "B", "max_duration|traces||service.name")
+	a.Limit = 1
+	hour := query.Window{Start: window.Start.Add(time.Hour), End: window.End}
+	got, err := New(Config{Warehouse: w}).Breakdown(t.Context(), org, &query.Request{Window: hour, Queries: []query.Query{a, b}, Comparison: query.Comparison{Previous: true}})
+	if err != nil || len(got.Groups) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	same(t, "others", append(got.Groups[1].Values, got.Groups[1].Previous...), 0, math.NaN(), 2, 2)
 }
 
 // Queries that are grouped by different fields have no groups in common, which is worth a word.
