@@ -16,27 +16,37 @@ type ServiceRead struct {
 	Rollups Rollups
 }
 
-// table has the minutes of the service: those of it alone, where there are such.
-func (r ServiceRead) table() string {
+// layers are the minutes of the service, of it alone where there are such.
+func (r ServiceRead) layers() []layer {
 	if r.Rollups.Minutes.holds(r.Window) && r.Rollups.Series.holds(r.Window) {
-		return serviceSeries().table
+		return []layer{serviceSeries()}
 	}
-	return serviceMinutes().table
+	return []layer{serviceMinutes()}
 }
 
-// minutes are the conditions on its table. Minutes that the window cuts are read whole.
-func (r ServiceRead) minutes(b *builder) conditions {
-	c := where().with("Minute >= "+b.minute("start_minute", r.Window.Start), "Minute <= "+b.minute("end_minute", r.Window.End),
-		"ServiceName = "+b.bind("service_name", "String", r.Name))
+// rollup is what the window has of the service: its minutes, and the spans of those that the window cuts.
+func (r ServiceRead) rollup() rollup {
+	return spansOf(r.layers(), "ServiceVersion, IsEntry", "SpanCount, EstimatedSpanCount, EstimatedErrorCount", durationsOf(r.Rollups, r.Window))
+}
+
+// of are the conditions that make spans and minutes those of the service.
+func (r ServiceRead) of(b *builder) conditions {
+	c := conditions{"ServiceName = " + b.bind("service_name", "String", r.Name)}
 	c.optional(b, "Environment", "deployment_environment", r.DeploymentEnvironment)
 	return c
 }
 
+// spans are the conditions on the spans of the service in the window, once its parameters are bound.
+func (ServiceRead) spans(of conditions) conditions {
+	return where().with(of...).with("Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')", "Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')")
+}
+
 // hasEntry is an expression that tells whether the service has entry spans in the window; a service without is measured by all its spans.
-func (r ServiceRead) hasEntry(minutes conditions) string {
-	return fmt.Sprintf(`(
-        SELECT sum(SpanCount) > 0 FROM %s
-        WHERE %s)`, r.table(), minutes.with("IsEntry").join(12))
+// Its parameters are those of the table of rollup.
+func (r ServiceRead) hasEntry(b *builder, of conditions) string {
+	return fmt.Sprintf("(\n        SELECT sum(SpanCount) > 0\n        FROM %s)", b.layered(r.Window, rollup{
+		layers: r.layers(), columns: "IsEntry", measures: "SpanCount", edge: "toUInt64(1) AS SpanCount", rows: "spans",
+	}, of.with("IsEntry")))
 }
 
 func bucketOf(b *builder, seconds string, bucket time.Duration) string {
@@ -56,7 +66,8 @@ type ServicePointRow struct {
 // ServicePoints gives a ServicePointRow for each bucket that has spans.
 func ServicePoints(r ServiceRead) Statement {
 	b := &builder{}
-	minutes, d := r.minutes(b), durationsOf(r.Rollups, r.Window)
+	d, of := durationsOf(r.Rollups, r.Window), r.of(b)
+	table := b.layered(r.Window, r.rollup(), of)
 	return Statement{SQL: fmt.Sprintf(`SELECT
     %s AS Bucket,
     sum(SpanCount) AS Spans,
@@ -64,10 +75,9 @@ func ServicePoints(r ServiceRead) Statement {
     sum(EstimatedErrorCount) AS EstimatedErrors,
     %s(0.5, 0.95, 0.99)(%s) AS Latencies
 FROM %s
-WHERE %s
-    AND (IsEntry OR NOT %s)
+WHERE IsEntry OR NOT %s
 GROUP BY Bucket
-ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, r.table(), minutes.join(4), r.hasEntry(minutes)), Args: b.args}
+ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, table, r.hasEntry(&builder{}, of)), Args: b.args}
 }
 
 // Orders of ServiceOperations, each with its column.
@@ -111,11 +121,8 @@ const weight = "toUInt64(greatest(1, round(SampleRate * 16)))"
 // first. satisfying is the Apdex threshold.
 func ServiceOperations(r ServiceRead, order string, satisfying time.Duration, offset, limit int) Statement {
 	b := &builder{}
-	entry := r.hasEntry(r.minutes(b))
-	c := where().with("ServiceName = {service_name:String}", "Timestamp >= "+b.time("start", r.Window.Start), "Timestamp <= "+b.time("end", r.Window.End))
-	if r.DeploymentEnvironment != nil {
-		c.add("Environment = {deployment_environment:String}")
-	}
+	of := r.of(b)
+	entry, c := r.hasEntry(b, of), r.spans(of)
 	threshold := b.bind("threshold", "UInt64", satisfying.Nanoseconds())
 	return Statement{SQL: fmt.Sprintf(`SELECT
     SpanName,
@@ -148,11 +155,8 @@ type ApdexRow struct {
 // ServiceApdex gives an ApdexRow for each bucket that has spans.
 func ServiceApdex(r ServiceRead, satisfying time.Duration) Statement {
 	b := &builder{}
-	entry := r.hasEntry(r.minutes(b))
-	c := where().with("ServiceName = {service_name:String}", "Timestamp >= "+b.time("start", r.Window.Start), "Timestamp <= "+b.time("end", r.Window.End))
-	if r.DeploymentEnvironment != nil {
-		c.add("Environment = {deployment_environment:String}")
-	}
+	of := r.of(b)
+	entry, c := r.hasEntry(b, of), r.spans(of)
 	threshold := b.bind("threshold", "UInt64", satisfying.Nanoseconds())
 	return Statement{SQL: fmt.Sprintf(`SELECT
     %[1]s AS Bucket,
@@ -183,7 +187,8 @@ type ReleaseRow struct {
 // ServiceReleases gives a ReleaseRow for each version of a service, the one that appeared last first.
 func ServiceReleases(r ServiceRead, limit int) Statement {
 	b := &builder{}
-	minutes, d := r.minutes(b), durationsOf(r.Rollups, r.Window)
+	d, of := durationsOf(r.Rollups, r.Window), r.of(b)
+	table := b.layered(r.Window, r.rollup(), of)
 	return Statement{SQL: fmt.Sprintf(`SELECT
     ServiceVersion AS Version,
     min(Earliest) AS First,
@@ -206,13 +211,12 @@ FROM
         sum(EstimatedErrorCount) AS BucketErrors,
         %sState(0.5, 0.95, 0.99)(%s) AS BucketQuantiles
     FROM %s
-    WHERE %s
-        AND (IsEntry OR NOT %s)
+    WHERE IsEntry OR NOT %s
     GROUP BY ServiceVersion, Bucket
 )
 GROUP BY ServiceVersion
 ORDER BY First DESC, Version
-LIMIT %s`, d.merge, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, r.table(), minutes.join(8), r.hasEntry(minutes), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, d.merge, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, table, r.hasEntry(&builder{}, of), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
 }
 
 // EnvironmentRow is a row of ListEnvironments.
@@ -222,14 +226,15 @@ type EnvironmentRow struct {
 	Services uint64 `ch:"Services"`
 }
 
-// ListEnvironments gives EnvironmentRow rows by name. Minutes that the window cuts are counted whole.
+// ListEnvironments gives EnvironmentRow rows by name.
 func ListEnvironments(w Window) Statement {
 	b := &builder{}
-	c := where().with("Minute >= "+b.minute("start_minute", w.Start), "Minute <= "+b.minute("end_minute", w.End), "Environment != ''")
+	table := b.layered(w, rollup{
+		layers: []layer{serviceMinutes()}, columns: "ServiceName, Environment", measures: "SpanCount", edge: "toUInt64(1) AS SpanCount", rows: "spans",
+	}, conditions{"Environment != ''"})
 	return Statement{SQL: fmt.Sprintf(`SELECT Environment, sum(SpanCount) AS Spans, uniqExact(ServiceName) AS Services
-FROM service_minutes
-WHERE %s
+FROM %s
 GROUP BY Environment
 ORDER BY Environment
-LIMIT 10000`, c.join(4)), Args: b.args}
+LIMIT 10000`, table), Args: b.args}
 }

@@ -86,10 +86,11 @@ type PeerRow struct {
 	CallStats
 }
 
-// PeerCalls gives PeerRow rows, busiest first: calls to databases, queues and outside systems. Minutes that the window cuts are counted whole.
+// PeerCalls gives PeerRow rows, busiest first: calls to databases, queues and outside systems. Minutes that the window cuts are
+// counted whole; one that only begins as it ends is not.
 func PeerCalls(w Window, service, environment *string, limit int) Statement {
 	b := &builder{}
-	c := where().with("Minute >= "+b.minute("start_minute", w.Start), "Minute <= "+b.minute("end_minute", w.End))
+	c := where().with("Minute >= "+b.minute("start_minute", w.Start), "Minute <= "+b.minute("end_minute", w.End.Add(-1)))
 	c.optional(b, "ServiceName", "service_name", service)
 	c.optional(b, "Environment", "deployment_environment", environment)
 	return Statement{SQL: fmt.Sprintf(`SELECT

@@ -34,21 +34,26 @@ type ServiceRow struct {
 	BaselineLatencies  []float32 `ch:"BaselineLatencies"`
 }
 
-// ListServices gives ServiceRow rows, busiest first. Minutes that the window cuts are counted whole.
+// ListServices gives ServiceRow rows, busiest first. The baseline has whole minutes.
 func ListServices(l ServiceList) Statement {
 	b := &builder{}
 	start := l.Window.Start.Truncate(time.Minute)
-	inside := Window{Start: start, End: l.Window.End.Truncate(time.Minute).Add(time.Minute)}
 	baseline := Window{Start: start.Add(-Baseline), End: start}
-	c := where()
+	var c conditions
 	c.optional(b, "Environment", "deployment_environment", l.DeploymentEnvironment)
 	c.optional(b, "ServiceNamespace", "service_namespace", l.ServiceNamespace)
 	c.optional(b, "ServiceName", "service_name", l.Name)
 	d := durationsOf(l.Rollups, baseline)
-	const columns = "ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount"
-	table := strings.Join(append(
-		b.wholeMinutes("", inside, l.Rollups, columns+", "+d.column, "true AS Inside", c),
-		b.wholeMinutes("baseline_", baseline, l.Rollups, columns+", "+d.column, "false AS Inside", c)...), "\n    UNION ALL")
+	const columns, measures = "ServiceName, ServiceNamespace, Environment, IsEntry", "SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount"
+	layers := []layer{serviceMinutes()}
+	if l.Rollups.Minutes.holds(l.Window) && l.Rollups.Coarse.holds(l.Window) {
+		if hours := l.Window.whole(time.Hour); hours.Start.Before(hours.End) {
+			layers = []layer{serviceHours(), serviceMinutes()}
+		}
+	}
+	selected := columns + ", " + measures + ", " + d.column
+	inside := fmt.Sprintf("\n    SELECT %s, true AS Inside\n    FROM %s", selected, b.layered(l.Window, spansOf(layers, columns, measures, d), c))
+	table := strings.Join(append([]string{inside}, b.wholeMinutes("baseline_", baseline, l.Rollups, selected, "false AS Inside", where().with(c...))...), "\n    UNION ALL")
 	// A service with entry spans is measured by them. One without has only others, so each digest is merged once.
 	sql := fmt.Sprintf(`WITH
     sumIf(SpanCount, Inside AND IsEntry) AS EntrySpans,
@@ -74,14 +79,29 @@ LIMIT %[4]s OFFSET %[5]s`, d.merge+"If(0.5, 0.95, 0.99)", d.column, table, b.bin
 	return Statement{SQL: sql, Args: b.args}
 }
 
-// durations are the digests of a window: weighted where they are there for all of it.
-type durations struct{ column, merge string }
+// durations are the digests of a window: weighted where they are there for all of it. state makes one of spans.
+type durations struct{ column, merge, state string }
 
 func durationsOf(r Rollups, w Window) durations {
 	if r.Minutes.holds(w) {
-		return durations{column: "WeightedDurations", merge: "quantilesTDigestWeightedMerge"}
+		return durations{
+			column: "WeightedDurations", merge: "quantilesTDigestWeightedMerge",
+			state: "quantilesTDigestWeightedState(0.5, 0.95, 0.99)(DurationNano, toUInt64(round(SampleRate * 16)))",
+		}
 	}
-	return durations{column: "DurationQuantiles", merge: "quantilesTDigestMerge"}
+	return durations{column: "DurationQuantiles", merge: "quantilesTDigestMerge", state: "quantilesTDigestState(0.5, 0.95, 0.99)(DurationNano)"}
+}
+
+// spansOf are spans as layers of the minutes of services count them, with the digests of their durations.
+func spansOf(layers []layer, columns, measures string, d durations) rollup {
+	var edge []string
+	for m := range strings.SplitSeq(measures, ", ") {
+		edge = append(edge, map[string]string{
+			"SpanCount": "count()", "EstimatedSpanCount": "sum(SampleRate)", "ErrorCount": "countIf(HasError)", "EstimatedErrorCount": "sumIf(SampleRate, HasError)",
+		}[m]+" AS "+m)
+	}
+	edge = append(edge, d.state+" AS "+d.column)
+	return rollup{layers: layers, columns: columns, measures: measures + ", " + d.column, edge: strings.Join(edge, ",\n            "), grouped: true, rows: "spans"}
 }
 
 // wholeMinutes are the parts of a table of the minutes of services in a window that has whole minutes, of which its whole hours are read from

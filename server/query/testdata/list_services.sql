@@ -15,17 +15,34 @@ SELECT
 FROM
 (
     SELECT ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, WeightedDurations, true AS Inside
-    FROM service_hours
-    WHERE OrgId = {org:String}
-        AND Hour >= toDateTime({first_hour:Int64}, 'UTC')
-        AND Hour < toDateTime({last_hour:Int64}, 'UTC')
-    UNION ALL
-    SELECT ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, WeightedDurations, true AS Inside
-    FROM service_minutes
-    WHERE OrgId = {org:String}
-        AND Minute >= toDateTime({start:Int64}, 'UTC')
-        AND Minute < toDateTime({end:Int64}, 'UTC')
-        AND (Minute < toDateTime({first_hour:Int64}, 'UTC') OR Minute >= toDateTime({last_hour:Int64}, 'UTC'))
+    FROM (
+        SELECT Hour AS Minute, ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, WeightedDurations
+        FROM service_hours
+        WHERE OrgId = {org:String}
+            AND Hour >= toDateTime({first_hour:Int64}, 'UTC')
+            AND Hour < toDateTime({last_hour:Int64}, 'UTC')
+        UNION ALL
+        SELECT Minute, ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, WeightedDurations
+        FROM service_minutes
+        WHERE OrgId = {org:String}
+            AND Minute >= toDateTime({first_minute:Int64}, 'UTC')
+            AND Minute < toDateTime({last_minute:Int64}, 'UTC')
+            AND (Minute < toDateTime({first_hour:Int64}, 'UTC') OR Minute >= toDateTime({last_hour:Int64}, 'UTC'))
+        UNION ALL
+        SELECT
+            toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute, ServiceName, ServiceNamespace, Environment, IsEntry,
+            count() AS SpanCount,
+            sum(SampleRate) AS EstimatedSpanCount,
+            countIf(HasError) AS ErrorCount,
+            sumIf(SampleRate, HasError) AS EstimatedErrorCount,
+            quantilesTDigestWeightedState(0.5, 0.95, 0.99)(DurationNano, toUInt64(round(SampleRate * 16))) AS WeightedDurations
+        FROM spans
+        WHERE OrgId = {org:String}
+            AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+            AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+            AND (Timestamp < toDateTime({first_minute:Int64}, 'UTC') OR Timestamp >= toDateTime({last_minute:Int64}, 'UTC'))
+        GROUP BY Minute, ServiceName, ServiceNamespace, Environment, IsEntry
+    )
     UNION ALL
     SELECT ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, WeightedDurations, false AS Inside
     FROM service_hours

@@ -15,12 +15,31 @@ SELECT
 FROM
 (
     SELECT ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, DurationQuantiles, true AS Inside
-    FROM service_minutes
-    WHERE OrgId = {org:String}
-        AND Environment = {deployment_environment:String}
-        AND ServiceNamespace = {service_namespace:String}
-        AND Minute >= toDateTime({start:Int64}, 'UTC')
-        AND Minute < toDateTime({end:Int64}, 'UTC')
+    FROM (
+        SELECT Minute, ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, DurationQuantiles
+        FROM service_minutes
+        WHERE OrgId = {org:String}
+            AND Minute >= toDateTime({first_minute:Int64}, 'UTC')
+            AND Minute < toDateTime({last_minute:Int64}, 'UTC')
+            AND Environment = {deployment_environment:String}
+            AND ServiceNamespace = {service_namespace:String}
+        UNION ALL
+        SELECT
+            toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute, ServiceName, ServiceNamespace, Environment, IsEntry,
+            count() AS SpanCount,
+            sum(SampleRate) AS EstimatedSpanCount,
+            countIf(HasError) AS ErrorCount,
+            sumIf(SampleRate, HasError) AS EstimatedErrorCount,
+            quantilesTDigestState(0.5, 0.95, 0.99)(DurationNano) AS DurationQuantiles
+        FROM spans
+        WHERE OrgId = {org:String}
+            AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+            AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+            AND (Timestamp < toDateTime({first_minute:Int64}, 'UTC') OR Timestamp >= toDateTime({last_minute:Int64}, 'UTC'))
+            AND Environment = {deployment_environment:String}
+            AND ServiceNamespace = {service_namespace:String}
+        GROUP BY Minute, ServiceName, ServiceNamespace, Environment, IsEntry
+    )
     UNION ALL
     SELECT ServiceName, ServiceNamespace, Environment, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount, DurationQuantiles, false AS Inside
     FROM service_minutes

@@ -9,11 +9,26 @@ WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
     AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
     AND (IsEntry OR NOT (
-        SELECT sum(SpanCount) > 0 FROM service_minutes
+        SELECT sum(SpanCount) > 0
+        FROM (
+        SELECT Minute, IsEntry, SpanCount
+        FROM service_minutes
         WHERE OrgId = {org:String}
-            AND Minute >= toDateTime({start_minute:Int64}, 'UTC')
-            AND Minute <= toDateTime({end_minute:Int64}, 'UTC')
+            AND Minute >= toDateTime({first_minute:Int64}, 'UTC')
+            AND Minute < toDateTime({last_minute:Int64}, 'UTC')
             AND ServiceName = {service_name:String}
-            AND IsEntry))
+            AND IsEntry
+        UNION ALL
+        SELECT
+            toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute, IsEntry,
+            toUInt64(1) AS SpanCount
+        FROM spans
+        WHERE OrgId = {org:String}
+            AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+            AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+            AND (Timestamp < toDateTime({first_minute:Int64}, 'UTC') OR Timestamp >= toDateTime({last_minute:Int64}, 'UTC'))
+            AND ServiceName = {service_name:String}
+            AND IsEntry
+    )))
 GROUP BY Bucket
 ORDER BY Bucket

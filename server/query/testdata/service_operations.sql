@@ -12,17 +12,33 @@ SELECT
 FROM spans
 WHERE OrgId = {org:String}
     AND ServiceName = {service_name:String}
+    AND Environment = {deployment_environment:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
     AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-    AND Environment = {deployment_environment:String}
     AND (IsEntry OR NOT (
-        SELECT sum(SpanCount) > 0 FROM service_minutes
+        SELECT sum(SpanCount) > 0
+        FROM (
+        SELECT Minute, IsEntry, SpanCount
+        FROM service_minutes
         WHERE OrgId = {org:String}
-            AND Minute >= toDateTime({start_minute:Int64}, 'UTC')
-            AND Minute <= toDateTime({end_minute:Int64}, 'UTC')
+            AND Minute >= toDateTime({first_minute:Int64}, 'UTC')
+            AND Minute < toDateTime({last_minute:Int64}, 'UTC')
             AND ServiceName = {service_name:String}
             AND Environment = {deployment_environment:String}
-            AND IsEntry))
+            AND IsEntry
+        UNION ALL
+        SELECT
+            toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute, IsEntry,
+            toUInt64(1) AS SpanCount
+        FROM spans
+        WHERE OrgId = {org:String}
+            AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+            AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+            AND (Timestamp < toDateTime({first_minute:Int64}, 'UTC') OR Timestamp >= toDateTime({last_minute:Int64}, 'UTC'))
+            AND ServiceName = {service_name:String}
+            AND Environment = {deployment_environment:String}
+            AND IsEntry
+    )))
 GROUP BY SpanName
 ORDER BY Latencies[2] DESC, SpanName
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}

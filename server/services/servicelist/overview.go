@@ -45,8 +45,12 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 		Object: "service_overview", Service: r.Name, StartTime: timestamppb.New(r.Window.Start), EndTime: timestamppb.New(r.Window.End),
 		BucketSeconds: int32(r.Bucket / time.Second),
 	}
+	var last time.Time
+	if n := len(points); n > 0 {
+		last = points[n-1].Bucket
+	}
 	next := 0
-	for _, at := range buckets(r.Window, r.Bucket) {
+	for _, at := range buckets(r.Window, r.Bucket, last) {
 		p := &svcv2.ServiceOverviewPoint{Timestamp: timestamppb.New(at)}
 		if next < len(points) && points[next].Bucket.Equal(at) {
 			row := points[next]

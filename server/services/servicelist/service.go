@@ -105,12 +105,16 @@ func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	return best, nil
 }
 
-// buckets lists the starts of the buckets of a window: multiples of their length since 1970.
-func buckets(w query.Window, length time.Duration) []time.Time {
+// buckets lists the starts of the buckets of a window: multiples of their length since 1970. The end is inclusive, but a bucket of that
+// instant alone is one only if last, the start of the last bucket that has spans, is in it.
+func buckets(w query.Window, length time.Duration, last time.Time) []time.Time {
 	n := int64(length / time.Second)
 	var out []time.Time
-	for at := w.Start.Unix() / n * n; at <= w.End.Unix(); at += n {
-		out = append(out, time.Unix(at, 0).UTC())
+	for second := w.Start.Unix() / n * n; second <= w.End.Unix(); second += n {
+		at := time.Unix(second, 0).UTC()
+		if len(out) == 0 || at.Before(w.End) || at.Equal(last) {
+			out = append(out, at)
+		}
 	}
 	return out
 }

@@ -136,7 +136,7 @@ func TestReadsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if overview.GetBucketSeconds() != 300 || len(overview.GetPoints()) != 49 || len(overview.GetOperations()) != 25 {
+	if overview.GetBucketSeconds() != 300 || len(overview.GetPoints()) != 48 || len(overview.GetOperations()) != 25 {
 		t.Errorf("overview of %d buckets of %d s, %d operations", len(overview.GetPoints()), overview.GetBucketSeconds(), len(overview.GetOperations()))
 	}
 	for _, p := range overview.GetPoints() {
