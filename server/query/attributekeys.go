@@ -2,6 +2,9 @@ package query
 
 import "fmt"
 
+// shownKeys leaves out the keys that the platform sets itself. Queries may name them.
+const shownKeys = "NOT startsWith(%s, 'svc_')"
+
 // AttributeKeyList asks which attribute keys were sent in the hours of a window.
 type AttributeKeyList struct {
 	Window Window
@@ -27,6 +30,7 @@ func ListAttributeKeys(l AttributeKeyList) Statement {
 	b := &builder{}
 	c := where().with("Hour >= toStartOfHour(toDateTime("+b.bind("start", "Int64", l.Window.Start.Unix())+", 'UTC'))",
 		"Hour <= toDateTime("+b.bind("end", "Int64", l.Window.End.Unix())+", 'UTC')", "Signal = "+b.bind("signal", "String", l.Signal))
+	c.add(shownKeys, "Key")
 	c.optional(b, "Scope", "scope", l.Scope)
 	if l.Search != nil {
 		c.add("positionCaseInsensitiveUTF8(Key, %s) > 0", b.bind("search", "String", *l.Search))

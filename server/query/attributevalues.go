@@ -67,6 +67,7 @@ func AttributeValues(l AttributeValueList) Statement {
 	list, wanted := "toString(Value)", "Value != ''"
 	if l.Field == nil {
 		list = "arrayJoin(Value)"
+		wanted += " AND " + fmt.Sprintf(shownKeys, "Value")
 	}
 	if l.Search != "" {
 		wanted += " AND positionCaseInsensitiveUTF8(Value, " + b.bind("search", "String", l.Search) + ") > 0"

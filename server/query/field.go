@@ -87,7 +87,7 @@ func builtins(s Source) []builtin {
 			builtin{key: "span.kind", aliases: []string{"kind", "span_kind"}, sql: "SpanKind", normal: capitalised},
 			builtin{key: "status.code", aliases: []string{"status", "status_code"}, sql: "StatusCode", normal: capitalised},
 			builtin{key: "status.message", aliases: []string{"status_message"}, sql: "StatusMessage"},
-			builtin{key: "http.method", aliases: []string{"http_method", "http.request.method"}, sql: "HttpMethod", normal: strings.ToUpper},
+			builtin{key: "http.method", aliases: []string{"http_method", "http.request.method"}, sql: "HttpMethod"},
 			builtin{key: "http.route", aliases: []string{"http_route"}, sql: "HttpRoute"},
 			builtin{key: "http.status_code", aliases: []string{"http_status_code", "http.response.status_code"}, sql: "HttpStatusCode", kind: numberField},
 			builtin{key: "duration", aliases: []string{"duration_ms"}, sql: "DurationNano", kind: durationField, zero: true},

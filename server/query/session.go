@@ -193,6 +193,8 @@ type SessionTraceRow struct {
 	SpanName    string    `ch:"RootSpanName"`
 	ServiceName string    `ch:"RootServiceName"`
 	SpanKind    string    `ch:"RootSpanKind"`
+	HTTPMethod  string    `ch:"RootHttpMethod"`
+	HTTPRoute   string    `ch:"RootHttpRoute"`
 	SpanCount   uint64    `ch:"SpanCount"`
 	HasError    bool      `ch:"TraceHasError"`
 }
@@ -220,6 +222,8 @@ func SessionTraces(sessionID string, w Window, offset, limit int) Statement {
     argMin(SpanName, (ParentSpanId != '', Timestamp, SpanId)) AS RootSpanName,
     argMin(ServiceName, (ParentSpanId != '', Timestamp, SpanId)) AS RootServiceName,
     argMin(SpanKind, (ParentSpanId != '', Timestamp, SpanId)) AS RootSpanKind,
+    argMin(HttpMethod, (ParentSpanId != '', Timestamp, SpanId)) AS RootHttpMethod,
+    argMin(HttpRoute, (ParentSpanId != '', Timestamp, SpanId)) AS RootHttpRoute,
     count() AS SpanCount,
     max(HasError) AS TraceHasError
 FROM spans

@@ -27,6 +27,9 @@ func TraceFilter(f *svcv2.TraceFilters) (Filter, error) {
 	if f == nil {
 		return Filter{}, nil
 	}
+	if err := BoundedFilters("filters", f); err != nil {
+		return Filter{}, err
+	}
 	equality(&all, "service.name", f.ServiceName)
 	equality(&all, "span.name", f.SpanName)
 	if f.SpanNameContains != nil {
@@ -69,6 +72,9 @@ func LogFilter(f *svcv2.LogFilters) (Filter, error) {
 	if f == nil {
 		return Filter{}, nil
 	}
+	if err := BoundedFilters("filters", f); err != nil {
+		return Filter{}, err
+	}
 	equality(&all, "service.name", f.ServiceName)
 	if f.Severity != nil {
 		condition(&all, "severity", OpEqual, strings.TrimSpace(f.GetSeverity()))
@@ -92,6 +98,9 @@ func LogFilter(f *svcv2.LogFilters) (Filter, error) {
 // MetricFilter is the conditions of svc.v2.MetricFilters as a tree; the name and the type are not among them.
 func MetricFilter(f *svcv2.MetricFilters) (Filter, error) {
 	var all []Filter
+	if err := BoundedFilters("filters", f); err != nil {
+		return Filter{}, err
+	}
 	equality(&all, "service.name", f.ServiceName)
 	equality(&all, "deployment.environment", f.DeploymentEnvironment)
 	equality(&all, "service.namespace", f.ServiceNamespace)

@@ -160,7 +160,7 @@ type Environment struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Its name, never empty.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Spans received. Minutes that the window cuts are counted whole. Additive to rest-wire.md.
+	// Spans that began in the window, as received. Additive to rest-wire.md.
 	SpanCount float64 `protobuf:"fixed64,3,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
 	// Services that sent them. Additive to rest-wire.md.
 	ServiceCount  int32 `protobuf:"varint,4,opt,name=service_count,json=serviceCount" json:"service_count,omitempty"`

@@ -270,7 +270,7 @@ func (x *ServiceOverview) GetOperations() []*ServiceOperation {
 	return nil
 }
 
-// A service in one bucket of time. Minutes that the window cuts are counted whole.
+// A service in one bucket of time, or in the part of it that lies in the window.
 type ServiceOverviewPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the bucket.

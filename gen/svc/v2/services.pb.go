@@ -204,7 +204,7 @@ type Service struct {
 	Throughput float64 `protobuf:"fixed64,5,opt,name=throughput" json:"throughput,omitempty"`
 	// Entry spans per second as received.
 	TracedThroughput float64 `protobuf:"fixed64,6,opt,name=traced_throughput,json=tracedThroughput" json:"traced_throughput,omitempty"`
-	// Entry spans received; all spans for a service that has no entry spans. Minutes that the window cuts are counted whole.
+	// Entry spans received; all spans for a service that has no entry spans.
 	SpanCount float64 `protobuf:"fixed64,7,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
 	// Those of the received ones with status Error or an HTTP status of 500 and above.
 	ErrorCount float64 `protobuf:"fixed64,8,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`

@@ -1357,7 +1357,7 @@ type SessionReplayTrace struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// From the start of its first span to the end of its last.
 	DurationMs float64 `protobuf:"fixed64,4,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Name of its root span, or of its first span when no root was received.
+	// Name of its root span, or of its first span when no root was received; `VERB route` when it says no more than the verb.
 	RootSpanName string `protobuf:"bytes,5,opt,name=root_span_name,json=rootSpanName" json:"root_span_name,omitempty"`
 	// Service of that span.
 	RootServiceName string `protobuf:"bytes,6,opt,name=root_service_name,json=rootServiceName" json:"root_service_name,omitempty"`

@@ -255,7 +255,8 @@ type TraceSummary struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// Duration of the root span in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,4,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Name of the root span.
+	// Name of the root span. One that says no more than the verb, as `GET` or `http.server GET`, is shown as `VERB route` when the route is known;
+	// filters take the name itself.
 	RootSpanName string `protobuf:"bytes,5,opt,name=root_span_name,json=rootSpanName" json:"root_span_name,omitempty"`
 	// Kind of the root span: Internal, Server, Client, Producer, Consumer or Unspecified.
 	RootSpanKind string `protobuf:"bytes,6,opt,name=root_span_kind,json=rootSpanKind" json:"root_span_kind,omitempty"`

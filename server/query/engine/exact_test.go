@@ -117,7 +117,7 @@ func (i *item) holds(f query.Field, v, op string, values []string) bool {
 			n, _ := parsed(v)
 			return n == limit(want)
 		}
-		folded := f.Scope == query.Builtin && slices.Contains([]string{"severity", "status.code", "span.kind", "http.method", "event.kind", "source", "host"}, f.Key)
+		folded := f.Scope == query.Builtin && slices.Contains([]string{"severity", "status.code", "span.kind", "event.kind", "source", "host"}, f.Key)
 		return v == want || folded && strings.EqualFold(v, want)
 	}
 	switch op {
@@ -303,7 +303,7 @@ func made(source query.Source, seed uint64, n int, start time.Time, length time.
 			i.text["span.kind"] = pick("Server", "Client", "Internal")
 			i.text["status.code"] = pick("Ok", "Unset", "Unset", "Error")
 			i.text["status.message"] = pick("", "it failed")
-			i.text["http.method"] = pick("GET", "POST", "")
+			i.text["http.method"] = pick("GET", "POST", "get", "")
 			i.text["http.route"] = pick("/", "/cart/{id}", "")
 			i.number["http.status_code"] = []float64{0, 200, 404, 500}[r.IntN(4)]
 			i.failed = i.text["status.code"] == "Error" || i.number["http.status_code"] >= 500

@@ -11,6 +11,7 @@ FROM
         AND Hour >= toStartOfHour(toDateTime({start:Int64}, 'UTC'))
         AND Hour <= toDateTime({end:Int64}, 'UTC')
         AND Signal = {signal:String}
+        AND NOT startsWith(Key, 'svc_')
         AND Scope = {scope:String}
         AND positionCaseInsensitiveUTF8(Key, {search:String}) > 0
     GROUP BY Scope, Key, ValueType

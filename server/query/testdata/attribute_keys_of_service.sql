@@ -18,6 +18,6 @@ FROM
     )
     GROUP BY Value
 )
-WHERE Value != ''
+WHERE Value != '' AND NOT startsWith(Value, 'svc_')
 ORDER BY Uses DESC, Value
 LIMIT {max_distinct:UInt32}

@@ -5,6 +5,8 @@ SELECT
     argMin(SpanName, (ParentSpanId != '', Timestamp, SpanId)) AS RootSpanName,
     argMin(ServiceName, (ParentSpanId != '', Timestamp, SpanId)) AS RootServiceName,
     argMin(SpanKind, (ParentSpanId != '', Timestamp, SpanId)) AS RootSpanKind,
+    argMin(HttpMethod, (ParentSpanId != '', Timestamp, SpanId)) AS RootHttpMethod,
+    argMin(HttpRoute, (ParentSpanId != '', Timestamp, SpanId)) AS RootHttpRoute,
     count() AS SpanCount,
     max(HasError) AS TraceHasError
 FROM spans

@@ -27,11 +27,11 @@ func TestProductEvents(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_event_keys"
 	at := time.Now().UTC().Truncate(time.Hour).Add(-30 * time.Minute)
-	resource := map[string]string{"service.name": "shop", "app.build": "7"}
+	resource := map[string]string{"service.name": "shop", "app.build": "7", "svc_org_id": "1"} // keys of the platform are not shown
 	columns := []string{"OrgId", "Name", "Timestamp", "ServiceName", "Attributes", "ResourceAttributes"}
 	rows := [][]any{
 		{org, "bought", at, "shop", map[string]string{"plan": "pro", "seats": "3"}, resource},
-		{org, "bought", at, "shop", map[string]string{"plan": "free"}, resource},
+		{org, "bought", at, "shop", map[string]string{"plan": "free", "svc_ingest_source": "x"}, resource},
 		{"org_other_events", "bought", at, "shop", map[string]string{"secret": "1"}, resource},
 	}
 	if err := w.InsertRows(t.Context(), "product_events", columns, rows, ""); err != nil {
@@ -67,6 +67,8 @@ func TestProductEvents(t *testing.T) {
 		}},
 		"of a scope":   {func(r *svcv2.ListAttributeKeysRequest) { r.Scope = text("resource") }, map[string]string{"resource service.name": "2 [string]", "resource app.build": "2 [string]"}},
 		"with a text":  {func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("SEAT") }, map[string]string{"event seats": "1 [string]"}},
+		"a text of the platform's keys": {func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("svc") }, map[string]string{}},
+		"those of a service":            {func(r *svcv2.ListAttributeKeysRequest) { r.Search, r.ServiceName = text("svc"), text("shop") }, map[string]string{}},
 		"of a service": {func(r *svcv2.ListAttributeKeysRequest) { r.ServiceName, r.Scope = text("shop"), text("event") }, map[string]string{"event plan": "2 []", "event seats": "1 []"}},
 	} {
 		if diff := cmp.Diff(tc.want, keys(org, tc.edit)); diff != "" {

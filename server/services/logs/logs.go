@@ -133,6 +133,9 @@ func nextSlice(last, walked time.Duration, found, wanted int) time.Duration {
 }
 
 func toFilters(f *svcv2.LogFilters) (query.LogFilters, error) {
+	if err := query.BoundedFilters("filters", f); err != nil {
+		return query.LogFilters{}, err
+	}
 	attributes, err := query.NewAttributeFilters("filters.attributes", f.GetAttributes())
 	if err != nil {
 		return query.LogFilters{}, err

@@ -124,7 +124,7 @@ func (s *Service) ListSessionReplayTraces(ctx context.Context, req *svcv2.ListSe
 	for _, row := range rows {
 		res.Data = append(res.Data, &svcv2.SessionReplayTrace{
 			Object: "session_replay.trace", TraceId: row.TraceID, StartTime: timestamppb.New(row.Start), DurationMs: float64(row.DurationNs) / 1e6,
-			RootSpanName: row.SpanName, RootServiceName: row.ServiceName, RootSpanKind: row.SpanKind, SpanCount: uint32(row.SpanCount), HasError: row.HasError,
+			RootSpanName: query.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootServiceName: row.ServiceName, RootSpanKind: row.SpanKind, SpanCount: uint32(row.SpanCount), HasError: row.HasError,
 		})
 	}
 	if err := s.audit(ctx, org, "listSessionReplayTraces", formatID(session), nil); err != nil {

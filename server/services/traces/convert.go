@@ -13,7 +13,7 @@ import (
 func toSummary(row query.TraceRow) *svcv2.TraceSummary {
 	p := &svcv2.TraceSummary{
 		Id: row.TraceID, Object: "trace", StartTime: timestamppb.New(row.Start), DurationMs: float64(row.DurationNano) / 1e6,
-		RootSpanName: row.SpanName, RootSpanKind: row.SpanKind, RootServiceName: row.ServiceName, RootStatusCode: row.StatusCode,
+		RootSpanName: query.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootSpanKind: row.SpanKind, RootServiceName: row.ServiceName, RootStatusCode: row.StatusCode,
 		RootHasError: row.HasError, DeploymentEnvironment: text(row.Environment), ServiceNamespace: text(row.ServiceNamespace),
 		HttpMethod: text(row.HTTPMethod), HttpRoute: text(row.HTTPRoute),
 	}

@@ -57,6 +57,9 @@ func toFilters(f *svcv2.TraceFilters) (filters *query.TraceFilters, possible boo
 	if f == nil {
 		return nil, true, nil
 	}
+	if err := query.BoundedFilters("filters", f); err != nil {
+		return nil, false, err
+	}
 	attributes, err := query.NewAttributeFilters("filters.attributes", f.GetAttributes())
 	if err != nil {
 		return nil, false, err
