@@ -65,11 +65,11 @@ func TestProductEvents(t *testing.T) {
 		"all": {func(*svcv2.ListAttributeKeysRequest) {}, map[string]string{
 			"event plan": "3 [string]", "event seats": "1 [string]", "event cart": "1 [string]", "resource service.name": "2 [string]", "resource app.build": "2 [string]",
 		}},
-		"of a scope":   {func(r *svcv2.ListAttributeKeysRequest) { r.Scope = text("resource") }, map[string]string{"resource service.name": "2 [string]", "resource app.build": "2 [string]"}},
-		"with a text":  {func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("SEAT") }, map[string]string{"event seats": "1 [string]"}},
+		"of a scope":                    {func(r *svcv2.ListAttributeKeysRequest) { r.Scope = text("resource") }, map[string]string{"resource service.name": "2 [string]", "resource app.build": "2 [string]"}},
+		"with a text":                   {func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("SEAT") }, map[string]string{"event seats": "1 [string]"}},
 		"a text of the platform's keys": {func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("svc") }, map[string]string{}},
 		"those of a service":            {func(r *svcv2.ListAttributeKeysRequest) { r.Search, r.ServiceName = text("svc"), text("shop") }, map[string]string{}},
-		"of a service": {func(r *svcv2.ListAttributeKeysRequest) { r.ServiceName, r.Scope = text("shop"), text("event") }, map[string]string{"event plan": "2 []", "event seats": "1 []"}},
+		"of a service":                  {func(r *svcv2.ListAttributeKeysRequest) { r.ServiceName, r.Scope = text("shop"), text("event") }, map[string]string{"event plan": "2 []", "event seats": "1 []"}},
 	} {
 		if diff := cmp.Diff(tc.want, keys(org, tc.edit)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -12,11 +12,14 @@ import (
 // sampled is how far a weight must be from 1 to mean sampling and not rounding.
 const sampled = 1e-9
 
-func (m *serviceMap) toProto(services []query.ServiceRow) *svcv2.ServiceMap {
+// toProto draws the map: the services that have figures, or of them the one that was asked for, and the ends of all edges.
+func (m *serviceMap) toProto(service *string) *svcv2.ServiceMap {
 	res := &svcv2.ServiceMap{Object: "service_map", Truncated: len(m.edges) > maxEdges || len(m.peers) > maxEdges}
 	nodes := map[string]*svcv2.ServiceMapNode{}
-	for _, row := range services {
-		m.serviceNode(nodes, row.ServiceName)
+	for name := range m.figures {
+		if service == nil || name == *service {
+			m.serviceNode(nodes, name)
+		}
 	}
 	for _, e := range m.edges[:min(len(m.edges), maxEdges)] {
 		m.serviceNode(nodes, e.Source)
@@ -78,7 +81,7 @@ func (m *serviceMap) serviceNode(nodes map[string]*svcv2.ServiceMapNode, name st
 		return id
 	}
 	n := &svcv2.ServiceMapNode{Object: "service_map.node", Id: id, Kind: "service", Name: name}
-	if row, known := m.services[name]; known {
+	if row, known := m.figures[name]; known {
 		n.EstimatedSpanCount = row.EstimatedSpanCount
 		if row.EstimatedSpanCount > 0 {
 			n.ErrorRate = min(row.EstimatedErrors/row.EstimatedSpanCount, 1)

@@ -61,6 +61,15 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 		return nil, err
 	}
 	m := newMap(services)
+	if environment != nil {
+		rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
+			Window: window, DeploymentEnvironment: environment, Limit: maxServices, Rollups: s.rollups,
+		}).Over(window))
+		if err != nil {
+			return nil, err
+		}
+		m.figures = byName(rows)
+	}
 	calls, err := s.calls(ctx, org, window, environment)
 	if err != nil {
 		return nil, err
@@ -79,24 +88,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 			m.peers = append(m.peers, p)
 		}
 	}
-	var inEnvironment []query.ServiceRow
-	switch {
-	case service != nil:
-		for _, row := range services {
-			if row.ServiceName == *service {
-				inEnvironment = append(inEnvironment, row)
-			}
-		}
-	case environment != nil:
-		if inEnvironment, err = read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
-			Window: window, DeploymentEnvironment: environment, Limit: maxServices, Rollups: s.rollups,
-		}).Over(window)); err != nil {
-			return nil, err
-		}
-	default:
-		inEnvironment = services
-	}
-	res := m.toProto(inEnvironment)
+	res := m.toProto(service)
 	res.StartTime, res.EndTime = timestamppb.New(window.Start), timestamppb.New(window.End)
 	return res, nil
 }
@@ -187,29 +179,39 @@ func parts(w query.Window, hours []query.SpanHourRow) []part {
 
 // serviceMap collects what is on the map.
 type serviceMap struct {
-	services map[string]query.ServiceRow
-	edges    []query.CallRow
-	peers    []query.PeerRow
+	// names are all services of the window; figures are theirs, or those in the environment that was asked for.
+	names   map[string]bool
+	figures map[string]query.ServiceRow
+	edges   []query.CallRow
+	peers   []query.PeerRow
 }
 
 func newMap(services []query.ServiceRow) *serviceMap {
-	m := &serviceMap{services: map[string]query.ServiceRow{}}
-	for _, s := range services {
-		m.services[s.ServiceName] = s
+	m := &serviceMap{names: map[string]bool{}, figures: byName(services)}
+	for name := range m.figures {
+		m.names[name] = true
 	}
 	return m
+}
+
+func byName(rows []query.ServiceRow) map[string]query.ServiceRow {
+	out := map[string]query.ServiceRow{}
+	for _, row := range rows {
+		out[row.ServiceName] = row
+	}
+	return out
 }
 
 // internal tells whether a host or RPC service is a service of the organization: by its name, or by the first part of a host name
 // as clusters give them (`cart.shop.svc.cluster.local`).
 func (m *serviceMap) internal(name string) bool {
-	if _, known := m.services[name]; known {
+	if m.names[name] {
 		return true
 	}
 	host, _, _ := strings.Cut(name, ":")
 	first, _, _ := strings.Cut(host, ".")
 	for _, n := range []string{host, first} {
-		if _, known := m.services[n]; known {
+		if m.names[n] {
 			return true
 		}
 	}

@@ -185,6 +185,15 @@ func TestMap(t *testing.T) {
 	if diff := cmp.Diff([]string{"service:cart>database:postgresql:orders"}, edges(staging)); diff != "" {
 		t.Errorf("of an environment (-want +got):\n%s", diff)
 	}
+	for _, n := range staging.GetNodes() {
+		if n.GetEstimatedSpanCount() != 1 || n.GetErrorRate() != 1 {
+			t.Errorf("in an environment: %v", n)
+		}
+	}
+	both := get(t, w, org, &svcv2.GetServiceMapRequest{DeploymentEnvironment: ptr("staging"), ServiceName: ptr("alone")})
+	if len(both.GetNodes()) > 0 {
+		t.Errorf("a service of another environment: %v", both)
+	}
 	if empty := get(t, w, "org_nobody", &svcv2.GetServiceMapRequest{}); len(empty.GetNodes())+len(edges(empty)) > 0 {
 		t.Errorf("an organization without data sees %v", empty)
 	}
