@@ -6,23 +6,16 @@ import (
 	"time"
 )
 
-// LogHistogram gives LogSlotRow rows: how many matching records each of the equally long slots of a window holds. Empty ones are left out.
-func LogHistogram(w Window, slot time.Duration, f LogFilters) Statement {
+// CountLogs gives one LogCountRow: how many records of a window match.
+func CountLogs(w Window, f LogFilters) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
 	f.add(b, &c)
-	return Statement{SQL: fmt.Sprintf(`SELECT
-    toUInt32(intDiv(toUnixTimestamp64Nano(Timestamp) - %s, %s)) AS Slot,
-    count() AS Records
-FROM logs
-WHERE %s
-GROUP BY Slot
-ORDER BY Slot`, b.bind("origin", "Int64", w.Start.UnixNano()), b.bind("slot", "Int64", slot.Nanoseconds()), c.join(4)), Args: b.args}
+	return Statement{SQL: "SELECT count() AS Records\nFROM logs\nWHERE " + c.join(4), Args: b.args}
 }
 
-// LogSlotRow is a row of LogHistogram.
-type LogSlotRow struct {
-	Slot    uint32 `ch:"Slot"`
+// LogCountRow is the row of CountLogs.
+type LogCountRow struct {
 	Records uint64 `ch:"Records"`
 }
 
@@ -34,8 +27,9 @@ type LogSampleRow struct {
 	Body         string    `ch:"Head"`
 }
 
-// LogSample gives LogSampleRow rows of the given spans of time, latest first, with the first bytes of each body.
-func LogSample(windows []Window, f LogFilters, bodyBytes, limit int) Statement {
+// LogSample gives LogSampleRow rows of the given spans of time, latest first, with the first bytes of each body. Each record is among them with
+// the probability share, whatever the others are; when that makes more than limit, chance leaves out the rest.
+func LogSample(windows []Window, f LogFilters, bodyBytes int, share float64, limit int) Statement {
 	b := &builder{}
 	lo, hi := windows[0].Start, windows[0].End
 	var within []string
@@ -50,9 +44,18 @@ func LogSample(windows []Window, f LogFilters, bodyBytes, limit int) Statement {
 	}
 	c := where().with("Timestamp >= "+b.time("start", lo), "Timestamp <= "+b.time("end", hi), "("+strings.Join(within, "\n        OR ")+")")
 	f.add(b, &c)
-	return Statement{SQL: fmt.Sprintf(`SELECT Timestamp, ServiceName, SeverityText, substringUTF8(Body, 1, %s) AS Head
-FROM logs
-WHERE %s
-ORDER BY Timestamp DESC
-LIMIT %s`, b.bind("body_bytes", "UInt32", int64(bodyBytes)), c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+	const draws = 1 << 32 // of rand()
+	if share < 1 {
+		c.add("rand() < %s", b.bind("drawn", "UInt32", int64(share*draws)))
+	}
+	return Statement{SQL: fmt.Sprintf(`SELECT Timestamp, ServiceName, SeverityText, Head
+FROM
+(
+    SELECT Timestamp, ServiceName, SeverityText, substringUTF8(Body, 1, %s) AS Head
+    FROM logs
+    WHERE %s
+    ORDER BY rand()
+    LIMIT %s
+)
+ORDER BY Timestamp DESC`, b.bind("body_bytes", "UInt32", int64(bodyBytes)), c.join(8), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
 }

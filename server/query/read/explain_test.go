@@ -73,7 +73,7 @@ func TestPlans(t *testing.T) {
 		"one group of errors, a day":            query.ErrorGroups(w, query.ErrorFilters{Fingerprints: []uint64{fingerprint}}, "", 0, 1),
 		"stacks of errors":                      query.ErrorStacks([]query.ErrorSampleRow{sample}),
 		"trace facets of a service, 5 minutes":  query.TraceFacets(last, &query.TraceFilters{ServiceName: &service}, query.Rollups{}),
-		"sample of logs, two spans of a second": query.LogSample([]query.Window{{Start: w.Start, End: w.Start.Add(time.Second)}, {Start: w.End.Add(-time.Second), End: w.End}}, query.LogFilters{ServiceName: &service}, 100, 10),
+		"sample of logs, two spans of a second": query.LogSample([]query.Window{{Start: w.Start, End: w.Start.Add(time.Second)}, {Start: w.End.Add(-time.Second), End: w.End}}, query.LogFilters{ServiceName: &service}, 100, 0.5, 10),
 		"horizon of root spans, the whole day":  query.TraceHorizon(w, 51),
 		"series of a service from its rollup":   query.ServicePoints(query.ServiceRead{Name: service, Window: w, Bucket: time.Hour}),
 		"peers of a service from their rollup":  query.PeerCalls(w, &service, nil, 100),
@@ -81,7 +81,7 @@ func TestPlans(t *testing.T) {
 		"traces by an attribute, 5 minutes":     query.MatchingTraces(last, &query.TraceFilters{Attributes: []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}}, 1001),
 		"spans of a trace":                      query.TraceSpans(sample.TraceID, time.Time{}, 5001),
 		"extent of a trace":                     query.TraceExtent(sample.TraceID),
-		"histogram of logs, the whole day":      query.LogHistogram(w, time.Hour, query.LogFilters{}),
+		"count of logs, the whole day":          query.CountLogs(w, query.LogFilters{}),
 	}
 	var names []string
 	for name := range statements {

@@ -18,11 +18,13 @@ import (
 type Service struct {
 	warehouse read.Warehouse
 	engine    *engine.Engine
+	// wholeSample is of how many records a sample of patterns is drawn.
+	wholeSample uint64
 }
 
 // New returns the service.
 func New(w read.Warehouse) *Service {
-	return &Service{warehouse: w, engine: engine.New(engine.Config{Warehouse: w})}
+	return &Service{warehouse: w, engine: engine.New(engine.Config{Warehouse: w}), wholeSample: wholeSample}
 }
 
 // SearchLogs finds the latest records of a window.

@@ -3,6 +3,7 @@ package logs
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -17,17 +18,16 @@ import (
 )
 
 const (
-	maxPatternWindow  = 24 * time.Hour
-	defaultSample     = 10_000
-	maxSample         = 50_000
-	defaultPatterns   = 50
-	maxPatterns       = 200
-	patternBodyBytes  = 1024 // characters of a body that are looked at
-	histogramSlots    = 256  // how finely the sample follows the load
-	sampleStrata      = 16   // parts of the window of which each gives its share of the sample
-	noBaseline        = "none"
-	sampleOversupply  = 1.25 // slots are not evenly filled; what is too much is cut
-	leastStratumShare = 10
+	maxPatternWindow = 24 * time.Hour
+	defaultSample    = 10_000
+	maxSample        = 50_000
+	defaultPatterns  = 50
+	maxPatterns      = 200
+	patternBodyBytes = 1024 // characters of a body that are looked at
+	sampleParts      = 64   // of a window of which not all can be read
+	noBaseline       = "none"
+	// wholeSample is of how many records a sample is drawn; of more, only a part is read.
+	wholeSample = 2_000_000
 )
 
 // SearchLogPatterns groups the records of a window by their fixed parts.
@@ -96,58 +96,42 @@ func (s sample) weight() float64 {
 	return float64(s.total) / float64(len(s.rows))
 }
 
-// sample reads at most size records. Of more, each part of the window gives a share that follows its load, from one short span of time:
-// the newest alone would show the last seconds of a flood, and records from everywhere would cost the read of all.
+// sample reads size records, or all where there are fewer. Each record of the window is among them with the same probability, so that what a part of
+// them has, times weight, is an unbiased estimate. Of very many, only parts of the window are read.
 func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f query.LogFilters, size int) (out sample, err error) {
-	slot := max((w.End.Sub(w.Start)+histogramSlots)/histogramSlots, 1)
-	slots, err := read.All[query.LogSlotRow](ctx, s.warehouse, org, query.LogHistogram(w, slot, f).Over(w))
+	counted, err := read.All[query.LogCountRow](ctx, s.warehouse, org, query.CountLogs(w, f).Over(w))
 	if err != nil {
 		return out, err
 	}
-	for _, r := range slots {
-		out.total += r.Records
-	}
+	out.total = counted[0].Records
 	if out.total == 0 {
 		return out, nil
 	}
-	windows := []query.Window{w}
-	if out.total > uint64(size) {
-		windows = spread(w, slot, slots, out.total, size)
+	windows, within := []query.Window{w}, float64(out.total)
+	if out.total > s.wholeSample {
+		windows = spread(w, float64(s.wholeSample)/within)
+		within = float64(s.wholeSample)
 	}
-	out.rows, err = read.All[query.LogSampleRow](ctx, s.warehouse, org, query.LogSample(windows, f, patternBodyBytes, min(int(float64(size)*sampleOversupply), maxSample)))
+	// As many are drawn as leave enough, by six standard deviations, to cut the sample to its size.
+	n := float64(size)
+	out.rows, err = read.All[query.LogSampleRow](ctx, s.warehouse, org, query.LogSample(windows, f, patternBodyBytes, (n+6*math.Sqrt(n)+6)/within, size).Over(w))
 	return out, err
 }
 
-// spread chooses spans of time that hold about size records: in each stratum of the window its busiest slots, as many as its share needs, the
-// last of them from its end backwards.
-func spread(w query.Window, slot time.Duration, slots []query.LogSlotRow, total uint64, size int) []query.Window {
-	const width = histogramSlots / sampleStrata
-	var strata [sampleStrata][]query.LogSlotRow
-	for _, r := range slots {
-		n := min(r.Slot/width, sampleStrata-1)
-		strata[n] = append(strata[n], r)
-	}
+// spread chooses a share of a window: the same of each of its equal parts, beginning somewhere in the part and going on at its start where it
+// reaches its end, so that no instant is favoured. Where it begins follows the golden ratio, which falls in with no rhythm of the records.
+func spread(w query.Window, share float64) []query.Window {
 	var out []query.Window
-	for _, stratum := range strata {
-		var records uint64
-		for _, r := range stratum {
-			records += r.Records
+	length := float64(w.End.Sub(w.Start)+1) / sampleParts
+	for part := range sampleParts {
+		at := func(fraction float64) time.Time {
+			return w.Start.Add(time.Duration((float64(part) + fraction) * length))
 		}
-		share := max(float64(size)*float64(records)/float64(total), leastStratumShare)
-		slices.SortFunc(stratum, func(a, b query.LogSlotRow) int {
-			return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(b.Slot, a.Slot))
-		})
-		for _, r := range stratum {
-			begin := w.Start.Add(time.Duration(r.Slot) * slot)
-			end := begin.Add(slot - 1)
-			if end.After(w.End) {
-				end = w.End
-			}
-			part := min(share/float64(r.Records), 1)
-			out = append(out, query.Window{Start: end.Add(-time.Duration(part * float64(end.Sub(begin)))), End: end})
-			if share -= float64(r.Records); share <= 0 {
-				break
-			}
+		_, begin := math.Modf(float64(part+1) * math.Phi)
+		end := begin + share
+		out = append(out, query.Window{Start: at(begin), End: at(min(end, 1)).Add(-1)})
+		if end > 1 {
+			out = append(out, query.Window{Start: at(0), End: at(end - 1).Add(-1)})
 		}
 	}
 	return out

@@ -214,32 +214,3 @@ func TestLogFacets(t *testing.T) {
 		t.Errorf("facets (-want +got):\n%s", diff)
 	}
 }
-
-func TestSpread(t *testing.T) {
-	w := query.Window{Start: noon(), End: noon().Add(histogramSlots * time.Second)}
-	var slots []query.LogSlotRow
-	var total uint64
-	for i := range uint32(histogramSlots) {
-		n := uint64(10)
-		if i == 100 {
-			n = 100_000
-		}
-		slots, total = append(slots, query.LogSlotRow{Slot: i, Records: n}), total+n
-	}
-	windows := spread(w, time.Second, slots, total, 1000)
-	if len(windows) != sampleStrata {
-		t.Fatalf("%d spans of time, want one for each of %d parts", len(windows), sampleStrata)
-	}
-	// Where the slots hold little, as many are read as the share needs.
-	for i := range slots {
-		slots[i].Records = 10
-	}
-	if got := len(spread(w, time.Second, slots, 10*histogramSlots, 5*histogramSlots)); got != histogramSlots/2 {
-		t.Errorf("half of all records from %d of %d slots", got, histogramSlots)
-	}
-	for _, x := range windows {
-		if x.Start.Before(w.Start) || x.End.After(w.End) || x.End.Before(x.Start) || x.End.Sub(x.Start) > time.Second {
-			t.Errorf("%v", x)
-		}
-	}
-}

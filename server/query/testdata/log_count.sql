@@ -1,10 +1,6 @@
-SELECT
-    toUInt32(intDiv(toUnixTimestamp64Nano(Timestamp) - {origin:Int64}, {slot:Int64})) AS Slot,
-    count() AS Records
+SELECT count() AS Records
 FROM logs
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
     AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
     AND ServiceName = {service_name:String}
-GROUP BY Slot
-ORDER BY Slot
