@@ -37,8 +37,8 @@ type SessionDetailRow struct {
 	TraceIDs           []string          `ch:"TraceIds"`
 	ResourceAttributes map[string]string `ch:"ResourceAttributes"`
 	HasEvents          bool              `ch:"HasEvents"`
-	ActiveMs           int64             `ch:"ActiveMs"`
-	IdleMs             int64             `ch:"IdleMs"`
+	ActiveMs           float64           `ch:"ActiveMs"`
+	IdleMs             float64           `ch:"IdleMs"`
 }
 
 // Session gives the SessionDetailRow of one session, or no row. The bounds, which spare reads, are those of its start.
@@ -68,7 +68,7 @@ FROM
     ) AS latest
     LEFT JOIN
     (
-        SELECT SessionId, groupArray(toUnixTimestamp64Milli(Timestamp)) AS EventTimes
+        SELECT SessionId, groupArray(toUnixTimestamp64Nano(Timestamp)) AS EventTimes
         FROM session_events
         WHERE %s
         GROUP BY SessionId

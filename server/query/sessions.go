@@ -102,11 +102,12 @@ const derivedColumns = `multiIf(DurationMs > 0, toFloat64(DurationMs), EndTime >
             if(UserId != '', ['signed_in'], []),
             if(VisitorIsNew, ['new_visitor'], [])) AS Tags`
 
-// activityColumns need EventTimes, the sorted milliseconds of a session's events. Its start and end count as events too.
-var activityColumns = fmt.Sprintf(`arrayDifference(arraySort(arrayConcat(EventTimes, [toUnixTimestamp64Milli(StartTime)],
-            if(EndTime >= StartTime, [toUnixTimestamp64Milli(EndTime)], [])))) AS Gaps,
-        arraySum(arrayFilter(gap -> gap <= %[1]d, Gaps)) AS ActiveMs,
-        arraySum(arrayFilter(gap -> gap > %[1]d, Gaps)) AS IdleMs`, Pause.Milliseconds())
+// activityColumns need Duration and EventTimes, the nanoseconds of a session's events. Its start counts as an event too, and its end once that is
+// known: both times together are then how long it lasted, and an event beyond either is taken to be there.
+var activityColumns = fmt.Sprintf(`arrayMap(at -> greatest((at - toUnixTimestamp64Nano(StartTime)) / 1e6, if(Duration >= 0, 0., -inf)), EventTimes) AS Offsets,
+        arrayDifference(arraySort(if(Duration >= 0, arrayConcat(arrayMap(at -> least(at, Duration), Offsets), [0., Duration]), arrayConcat(Offsets, [0.])))) AS Gaps,
+        round(arraySum(arrayFilter(gap -> gap <= %[1]d, Gaps)), 6) AS ActiveMs,
+        abs(round(if(Duration >= 0, Duration - ActiveMs, arraySum(arrayFilter(gap -> gap > %[1]d, Gaps))), 6)) AS IdleMs`, Pause.Milliseconds())
 
 // sessions prints the sessions that began in a window and match, as a subquery with all columns and the derived ones. Versions are put
 // together before the filters apply: a lower version may fit where the highest does not.
@@ -121,7 +122,7 @@ func (f *SessionFilters) sessions(b *builder, w Window) string {
 		joins += fmt.Sprintf(`
     LEFT JOIN
     (
-        SELECT SessionId, groupArray(toUnixTimestamp64Milli(Timestamp)) AS EventTimes
+        SELECT SessionId, groupArray(toUnixTimestamp64Nano(Timestamp)) AS EventTimes
         FROM session_events
         WHERE %s
         GROUP BY SessionId

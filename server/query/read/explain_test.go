@@ -81,7 +81,6 @@ func TestPlans(t *testing.T) {
 		"traces by an attribute, 5 minutes":     query.MatchingTraces(last, &query.TraceFilters{Attributes: []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}}, 1001),
 		"spans of a trace":                      query.TraceSpans(sample.TraceID, time.Time{}, 5001),
 		"extent of a trace":                     query.TraceExtent(sample.TraceID),
-		"count of logs, the whole day":          query.CountLogs(w, query.LogFilters{}),
 	}
 	var names []string
 	for name := range statements {

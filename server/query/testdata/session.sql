@@ -21,10 +21,10 @@ FROM
                 'engaged')],
             if(UserId != '', ['signed_in'], []),
             if(VisitorIsNew, ['new_visitor'], [])) AS Tags,
-        arrayDifference(arraySort(arrayConcat(EventTimes, [toUnixTimestamp64Milli(StartTime)],
-            if(EndTime >= StartTime, [toUnixTimestamp64Milli(EndTime)], [])))) AS Gaps,
-        arraySum(arrayFilter(gap -> gap <= 15000, Gaps)) AS ActiveMs,
-        arraySum(arrayFilter(gap -> gap > 15000, Gaps)) AS IdleMs
+        arrayMap(at -> greatest((at - toUnixTimestamp64Nano(StartTime)) / 1e6, if(Duration >= 0, 0., -inf)), EventTimes) AS Offsets,
+        arrayDifference(arraySort(if(Duration >= 0, arrayConcat(arrayMap(at -> least(at, Duration), Offsets), [0., Duration]), arrayConcat(Offsets, [0.])))) AS Gaps,
+        round(arraySum(arrayFilter(gap -> gap <= 15000, Gaps)), 6) AS ActiveMs,
+        abs(round(if(Duration >= 0, Duration - ActiveMs, arraySum(arrayFilter(gap -> gap > 15000, Gaps))), 6)) AS IdleMs
     FROM
     (
         SELECT *
@@ -36,7 +36,7 @@ FROM
     ) AS latest
     LEFT JOIN
     (
-        SELECT SessionId, groupArray(toUnixTimestamp64Milli(Timestamp)) AS EventTimes
+        SELECT SessionId, groupArray(toUnixTimestamp64Nano(Timestamp)) AS EventTimes
         FROM session_events
         WHERE OrgId = {org:String}
             AND SessionId = {session_id:String}

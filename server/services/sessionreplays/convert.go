@@ -49,7 +49,7 @@ func toDetail(row query.SessionDetailRow) (*svcv2.SessionReplay, error) {
 		UserAgent: row.UserAgent, TraceIds: row.TraceIDs, ResourceAttributes: resource,
 	}
 	if row.HasEvents {
-		active, idle := float64(row.ActiveMs), float64(row.IdleMs)
+		active, idle := row.ActiveMs, row.IdleMs
 		p.ActiveTimeMs, p.IdleTimeMs = &active, &idle
 	}
 	return p, nil
