@@ -57,14 +57,11 @@ func toIngestKeyJSON(k store.IngestKey, secret string) ingestKeyJSON {
 	out := ingestKeyJSON{
 		Object: "ingest_key", ID: publicid.Encode(publicid.IngestKey, k.ID), Kind: k.Kind, Name: k.Name, Description: k.Description,
 		KeyPrefix: k.KeyPrefix, Enabled: k.DisabledAt == nil, AllowedSignals: k.Signals, RateLimitPerSecond: k.RateLimit,
-		ResourceAttributes: []attributeJSON{}, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt, UpdatedAt: k.CreatedAt,
+		ResourceAttributes: []attributeJSON{}, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 		CreatedBy: nullable(string(k.CreatedBy)), LastUsedAt: k.LastUsedAt, RotatedAt: k.RotatedAt, Secret: secret,
 	}
 	if k.Signals == nil {
 		out.AllowedSignals = store.Signals()
-	}
-	if k.UpdatedAt != nil {
-		out.UpdatedAt = *k.UpdatedAt
 	}
 	for _, a := range k.ResourceAttributes {
 		out.ResourceAttributes = append(out.ResourceAttributes, attributeJSON(a))

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -115,7 +116,11 @@ func (k ingestKeys) AuthenticateIngest(ctx context.Context, secret string) (inge
 			if errors.As(err, &refused) {
 				key.Org, key.PublicID = refused.Org, refused.KeyID
 			}
-			return key, apierr.New(apierr.IngestUnauthorized, err.Error(), apierr.Cause(err))
+			cause := err
+			if errors.Is(err, auth.ErrMalformedKey) {
+				cause = fmt.Errorf("%w: %w", ingest.ErrMalformedKey, err)
+			}
+			return key, apierr.New(apierr.IngestUnauthorized, err.Error(), apierr.Cause(cause))
 		}
 		return ingest.Key{}, err
 	}

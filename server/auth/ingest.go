@@ -27,6 +27,8 @@ var (
 	// ErrUnknownKey: no such ingest key, or it is disabled or expired, which is a *RefusedKeyError. The message says which and is
 	// safe to show.
 	ErrUnknownKey = errors.New("ingest key refused")
+	// ErrMalformedKey is an ErrUnknownKey for what is an ingest key of no installation.
+	ErrMalformedKey = fmt.Errorf("%w", ErrUnknownKey)
 	// ErrLookupUnavailable: the key cannot be checked at the moment.
 	ErrLookupUnavailable = errors.New("ingest key lookup unavailable")
 )
@@ -174,12 +176,12 @@ func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (Ingest
 	switch kindOf(secret) {
 	case kindIngestKey:
 	case kindAPIKey, kindSession:
-		return IngestKey{}, fmt.Errorf("%w: this credential is for the API and cannot send telemetry; use an ingest key", ErrUnknownKey)
+		return IngestKey{}, fmt.Errorf("%w: this credential is for the API and cannot send telemetry; use an ingest key", ErrMalformedKey)
 	case kindConnector:
-		return IngestKey{}, fmt.Errorf("%w: this is the secret of a log push connector, which is good for that connector's own endpoint alone; use an ingest key", ErrUnknownKey)
+		return IngestKey{}, fmt.Errorf("%w: this is the secret of a log push connector, which is good for that connector's own endpoint alone; use an ingest key", ErrMalformedKey)
 	case kindUnknown, kindOAuth:
 		return IngestKey{}, fmt.Errorf("%w: it is not an ingest key; those begin with svc_pk_, svc_sk_ or svc_ik_ and have %d characters",
-			ErrUnknownKey, prefixLength+secretLength)
+			ErrMalformedKey, prefixLength+secretLength)
 	}
 	hash := a.hasher.Hash(secret)
 	e, err := a.keys.get(ctx, hash)

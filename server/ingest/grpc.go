@@ -3,11 +3,15 @@ package ingest
 import (
 	"context"
 	"net/http"
+	"path"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/otlp"
@@ -47,8 +51,9 @@ const (
 func (g *Gateway) GRPCServer() *http.Server {
 	rest := grpc.NewServer(grpc.MaxRecvMsgSize(maxHealthMessage))
 	healthv1.RegisterHealthServer(rest, g.health)
-	exports := map[string]otlp.Signal{}
+	exports, collectors := map[string]otlp.Signal{}, map[string]bool{}
 	for name, signal := range collectorServices() {
+		collectors[name] = true
 		exports["/"+name+"/Export"] = signal
 	}
 	var protocols http.Protocols
@@ -66,6 +71,12 @@ func (g *Gateway) GRPCServer() *http.Server {
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if signal, ok := exports[r.URL.Path]; ok {
 			g.serveCall(w, r, signal)
+			return
+		}
+		if service, method := path.Split(r.URL.Path); isGRPC(r) && collectors[strings.Trim(service, "/")] {
+			// grpc-go knows the health service alone, and would call the service unknown.
+			w.Header().Set("Content-Type", mediaGRPC)
+			writeStatus(w, status.Newf(codes.Unimplemented, "unknown method %s for service %s", method, strings.Trim(service, "/")))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, 2*maxHealthMessage)
@@ -106,7 +117,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request, signal otlp.
 
 // receiveCall runs the checks in the order of the HTTP door.
 func (g *Gateway) receiveCall(ctx context.Context, r *http.Request, e *export) (none otlp.Result, _ *apierr.Error) {
-	key, discard, fail := g.authenticate(ctx, presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader)))
+	key, discard, fail := g.authenticate(ctx, r.Header)
 	e.identify(&key)
 	e.test = discard
 	if fail != nil {

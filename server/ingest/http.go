@@ -185,7 +185,7 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Con
 // receive runs the checks in the order of the contract: key, its rate, in flight, size, media type, then the body itself, which it hands to
 // store. The body is good during that call only.
 func (g *Gateway) receive(ctx context.Context, r *http.Request, rc *receipt, signal fmt.Stringer, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
-	key, discard, fail := g.authenticate(ctx, presentedKey(r.Header.Get("Authorization"), r.Header.Get(keyHeader)))
+	key, discard, fail := g.authenticate(ctx, r.Header)
 	rc.identify(&key)
 	rc.test = discard
 	if fail != nil {

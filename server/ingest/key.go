@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -21,7 +22,11 @@ const (
 	maxKeyLength = 256
 
 	keyHeader = "x-svc-ingest-key"
+	bearer    = "Bearer "
 )
+
+// ErrMalformedKey is in errors of Keys about what is an ingest key nowhere, so that its region does not matter.
+var ErrMalformedKey = errors.New("not an ingest key")
 
 // presentedKey picks the secret out of the two headers that may hold one. A bearer token wins; the word is case-insensitive.
 func presentedKey(authorization, header string) string {
@@ -34,9 +39,14 @@ func presentedKey(authorization, header string) string {
 	return strings.TrimSpace(header)
 }
 
-// authenticate resolves a presented secret. discard is true for the test key, whose Key is empty. The key of a refusal says whose it is,
+// authenticate resolves the secret in the headers. discard is true for the test key, whose Key is empty. The key of a refusal says whose it is,
 // if that is known.
-func (g *Gateway) authenticate(ctx context.Context, secret string) (key Key, discard bool, _ *apierr.Error) {
+func (g *Gateway) authenticate(ctx context.Context, h http.Header) (key Key, discard bool, _ *apierr.Error) {
+	authorization := h.Get("Authorization")
+	secret := presentedKey(authorization, h.Get(keyHeader))
+	if secret == "" && strings.HasPrefix(strings.TrimSpace(authorization), "svc_") {
+		return Key{}, false, apierr.New(apierr.IngestUnauthorized, "The Authorization header holds a key without the word `Bearer ` before it. Send `Authorization: Bearer <INGEST_KEY>`.")
+	}
 	if secret == TestKey {
 		return Key{}, true, nil
 	}
@@ -59,7 +69,7 @@ func (g *Gateway) notAuthenticated(ctx context.Context, org principal.OrgID, err
 			// A copy: the lookup may hand out one error again and again. Its texts go on where others end; here they are sentences.
 			here := *known
 			here.Message = sentence(strings.ToUpper(here.Message[:1]) + here.Message[1:])
-			if g.region != "" && org == "" {
+			if g.region != "" && org == "" && !errors.Is(err, ErrMalformedKey) {
 				here.Message += " This is the region " + g.region + ", where keys of other regions are not known."
 			}
 			known = &here
@@ -77,6 +87,8 @@ func malformedKey(secret string) string {
 	switch {
 	case secret == "":
 		return "No ingest key was sent. Send one as `Authorization: Bearer <INGEST_KEY>` or in the header `x-svc-ingest-key`."
+	case len(secret) > len(bearer) && strings.EqualFold(secret[:len(bearer)], bearer):
+		return "The word Bearer is too many: the header `x-svc-ingest-key` takes the key alone, and in `Authorization: Bearer <INGEST_KEY>` the word stands once."
 	case strings.HasPrefix(secret, keyPrefixAPI):
 		return "This is an API key, which cannot send telemetry. Use an ingest key: it begins with svc_pk_, svc_sk_ or svc_ik_."
 	case len(secret) > maxKeyLength,

@@ -58,8 +58,8 @@ type IngestKey struct {
 	RotatedAt          *time.Time
 	LastUsedAt         *time.Time
 	CreatedAt          time.Time
-	// UpdatedAt is nil until the first change.
-	UpdatedAt *time.Time
+	// UpdatedAt is when it was created until the first change.
+	UpdatedAt time.Time
 	CreatedBy principal.UserID
 }
 
@@ -124,7 +124,10 @@ func toIngestKey(row *ent.IngestKey) IngestKey {
 		ID: row.ID, Org: principal.OrgID(row.OrgID), Kind: IngestKeyKind(row.Kind), Name: row.Name,
 		Description: row.Description, KeyHash: row.KeyHash, KeyPrefix: row.KeyPrefix, Signals: row.Signals, RateLimit: row.RateLimit, ResourceAttributes: attrs,
 		DisabledAt: utcPtr(row.DisabledAt), ExpiresAt: utcPtr(row.ExpiresAt), RotatedAt: utcPtr(row.RotatedAt),
-		LastUsedAt: utcPtr(row.LastUsedAt), CreatedAt: utc(row.CreatedAt), UpdatedAt: utcPtr(row.UpdatedAt), CreatedBy: principal.UserID(row.CreatedBy),
+		LastUsedAt: utcPtr(row.LastUsedAt), CreatedAt: utc(row.CreatedAt), UpdatedAt: utc(row.CreatedAt), CreatedBy: principal.UserID(row.CreatedBy),
+	}
+	if row.UpdatedAt != nil {
+		key.UpdatedAt = utc(*row.UpdatedAt)
 	}
 	if row.PublicText != nil {
 		key.PublicText = *row.PublicText

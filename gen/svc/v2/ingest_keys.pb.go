@@ -197,7 +197,7 @@ type IngestKey struct {
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// When it was created.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When it was last changed; null until then.
+	// When it was last changed; at first when it was created.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	// Who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,13,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
@@ -369,7 +369,7 @@ type IngestKeyWithSecret struct {
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	// When it was created.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When it was last changed; null until then.
+	// When it was last changed; at first when it was created.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	// Who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,13,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
@@ -1407,7 +1407,7 @@ const file_svc_v2_ingest_keys_proto_rawDesc = "" +
 	"always_setR\n" +
 	"if_missing\xfa\xf9\x18\x18\x1a\n" +
 	"always_set\x1a\n" +
-	"if_missingR\x04mode\"\xb0\x06\n" +
+	"if_missingR\x04mode\"\xb8\x06\n" +
 	"\tIngestKey\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -1426,9 +1426,9 @@ const file_svc_v2_ingest_keys_proto_rawDesc = "" +
 	"expires_at\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12A\n" +
 	"\n" +
-	"created_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
+	"created_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x12A\n" +
 	"\n" +
-	"updated_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12)\n" +
+	"updated_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tupdatedAt\x12)\n" +
 	"\n" +
 	"created_by\x18\r \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -1436,7 +1436,7 @@ const file_svc_v2_ingest_keys_proto_rawDesc = "" +
 	"\flast_used_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"lastUsedAt\x129\n" +
 	"\n" +
-	"rotated_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\trotatedAt\"\xeb\x06\n" +
+	"rotated_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\trotatedAt\"\xf3\x06\n" +
 	"\x13IngestKeyWithSecret\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -1455,9 +1455,9 @@ const file_svc_v2_ingest_keys_proto_rawDesc = "" +
 	"expires_at\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12A\n" +
 	"\n" +
-	"created_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x129\n" +
+	"created_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\x12A\n" +
 	"\n" +
-	"updated_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12)\n" +
+	"updated_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tupdatedAt\x12)\n" +
 	"\n" +
 	"created_by\x18\r \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +

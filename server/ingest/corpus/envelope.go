@@ -153,7 +153,9 @@ func (m maker) credentials(span []byte) []Case {
 		{"none", Unauthorized, "No ingest key was sent", nil},
 		{"empty", Unauthorized, "No ingest key was sent", []string{"Authorization", ""}},
 		{"word only", Unauthorized, "No ingest key was sent", []string{"Authorization", "Bearer"}},
-		{"without the word", Unauthorized, "No ingest key was sent", []string{"Authorization", "{key}"}},
+		{"without the word", Unauthorized, "The Authorization header holds a key without the word `Bearer ` before it", []string{"Authorization", "{key}"}},
+		{"the word where it does not belong", Unauthorized, "The word Bearer is too many: the header `x-svc-ingest-key` takes the key alone", []string{"x-svc-ingest-key", "Bearer {key}"}},
+		{"the word twice", Unauthorized, "The word Bearer is too many", []string{"Authorization", "Bearer bearer {key}"}},
 		{"basic", Unauthorized, "No ingest key was sent", []string{"Authorization", "Basic c3ZjOnN2Yw=="}},
 		{"no key at all", Unauthorized, "This is not an ingest key", []string{"Authorization", "Bearer hello"}},
 		{"API key", Unauthorized, "This is an API key", []string{"Authorization", "Bearer svc_ak_0123456789"}},
@@ -218,7 +220,7 @@ func (m maker) calls() []Case {
 		{Name: "encoding zstd", Door: GRPC, Body: zipped(span), Encoding: "zstd", Compressed: true, Want: UnsupportedType, Message: "grpc-encoding is not supported"},
 		{Name: "encoding identity", Door: GRPC, Body: span, Encoding: "identity", Want: OK, Stored: []string{"called"}},
 		{Name: "unknown service", Door: GRPC, Path: "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export", Body: span, Want: below(0, codes.Unimplemented)},
-		{Name: "unknown method", Door: GRPC, Path: "/opentelemetry.proto.collector.trace.v1.TraceService/Import", Body: span, Want: below(0, codes.Unimplemented)},
+		{Name: "unknown method", Door: GRPC, Path: "/opentelemetry.proto.collector.trace.v1.TraceService/Import", Body: span, Want: below(0, codes.Unimplemented), Message: "unknown method Import for service opentelemetry.proto.collector.trace.v1.TraceService"},
 		{Name: "path without service", Door: GRPC, Path: "/Export", Body: span, Want: below(0, codes.Unimplemented)},
 	}
 }

@@ -164,6 +164,8 @@ func (m maker) oddJSON() []Case {
 	ok := func(signal otlp.Signal, name, body string, stored ...string) Case {
 		return Case{Name: signal.String() + " odd JSON: " + name, Signal: signal, Header: jsonHeader(), Body: []byte(body), Want: OK, Stored: stored}
 	}
+	unknownKind := ok(otlp.Traces, "unknown enum number", jsonRequest(otlp.Traces, m.jsonSpan(`,"kind":77,"name":"kind"`)), "kind")
+	unknownKind.Message = "spans[0].kind: is a number that OTLP does not define"
 	noTime := ok(otlp.Logs, "no fields at all", jsonRequest(otlp.Logs, ""), "")
 	noTime.Message = "log_records[0].time_unix_nano: is not set"
 	return []Case{
@@ -180,7 +182,7 @@ func (m maker) oddJSON() []Case {
 		ok(otlp.Traces, "duplicate list, the last counts", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"one"`)+`}]}],"scopeSpans":[{"spans":[{`+m.jsonSpan(`,"name":"two"`)), "two"),
 		ok(otlp.Traces, "time with an exponent", jsonRequest(otlp.Traces, m.jsonSpan(`,"startTimeUnixNano":`+now[:1]+"."+now[1:]+`e+18,"endTimeUnixNano":"`+now[:1]+"."+now[1:]+`E18","name":"exponent"`)), "exponent"),
 		ok(otlp.Traces, "time with a zero fraction", jsonRequest(otlp.Traces, m.jsonSpan(`,"startTimeUnixNano":`+now+`.0,"endTimeUnixNano":"`+now+`.00","name":"fraction"`)), "fraction"),
-		ok(otlp.Traces, "unknown enum number", jsonRequest(otlp.Traces, m.jsonSpan(`,"kind":77,"name":"kind"`)), "kind"),
+		unknownKind,
 		ok(otlp.Traces, "nulls", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"nulls","attributes":null,"status":null,"kind":null`)), "nulls"),
 		ok(otlp.Traces, "two values in one attribute", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"oneof","attributes":[{"key":"a","value":{"intValue":1,"stringValue":"b"}}]`)), "oneof"),
 		noTime,

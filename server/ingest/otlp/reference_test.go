@@ -245,7 +245,8 @@ func (r *reference) resource(res *resourcepb.Resource) *refResource {
 	}
 	out := &refResource{
 		own: own, all: map[string]typed{}, service: firstText(own, "service.name"), namespace: firstText(own, "service.namespace"),
-		version: firstText(own, "service.version"), }
+		version: firstText(own, "service.version"),
+	}
 	const old, name = "deployment.environment", "deployment.environment.name"
 	out.env = cmp.Or(firstText(sent, old, name), firstText(own, old, name))
 	_, oldSet := always[old]

@@ -33,7 +33,7 @@ func toProto(k store.IngestKey) *svcv2.IngestKey {
 	return &svcv2.IngestKey{
 		Id: publicid.Encode(publicid.IngestKey, k.ID), Object: "ingest_key", Name: k.Name, Description: k.Description, KeyPrefix: k.KeyPrefix,
 		Enabled: k.DisabledAt == nil, AllowedSignals: signals, RateLimitPerSecond: k.RateLimit, ResourceAttributes: toAttributes(k.ResourceAttributes),
-		ExpiresAt: optional(k.ExpiresAt), CreatedAt: timestamppb.New(k.CreatedAt), UpdatedAt: optional(k.UpdatedAt), CreatedBy: string(k.CreatedBy),
+		ExpiresAt: optional(k.ExpiresAt), CreatedAt: timestamppb.New(k.CreatedAt), UpdatedAt: timestamppb.New(k.UpdatedAt), CreatedBy: string(k.CreatedBy),
 		LastUsedAt: optional(k.LastUsedAt), RotatedAt: optional(k.RotatedAt),
 	}
 }

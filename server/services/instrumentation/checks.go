@@ -140,14 +140,30 @@ func (e *evidence) refusals(fits func(tag string, rejected int) bool, note func(
 
 func accepted(e *evidence) verdict {
 	return e.refusals(func(tag string, _ int) bool { return tag != "" }, func(n, of, _ int, tag, reason, signal, agent string) string {
-		return fmt.Sprintf("%d of its last %d requests were refused, lately %s for %s from %q: %s", n, of, tag, signal, agent, cmp.Or(reason, "no reason"))
+		return fmt.Sprintf("%d of its last %d requests were refused, lately %s for %s%s: %s", n, of, tag, signal, fromAgent(agent), cmp.Or(reason, "no reason"))
 	})
 }
 
 func rejected(e *evidence) verdict {
 	return e.refusals(func(tag string, items int) bool { return tag == "" && items > 0 }, func(n, of, items int, _, reason, signal, agent string) string {
-		return fmt.Sprintf("%d items in %d of its last %d requests, lately of %s from %q: %s", items, n, of, signal, agent, cmp.Or(reason, "no reason"))
+		return fmt.Sprintf("%s in %d of its last %d requests, lately of %s%s: %s", counted(items, "item"), n, of, signal, fromAgent(agent), cmp.Or(reason, "no reason"))
 	})
+}
+
+// fromAgent is who sent a request, by its User-Agent, which some leave out.
+func fromAgent(agent string) string {
+	if agent == "" {
+		return ""
+	}
+	return fmt.Sprintf(" from %q", agent)
+}
+
+// counted is a number of things: 1 item, 2 items.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 func clocks(e *evidence) verdict {

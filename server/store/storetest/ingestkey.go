@@ -26,7 +26,7 @@ func testDefaultIngestKeys(t *testing.T, f *fixture) {
 	public, private := keys[0], keys[1]
 	want := store.IngestKey{
 		ID: public.ID, Org: org, Kind: store.IngestKeyPublic, Name: "Client", KeyHash: in.Public.Hash, KeyPrefix: in.Public.Prefix,
-		CreatedAt: f.now().UTC(), CreatedBy: user,
+		CreatedAt: f.now().UTC(), UpdatedAt: f.now().UTC(), CreatedBy: user,
 	}
 	if diff := cmp.Diff(want, public); diff != "" {
 		t.Errorf("public (-want +got):\n%s", diff)
@@ -50,7 +50,7 @@ func testDefaultIngestKeys(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	want = private
-	want.KeyHash, want.KeyPrefix, want.RotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, ptr(f.now().UTC()), ptr(f.now().UTC())
+	want.KeyHash, want.KeyPrefix, want.RotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, ptr(f.now().UTC()), f.now().UTC()
 	if diff := cmp.Diff(want, rolled); diff != "" {
 		t.Errorf("rolled (-want +got):\n%s", diff)
 	}
@@ -81,7 +81,7 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 	want := store.IngestKey{
 		ID: key.ID, Org: org, Kind: store.IngestKeyCustom, Name: "edge", Description: in.Description, KeyHash: in.Secret.Hash,
 		KeyPrefix: in.Secret.Prefix, Signals: in.Signals, RateLimit: in.RateLimit, ResourceAttributes: in.ResourceAttributes,
-		ExpiresAt: ptr(in.ExpiresAt.UTC()), CreatedAt: f.now().UTC(), CreatedBy: user,
+		ExpiresAt: ptr(in.ExpiresAt.UTC()), CreatedAt: f.now().UTC(), UpdatedAt: f.now().UTC(), CreatedBy: user,
 	}
 	if diff := cmp.Diff(want, key); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
@@ -113,7 +113,7 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 	} {
 		if step.want != nil {
 			step.want()
-			want.UpdatedAt = ptr(f.now().UTC())
+			want.UpdatedAt = f.now().UTC()
 			told = append(told, *step.told)
 		}
 		key, err = f.EditIngestKey(ctx, org, key.ID, step.edit)
@@ -123,7 +123,7 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 		f.advance(time.Second)
 	}
 	secret := f.secret()
-	want.KeyHash, want.KeyPrefix, want.RotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, ptr(f.now().UTC()), ptr(f.now().UTC())
+	want.KeyHash, want.KeyPrefix, want.RotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, ptr(f.now().UTC()), f.now().UTC()
 	key, err = f.RollIngestKey(ctx, org, key.ID, secret)
 	if diff := cmp.Diff(want, key); err != nil || diff != "" {
 		t.Errorf("rolled: %v (-want +got):\n%s", err, diff)
