@@ -49,6 +49,7 @@ const (
 
 	// Keys with a rate limit, of organizations that may send no spans or nothing at all, and one that is known and refused.
 	paceKey      = "svc_ik_pace" // 2.5 requests a second
+	brokenKey    = "svc_sk_broken"
 	slowKey      = "svc_ik_slow" // 1 request a second
 	spentKey     = "svc_sk_spent"
 	slowSpentKey = "svc_ik_slow_spent"
@@ -69,6 +70,8 @@ func (keys) AuthenticateIngest(_ context.Context, secret string) (ingest.Key, er
 		return ingest.Key{Org: "org_two", Type: otlp.KeyPublic, PublicID: "ingk_other"}, nil
 	case paceKey:
 		return ingest.Key{Org: org, Type: otlp.KeyCustom, ID: "ingk_pace", PublicID: "ingk_pace", RateLimit: 2.5}, nil
+	case brokenKey:
+		return ingest.Key{}, apierr.New(apierr.IngestUnauthorized, "a key has more characters", apierr.Cause(ingest.ErrMalformedKey))
 	case slowKey:
 		return ingest.Key{Org: org, Type: otlp.KeyCustom, ID: "ingk_slow", PublicID: "ingk_slow", RateLimit: 1}, nil
 	case spentKey:

@@ -112,6 +112,7 @@ func TestKeyHeaders(t *testing.T) {
 		{"garbage", []string{"Authorization", "Bearer hello"}, 401},
 		{"too long", []string{"Authorization", "Bearer svc_pk_" + longText(500)}, 401},
 		{"unknown", []string{"Authorization", "Bearer svc_pk_unknown"}, 401},
+		{"malformed", []string{"Authorization", "Bearer " + brokenKey}, 401},
 		{"expired", []string{"Authorization", "Bearer " + expiredKey}, 401},
 		{"test key", []string{"Authorization", "Bearer SVC_TEST"}, 200},
 		{"test key is exact", []string{"Authorization", "Bearer svc_test"}, 401},
@@ -123,6 +124,9 @@ func TestKeyHeaders(t *testing.T) {
 			body := text(t, res.Body)
 			if c.name == "unknown" && !strings.Contains(body, "the region eu") {
 				t.Errorf("the region is not named: %s", body)
+			}
+			if c.name == "malformed" && (strings.Contains(body, "the region eu") || !strings.Contains(body, "A key has more characters.")) {
+				t.Errorf("a key of no region: %s", body)
 			}
 			if res.StatusCode != c.status || strings.Contains(body, "hunter2") || strings.Contains(body, "svc_pk_unknown") {
 				t.Errorf("status %d, want %d; body %s", res.StatusCode, c.status, body)
