@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -122,14 +123,15 @@ ORDER BY Class, Counts[1] DESC, GroupName`, len(f.Steps)+1, classes, indent(atte
 // attempts prints a subquery of one row for each actor who did the first step: Key, Level, the number of the last step that was reached,
 // Best, the times of the steps, LastAt and FirstGroup.
 //
-// Reached1 … hold for each event, in their order, when the chain began that it completed up to that step, or 0. Of the chains that lead to a step
-// the last one began last: whatever another can still reach, it can. So an event completes a step when the last chain of the step before, among
-// the events before it, did not begin too long ago. Best is the first chain of its length, found backwards from its end.
+// Reached1 … hold for each time, in their order, when the chain began that it completed up to that step, or 0. Of the chains that lead to a step
+// the last one began last: whatever another can still reach, it can. So a time completes a step when the last chain of the step before, among
+// the times before it, did not begin too long ago; where several events of one time do for several steps in a row, the last chain of the step
+// before those. Best is the first chain of its length, found backwards from its end; StillN is how many steps before step N are of its time too.
 func (f *Funnel) attempts(b *builder, a *actors) string {
 	const some = "start -> start != 0"
 	coded, group := "event", "''"
 	if f.grouped() {
-		coded, group = "event.1", "Events[Place1].2"
+		coded, group = "event.1", "arrayFirst(event -> bitAnd(event.1, 1) = 1 AND toInt64(bitShiftRight(event.1, 32)) = Best[1], Events).2"
 	}
 	rows := fmt.Sprintf(`(
     SELECT Key, arraySort(groupArrayArray(Part)) AS Events
@@ -142,33 +144,85 @@ func (f *Funnel) attempts(b *builder, a *actors) string {
 	add := func(columns ...string) {
 		rows = fmt.Sprintf("(\n    SELECT *, %s\n    FROM %s\n)", strings.Join(columns, ",\n        "), indent(rows, 4))
 	}
-	add(fmt.Sprintf("arrayMap(event -> toInt64(bitShiftRight(%s, 32)), Events) AS Times", coded),
-		fmt.Sprintf("arrayMap(event -> toUInt16(bitAnd(%s, 65535)), Events) AS Masks", coded))
+	add(fmt.Sprintf("arrayMap(event -> toInt64(bitShiftRight(%s, 32)), Events) AS EventTimes", coded),
+		fmt.Sprintf("arrayMap(event -> toUInt16(bitAnd(%s, 65535)), Events) AS EventMasks", coded))
+	add("arrayCompact(EventTimes) AS Times")
+	add("if(length(Times) = length(EventTimes), arrayMap(mask -> toUInt64(mask), EventMasks), " + f.ties() + ") AS Masks")
 	add("arrayMap((at, mask) -> if(bitTest(mask, 0), at, 0), Times, Masks) AS Reached1")
 	levels := []string{"arrayExists(" + some + ", Reached1)"}
 	places := []string{"Place1"}
 	if len(f.Steps) > 1 {
 		within := b.bind("within", "Int64", f.Within.Nanoseconds())
+		var names, last []string // the last chains of the steps before, the nearest step first
 		for i := 2; i <= len(f.Steps); i++ {
-			add(fmt.Sprintf(`arrayMap((at, mask, start) -> if(bitTest(mask, %d) AND start != 0 AND at - start <= %s, start, 0),
-            Times, Masks, arrayPopBack(arrayPushFront(arrayFill(%s, Reached%d), 0))) AS Reached%d`, i-1, within, some, i-1, i))
+			add(fmt.Sprintf("arrayPopBack(arrayPushFront(arrayFill(%s, Reached%[2]d), 0)) AS Last%[2]d", some, i-1))
+			names, last = append([]string{fmt.Sprintf("last%d", i-1)}, names...), append([]string{fmt.Sprintf("Last%d", i-1)}, last...)
+			begun := ""
+			if i == 2 {
+				begun = fmt.Sprintf("if(%s = 0, %s, at)", tied(i), names[0])
+			} else {
+				var cases []string
+				for n, name := range names {
+					cases = append(cases, fmt.Sprintf("%s = %d, %s", tied(i), n, name))
+				}
+				begun = "multiIf(" + strings.Join(cases, ", ") + ", at)"
+			}
+			add(fmt.Sprintf(`arrayMap((at, mask, %[1]s) -> if(bitTest(mask, %[2]d) AND (%[3]s AS begun) != 0 AND at - begun <= %[4]s, begun, 0),
+            Times, Masks, %[5]s) AS Reached%[6]d`, strings.Join(names, ", "), i-1, begun, within, strings.Join(last, ", "), i))
 			levels = append(levels, fmt.Sprintf("arrayExists(%s, Reached%d)", some, i))
 			places = append(places, fmt.Sprintf("Place%d", i))
 		}
 	}
 	add("toUInt64(" + strings.Join(levels, " + ") + ") AS Level")
 	for i := len(f.Steps); i > 0; i-- {
-		place := fmt.Sprintf("arrayFirstIndex(%s, Reached%d)", some, i)
+		place, still := fmt.Sprintf("arrayFirstIndex(%s, Reached%d)", some, i), ""
 		if i < len(f.Steps) {
-			place = fmt.Sprintf("if(Level = %[1]d, %[2]s, arrayLastIndex(%[3]s, arraySlice(Reached%[1]d, 1, toInt64(Place%[4]d) - 1)))", i, place, some, i+1)
+			place = fmt.Sprintf("multiIf(Level = %[1]d, %[2]s, Still%[4]d > 0, Place%[4]d, arrayLastIndex(%[3]s, arraySlice(Reached%[1]d, 1, toInt64(Place%[4]d) - 1)))", i, place, some, i+1)
+			still = fmt.Sprintf("Level > %d AND Still%d > 0, Still%[2]d - 1, ", i, i+1)
 		}
 		add(fmt.Sprintf("%s AS Place%d", place, i))
+		if i > 1 {
+			mask := fmt.Sprintf("Masks[Place%d]", i)
+			add(fmt.Sprintf("multiIf(%s Place%[2]d = 0, 0, toInt64(%s)) AS Still%[2]d", still, i, strings.ReplaceAll(tied(i), "mask", mask)))
+		}
 	}
 	return fmt.Sprintf(`(
     SELECT Key, Level, arrayMap(place -> Times[place], arraySlice([%s], 1, Level)) AS Best, Best[-1] AS LastAt, %s AS FirstGroup
     FROM %s
     WHERE Level > 0
 )`, strings.Join(places, ", "), group, indent(rows, 4))
+}
+
+// tied prints how many steps before step i the events of one time do for as well, out of its mask.
+func tied(i int) string { return fmt.Sprintf("bitAnd(bitShiftRight(mask, %d), 15)", tieShift(i)) }
+
+// tieShift is where the mask of a time holds that: after the bits of the steps, four for each step from the second on.
+func tieShift(i int) int { return 16 + 4*(i-2) }
+
+// ties prints the masks of times that have several events: a bit for each step that one of them does for, and at tieShift of a step how many
+// steps before it other events of that time do for.
+//
+// All sets of steps that the events can do for together are made, event by event, and those looked up that are steps in a row. More events
+// of one mask than there are steps add nothing.
+func (f *Funnel) ties() string {
+	n := len(f.Steps)
+	var bits, runs, codes []string
+	for i := range n {
+		bits = append(bits, fmt.Sprintf("toUInt16(%d)", 1<<i))
+		for first := range i + 1 {
+			code := uint64(1) << i
+			if first < i {
+				code = 1 << tieShift(i+1)
+			}
+			runs, codes = append(runs, strconv.Itoa(1<<(i+1)-1<<first)), append(codes, fmt.Sprintf("toUInt64(%d)", code))
+		}
+	}
+	return fmt.Sprintf(`arrayMap(masks -> arraySum(arrayMap(steps -> transform(steps, [%[1]s], [%[2]s], toUInt64(0)),
+        arrayFold((sets, mask) -> arrayDistinct(arrayFlatten(arrayMap(set -> arrayMap(bit -> bitOr(set, bitAnd(mask, bit)), [%[3]s]), sets))),
+            arrayFilter((mask, earlier) -> mask != earlier, masks, arraySlice(arrayConcat(arrayWithConstant(%[4]d, toUInt16(0)), masks), 1, length(masks))),
+            [toUInt16(0)]))),
+        arraySplit((mask, first) -> first, EventMasks, arrayMap((at, before) -> at != before, EventTimes, arrayPopBack(arrayPushFront(EventTimes, 0)))))`,
+		strings.Join(runs, ", "), strings.Join(codes, ", "), strings.Join(bits, ", "), n)
 }
 
 func (f *Funnel) grouped() bool { return f.Dimension != "" || f.Attribute != "" }

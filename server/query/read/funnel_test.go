@@ -2,9 +2,11 @@ package read_test
 
 import (
 	"cmp"
+	"context"
 	"flag"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,8 +45,9 @@ var historyStart = time.Now().UTC().Truncate(24 * time.Hour).Add(-48 * time.Hour
 
 func drawHistory(t *rapid.T) history {
 	var h history
+	most := rapid.SampledFrom([]int{40, 8}).Draw(t, "seconds") // of few, many events have one time
 	second := func(name string) time.Time {
-		return historyStart.Add(time.Duration(rapid.IntRange(0, 40).Draw(t, name)) * time.Second)
+		return historyStart.Add(time.Duration(rapid.IntRange(0, most).Draw(t, name)) * time.Second)
 	}
 	maybe := func(name string, values ...string) string { return rapid.SampledFrom(append(values, "")).Draw(t, name) }
 	for i := range rapid.IntRange(0, 6).Draw(t, "visits") {
@@ -66,8 +69,14 @@ func drawHistory(t *rapid.T) history {
 	return h
 }
 
+// testContext is what *testing.T and *rapid.T share.
+type testContext interface {
+	Context() context.Context
+	Fatal(...any)
+}
+
 // store gives the history to a new organization.
-func (h history) store(t *rapid.T, w *warehouse.Warehouse, org principal.OrgID) {
+func (h history) store(t testContext, w *warehouse.Warehouse, org principal.OrgID) {
 	var events, sessions [][]any
 	for _, d := range h.deeds {
 		kind, attributes := "custom", map[string]string{}
@@ -155,7 +164,6 @@ type happening struct {
 	at    time.Time
 	steps []int
 	group string
-	place int
 }
 
 func matches(s query.Step, d deed) bool {
@@ -205,40 +213,39 @@ func (h history) happenings(f query.Funnel) map[string][]happening {
 		}
 	}
 	for _, list := range out {
-		mask := func(steps []int) (m int) {
-			for _, s := range steps {
-				m |= 1 << s
-			}
-			return m
-		}
 		slices.SortFunc(list, func(a, b happening) int {
 			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.steps[0], b.steps[0]), cmp.Compare(mask(a.steps), mask(b.steps)), cmp.Compare(a.group, b.group))
 		})
-		for i := range list {
-			list[i].place = i
-		}
 	}
 	return out
 }
 
-// attempt finds the chains by trying every one: of those that reach the most steps, the one whose events come first, from the last event
-// backwards, except that events before the last are as late as can be.
+func mask(steps []int) (m int) {
+	for _, s := range steps {
+		m |= 1 << s
+	}
+	return m
+}
+
+// attempt finds the chains by trying every one, with events of one time in any order: of those that reach the most steps, the one whose events come
+// first, from the last event backwards, except that events before the last are as late as can be.
 func attempt(list []happening, steps int, within time.Duration) (best []happening) {
-	var try func(chain []happening)
 	better := func(a, b []happening) bool {
 		if len(a) != len(b) || len(b) == 0 {
 			return len(a) > len(b)
 		}
-		if last := len(a) - 1; a[last].place != b[last].place {
-			return a[last].place < b[last].place
+		if last := len(a) - 1; !a[last].at.Equal(b[last].at) {
+			return a[last].at.Before(b[last].at)
 		}
 		for i := len(a) - 2; i >= 0; i-- {
-			if a[i].place != b[i].place {
-				return a[i].place > b[i].place
+			if !a[i].at.Equal(b[i].at) {
+				return a[i].at.After(b[i].at)
 			}
 		}
 		return false
 	}
+	used := make([]bool, len(list))
+	var try func(chain []happening)
 	try = func(chain []happening) {
 		if better(chain, best) {
 			best = slices.Clone(chain)
@@ -246,13 +253,28 @@ func attempt(list []happening, steps int, within time.Duration) (best []happenin
 		if len(chain) == steps {
 			return
 		}
-		for _, x := range list {
-			if slices.Contains(x.steps, len(chain)) && (len(chain) == 0 || x.place > chain[len(chain)-1].place && x.at.Sub(chain[0].at) <= within) {
-				try(append(slices.Clip(chain), x))
+		for i, x := range list {
+			if used[i] || !slices.Contains(x.steps, len(chain)) {
+				continue
 			}
+			if len(chain) > 0 && (x.at.Before(chain[len(chain)-1].at) || x.at.Sub(chain[0].at) > within) {
+				continue
+			}
+			used[i] = true
+			try(append(slices.Clip(chain), x))
+			used[i] = false
 		}
 	}
 	try(nil)
+	// The group is that of the first event of its time, in the order of the list.
+	if len(best) > 0 {
+		for _, x := range list {
+			if x.at.Equal(best[0].at) && x.steps[0] == 0 {
+				best[0].group = x.group
+				break
+			}
+		}
+	}
 	return best
 }
 
@@ -363,6 +385,39 @@ func drawFunnel(t *rapid.T) query.Funnel {
 		f.Sessions.Country = ptr("CZ")
 	}
 	return f
+}
+
+// Events of one time count in whatever order gets furthest, also where steps are repeated.
+func TestFunnelOfEqualTimes(t *testing.T) {
+	w := warehousetest.Shared(t)
+	base := fresh(t)
+	for i, tc := range []struct {
+		happened, steps string
+		want            []uint64
+	}{
+		{"a0 b5 a5 b6", "abab", []uint64{1, 1, 1, 1}},
+		{"a0 b1 a1 b1", "abab", []uint64{1, 1, 1, 1}},
+		{"a0 b1 a1", "abab", []uint64{1, 1, 1, 0}},
+		{"a0 b1", "abab", []uint64{1, 1, 0, 0}},
+		{"a3 b3 c3", "cba", []uint64{1, 1, 1}},
+		{"a3 a3 a3", "aaaa", []uint64{1, 1, 1, 0}},
+		{"c1 b1 a2", "abc", []uint64{1, 0, 0}},
+	} {
+		h := history{}
+		for _, word := range strings.Fields(tc.happened) {
+			h.deeds = append(h.deeds, deed{at: historyStart.Add(time.Duration(word[1]-'0') * time.Second), name: word[:1], visitor: "v"})
+		}
+		f := query.Funnel{Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Hour, KeyBy: query.ByVisitor}
+		for _, name := range tc.steps {
+			f.Steps = append(f.Steps, query.Step{EventName: string(name)})
+		}
+		org := base + principal.OrgID("_"+strconv.Itoa(i))
+		h.store(t, w, org)
+		got, err := read.All[query.FunnelRow](t.Context(), w, org, query.FunnelCounts(f))
+		if err != nil || len(got) != 1 || !slices.Equal(got[0].Counts, tc.want) {
+			t.Errorf("%s of %s: %+v, %v, want %v", tc.steps, tc.happened, got, err, tc.want)
+		}
+	}
 }
 
 // check tries a property on fewer histories than rapid does by itself, because each costs inserts; -rapid.checks says otherwise.
