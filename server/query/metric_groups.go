@@ -30,14 +30,20 @@ func (m *metricMeasure) valued(rows string) string {
 	return rows
 }
 
+const someValue = "isFinite(ifNull(Value, nan))"
+
+// having keeps the rows of which conditions hold, in a SELECT of its own: beside the final names Value would be the one without nulls.
+func having(rows string, c conditions) string {
+	return fmt.Sprintf("SELECT *\nFROM\n(\n%s\n)\nWHERE %s", rows, c.join(4))
+}
+
 func (r *metricRead) timeseries(m metricMeasure) string {
 	if len(r.keys) == 0 {
 		return fmt.Sprintf(`SELECT toDateTime(Bucket, 'UTC') AS Bucket, CAST([], 'Array(String)') AS GroupKey, false AS Other, assumeNotNull(Value) AS Value
 FROM
 (
 %s
-)
-WHERE isFinite(ifNull(Value, nan))`, m.valued(m.rows))
+)`, having(m.valued(m.rows), conditions{someValue}))
 	}
 	limit := r.b.bind("limit", "UInt32", int64(readSeries(r.q)))
 	var shown, columns, merged []string
@@ -84,8 +90,7 @@ GROUP BY Bucket, Other, %s`, strings.Join(shown, ", "), strings.Join(merged, ",\
 FROM
 (
 %s
-)
-WHERE isFinite(ifNull(Value, nan))`, strings.Join(numbered("Shown", len(r.keys)), ", "), m.valued(merging))
+)`, strings.Join(numbered("Shown", len(r.keys)), ", "), having(m.valued(merging), conditions{someValue}))
 }
 
 func (r *metricRead) breakdown(m metricMeasure) string {
@@ -101,7 +106,7 @@ func (r *metricRead) breakdown(m metricMeasure) string {
 		}
 		order = append(order, ordered...)
 	}
-	c := conditions{"isFinite(ifNull(Value, nan))"}
+	c := conditions{someValue}
 	if len(r.q.Having) > 0 {
 		c.add("%s", r.b.having(r.q, "Value"))
 	}
@@ -110,7 +115,6 @@ FROM
 (
 %s
 )
-WHERE %s
 ORDER BY %s
-LIMIT %s`, group, m.valued(m.rows), c.join(4), strings.Join(order, ", "), r.b.bind("limit", "UInt32", int64(groupLimit(r.q))))
+LIMIT %s`, group, having(m.valued(m.rows), c), strings.Join(order, ", "), r.b.bind("limit", "UInt32", int64(groupLimit(r.q))))
 }

@@ -83,6 +83,10 @@ WHERE Step.2 AND Step.1 >= %[4]s
 GROUP BY %[5]s
 )
 GROUP BY %[6]s`, listed(r.labels()), r.bucketOf("Step.1"), r.epochs(point), r.start(), r.labels("Bucket", "ExplicitBounds"), r.labels("Bucket"))
+	values := r.distribution()
+	if r.q.Aggregation.Func == Max { // of the last bucket only its floor is known
+		values = []string{"if(empty(Sizes) OR NOT isFinite(High) AND has(tupleElement(Filled, 2), inf), NULL, arrayMax(Highs)) AS Value"}
+	}
 	return metricMeasure{rows: rows, columns: bucketColumns("Low", "High"), value: append([]string{
 		"arrayFilter((k, c) -> c > 0, Buckets.1, Buckets.2) AS Filled, arrayFilter(c -> c > 0, Buckets.2) AS Sizes",
 		// The outermost buckets have one bound. What was least and largest bounds them, or zero on the side of the first.
@@ -90,7 +94,26 @@ GROUP BY %[6]s`, listed(r.labels()), r.bucketOf("Step.1"), r.epochs(point), r.st
 		"arrayMap((k, l) -> if(isFinite(k.2), k.2, if(isFinite(High), greatest(High, k.1), l)), Filled, Opened) AS Closed",
 		"arrayMap((l, h) -> if(Low > l AND Low <= h, Low, l), Opened, Closed) AS Lows",
 		"arrayMap((l, h) -> if(High < h AND High >= l, High, h), Lows, Closed) AS Highs",
-	}, r.distribution()...)}
+	}, values...)}
+}
+
+// UnsentExtremeRow is the row of UnsentExtremes.
+type UnsentExtremeRow struct {
+	Points uint64 `ch:"Points"`
+	Unsent uint64 `ch:"Unsent"`
+}
+
+// UnsentExtremes gives one UnsentExtremeRow: how many points of a histogram are in a window, and how many came without the largest observation, or
+// without the smallest where the query asks for that.
+func UnsentExtremes(q *Spec, w Window) Statement {
+	r := &metricRead{b: &builder{}, q: q, w: w}
+	column := "Max"
+	if q.Aggregation.Func == Min {
+		column = "Min"
+	}
+	return Statement{SQL: fmt.Sprintf(`SELECT count() AS Points, countIf(isNull(%s)) AS Unsent
+FROM %s
+WHERE %s`, column, r.table(), r.where(w.Start, "Count > 0").join(4)), Args: r.b.args}
 }
 
 // distribution looks for a value in counts between Lows and Highs, spread evenly between the two. Buckets of several layouts overlap.

@@ -22,7 +22,7 @@ func MetricTypes() []string {
 }
 
 // MetricLookback is how long before a window the point is looked for that the first point of a cumulative series is compared with.
-const MetricLookback = 15 * time.Minute
+const MetricLookback = time.Hour
 
 // noRecordedValue leaves out points that only tell of a gap.
 const noRecordedValue = "bitAnd(Flags, 1) = 0"

@@ -9,6 +9,8 @@ func metricCases(w Window) map[string]Statement {
 		"metric_state":      MetricState(MetricLatest{Name: marker, Type: "gauge", ServiceName: ptr(marker), Last: w.End}),
 		"metric_attributes": MetricAttributes(MetricLatest{Name: marker, Type: "histogram", Last: w.End}),
 	}
+	extremes := Spec{Source: Metrics, Metric: Metric{marker, "histogram"}, Aggregation: Aggregation{Func: Max}}
+	all["metric_extremes"] = UnsentExtremes(&extremes, w)
 	by := []Field{{Key: "service.name"}, {Scope: OwnAttribute, Key: marker}, {Scope: ResourceAttribute, Key: marker}}
 	filter := And(Filter{Match: &Match{Field: Field{Key: "service.name"}, Op: OpEqual, Values: []string{marker}}},
 		Filter{Match: &Match{Field: Field{Scope: OwnAttribute, Key: marker}, Op: OpGreater, Values: []string{"1.5"}}})

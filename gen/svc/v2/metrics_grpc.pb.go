@@ -45,7 +45,9 @@ type MetricsServiceClient interface {
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
 	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
 	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
-	// with the ones before them, a restart counts from zero.
+	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a count that
+	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
+	// with a warning, and null where observations lie above the last bound.
 	QueryMetricsTimeseries(ctx context.Context, in *QueryMetricsTimeseriesRequest, opts ...grpc.CallOption) (*MetricTimeseries, error)
 	// Break down a metric.
 	//
@@ -135,7 +137,9 @@ type MetricsServiceServer interface {
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
 	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
 	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
-	// with the ones before them, a restart counts from zero.
+	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a count that
+	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
+	// with a warning, and null where observations lie above the last bound.
 	QueryMetricsTimeseries(context.Context, *QueryMetricsTimeseriesRequest) (*MetricTimeseries, error)
 	// Break down a metric.
 	//

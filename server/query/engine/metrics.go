@@ -32,6 +32,13 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 			continue
 		}
 		k := kinds[at]
+		if f := q.Aggregation.Func; q.Metric.Type == "histogram" && (f == query.Max || f == query.Min) {
+			warning, err := e.unsentExtremes(ctx, org, r.Window, q)
+			if err != nil {
+				return nil, err
+			}
+			warnings = append(warnings, warning...)
+		}
 		grows := len(k.Falling) == 0
 		switch f := q.Aggregation.Func; {
 		case f != query.Rate && f != query.Increase:
@@ -56,4 +63,23 @@ func (e *Engine) metricKinds(ctx context.Context, org principal.OrgID, w query.W
 	}
 	defer release()
 	return read.All[query.MetricKindRow](ctx, e.warehouse, org, query.MetricKinds(w, q.Metric.Name, q.Filter.Service()))
+}
+
+// unsentExtremes has a word on the max or min of histograms whose senders do not report it.
+func (e *Engine) unsentExtremes(ctx context.Context, org principal.OrgID, w query.Window, q *query.Spec) ([]string, error) {
+	release, err := e.shares.Acquire(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	rows, err := read.All[query.UnsentExtremeRow](ctx, e.warehouse, org, query.UnsentExtremes(q, w))
+	if err != nil || len(rows) == 0 || rows[0].Unsent == 0 {
+		return nil, err
+	}
+	bound, rest := "upper", "; there is none where observations lie above the last bound"
+	if q.Aggregation.Func == query.Min {
+		bound, rest = "lower", ", and 0 below the first bound"
+	}
+	return []string{fmt.Sprintf("%d of %d data points of %q came without a %s: of these it is the %s bound of a bucket%s.",
+		rows[0].Unsent, rows[0].Points, q.Metric.Name, q.Aggregation.Func, bound, rest)}, nil
 }

@@ -1,6 +1,9 @@
 SELECT toDateTime(Bucket, 'UTC') AS Bucket, CAST([], 'Array(String)') AS GroupKey, false AS Other, assumeNotNull(Value) AS Value
 FROM
 (
+SELECT *
+FROM
+(
 SELECT *, Observations AS Value
 FROM
 (
@@ -30,3 +33,4 @@ GROUP BY Bucket
 )
 )
 WHERE isFinite(ifNull(Value, nan))
+)

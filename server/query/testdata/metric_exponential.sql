@@ -1,6 +1,9 @@
 SELECT toDateTime(Bucket, 'UTC') AS Bucket, CAST([], 'Array(String)') AS GroupKey, false AS Other, assumeNotNull(Value) AS Value
 FROM
 (
+SELECT *
+FROM
+(
 SELECT *, multiIf(empty(Sizes), NULL, L > 0, L * pow(H / L, Share), H < 0, L * pow(H / L, Share), L + (H - L) * Share) AS Value
 FROM
 (
@@ -114,3 +117,4 @@ GROUP BY Bucket
 )
 )
 WHERE isFinite(ifNull(Value, nan))
+)

@@ -1,6 +1,9 @@
 SELECT toDateTime(Bucket, 'UTC') AS Bucket, [Shown1, Shown2, Shown3] AS GroupKey, Other, assumeNotNull(Value) AS Value
 FROM
 (
+SELECT *
+FROM
+(
 SELECT *, multiIf(empty(Sizes), NULL, L > 0, L * pow(H / L, Share), H < 0, L * pow(H / L, Share), L + (H - L) * Share) AS Value
 FROM
 (
@@ -204,3 +207,4 @@ GROUP BY Bucket, Other, Shown1, Shown2, Shown3
 )
 )
 WHERE isFinite(ifNull(Value, nan))
+)

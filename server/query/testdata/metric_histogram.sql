@@ -1,6 +1,9 @@
 SELECT toDateTime(Bucket, 'UTC') AS Bucket, CAST([], 'Array(String)') AS GroupKey, false AS Other, assumeNotNull(Value) AS Value
 FROM
 (
+SELECT *
+FROM
+(
 SELECT *, multiIf(empty(Sizes), NULL, At <= 1 OR Below[At] <= Wanted, Edges[At],
         Edges[At - 1] + (Edges[At] - Edges[At - 1]) * (Wanted - UpTo[At - 1]) / (Below[At] - UpTo[At - 1])) AS Value
 FROM
@@ -79,3 +82,4 @@ GROUP BY Bucket
 )
 )
 WHERE isFinite(ifNull(Value, nan))
+)

@@ -1,6 +1,9 @@
 SELECT toDateTime(Bucket, 'UTC') AS Bucket, [Shown1, Shown2, Shown3] AS GroupKey, Other, assumeNotNull(Value) AS Value
 FROM
 (
+SELECT *
+FROM
+(
 SELECT *, multiIf(empty(Sizes), NULL, At <= 1 OR Below[At] <= Wanted, Edges[At],
         Edges[At - 1] + (Edges[At] - Edges[At - 1]) * (Wanted - UpTo[At - 1]) / (Below[At] - UpTo[At - 1])) AS Value
 FROM
@@ -145,3 +148,4 @@ GROUP BY Bucket, Other, Shown1, Shown2, Shown3
 )
 )
 WHERE isFinite(ifNull(Value, nan))
+)

@@ -1,6 +1,9 @@
 SELECT toDateTime(Bucket, 'UTC') AS Bucket, CAST([], 'Array(String)') AS GroupKey, false AS Other, assumeNotNull(Value) AS Value
 FROM
 (
+SELECT *
+FROM
+(
 SELECT *, finalizeAggregation(Points) AS Value
 FROM
 (
@@ -16,3 +19,4 @@ GROUP BY Bucket
 )
 )
 WHERE isFinite(ifNull(Value, nan))
+)

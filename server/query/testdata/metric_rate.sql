@@ -1,6 +1,9 @@
 SELECT toDateTime(Bucket, 'UTC') AS Bucket, CAST([], 'Array(String)') AS GroupKey, false AS Other, assumeNotNull(Value) AS Value
 FROM
 (
+SELECT *
+FROM
+(
 SELECT *, Grown / 60 AS Value
 FROM
 (
@@ -32,3 +35,4 @@ GROUP BY Bucket
 )
 )
 WHERE isFinite(ifNull(Value, nan))
+)

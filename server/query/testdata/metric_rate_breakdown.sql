@@ -1,6 +1,9 @@
 SELECT [toString(Label1), toString(Label2), toString(Label3)] AS GroupKey, assumeNotNull(Value) AS Value, sum(assumeNotNull(Value)) OVER () AS Total, count() OVER () AS Groups
 FROM
 (
+SELECT *
+FROM
+(
 SELECT *, Grown / 7200 AS Value
 FROM
 (
@@ -35,5 +38,6 @@ GROUP BY Bucket, Label1, Label2, Label3
 )
 WHERE isFinite(ifNull(Value, nan))
     AND Value > {having_6:Float64}
+)
 ORDER BY Value DESC, Label1 ASC, Label2 ASC, Label3 ASC
 LIMIT {limit:UInt32}

@@ -1,6 +1,9 @@
 SELECT toDateTime(Bucket, 'UTC') AS Bucket, [Shown1, Shown2, Shown3] AS GroupKey, Other, assumeNotNull(Value) AS Value
 FROM
 (
+SELECT *
+FROM
+(
 SELECT *, Total / Points AS Value
 FROM
 (
@@ -42,3 +45,4 @@ GROUP BY Bucket, Other, Shown1, Shown2, Shown3
 )
 )
 WHERE isFinite(ifNull(Value, nan))
+)

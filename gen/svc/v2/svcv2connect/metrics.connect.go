@@ -65,7 +65,9 @@ type MetricsServiceClient interface {
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
 	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
 	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
-	// with the ones before them, a restart counts from zero.
+	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a count that
+	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
+	// with a warning, and null where observations lie above the last bound.
 	QueryMetricsTimeseries(context.Context, *v2.QueryMetricsTimeseriesRequest) (*v2.MetricTimeseries, error)
 	// Break down a metric.
 	//
@@ -191,7 +193,9 @@ type MetricsServiceHandler interface {
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
 	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
 	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
-	// with the ones before them, a restart counts from zero.
+	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a count that
+	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
+	// with a warning, and null where observations lie above the last bound.
 	QueryMetricsTimeseries(context.Context, *v2.QueryMetricsTimeseriesRequest) (*v2.MetricTimeseries, error)
 	// Break down a metric.
 	//
