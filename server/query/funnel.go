@@ -157,7 +157,7 @@ func (f *Funnel) attempts(b *builder, a *actors) string {
 		for i := 2; i <= len(f.Steps); i++ {
 			add(fmt.Sprintf("arrayPopBack(arrayPushFront(arrayFill(%s, Reached%[2]d), 0)) AS Last%[2]d", some, i-1))
 			names, last = append([]string{fmt.Sprintf("last%d", i-1)}, names...), append([]string{fmt.Sprintf("Last%d", i-1)}, last...)
-			begun := ""
+			var begun string
 			if i == 2 {
 				begun = fmt.Sprintf("if(%s = 0, %s, at)", tied(i), names[0])
 			} else {

@@ -93,16 +93,16 @@ func refusedCode(code int) bool {
 // Suspect reports whether ClickHouse refused with a code that is neither known to be about the rows nor about the server, the schema or the user. A
 // function of a view that a value is too much for answers so. Who still meets it after a while must not let one block stop all that are behind it.
 func (e *Error) Suspect() bool {
-	return e.Kind == ErrOther && e.Code != 0 && !e.refused && !outsideCode(e.Code)
+	return errors.Is(e.Kind, ErrOther) && e.Code != 0 && !e.refused && !outsideCode(e.Code)
 }
 
-// outsideCode names the codes that are about the server, the schema or the user. Rows wait until somebody has mended that.
+// outsideCode names those codes of ErrOther that are about the server, the schema or the user. Rows wait until somebody has mended that.
 func outsideCode(code int) bool {
 	switch code {
-	case 8, 10, 16, 20, 46, 47, 50, 53, 57, 60, 62, 73, 80, 81, 82, 115, 119, 122, 218, 342, // columns, tables, databases, functions, settings that are not as they should be
-		164, 192, 193, 194, 195, 201, 291, 372, 373, 497, 516, // read-only, users, quotas, access
+	case 20, 53, 57, 73, 80, 82, 119, 122, 218, 342, // columns, types, tables and formats that are not as they should be
+		201, 372, 373, // quotas, sessions
 		74, 75, 76, 77, 87, 107, 173, 243, 341, 425, 439, 499, 528, // files, disks, memory, threads
-		198, 236, 253, 254, 285, 286, 289, 319, 394, 473, 571, 668, 701: // replicas, clusters, shutdown, a query that was stopped
+		198, 236, 253, 254, 285, 286, 289, 319, 394, 473, 571, 668: // replicas, clusters, shutdown, a query that was stopped
 		return true
 	}
 	return false
