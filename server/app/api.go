@@ -207,11 +207,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, c.Families(), time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
-	var source read.GatedWarehouse = a.warehouse
-	if a.opts.Reads != nil {
-		source = a.opts.Reads(source)
-	}
-	reads := read.NewGate(read.GateConfig{Warehouse: source})
+	reads := read.NewGate(read.GateConfig{Warehouse: a.opts.reads(a.warehouse)})
 	rollups := a.rollups(ctx)
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)

@@ -54,6 +54,13 @@ type Options struct {
 	MCPFixtures mcp.Fixtures
 }
 
+func (o *Options) reads(w read.GatedWarehouse) read.GatedWarehouse {
+	if o.Reads == nil {
+		return w
+	}
+	return o.Reads(w)
+}
+
 // App is a server that is ready to run.
 type App struct {
 	cfg      config.Config

@@ -171,6 +171,8 @@ func demoQuery(t *testing.T, slug string, q *svcv2.QueryDraft) string {
 		case clause == "":
 		case clause == "has_error = true":
 			conditions = append(conditions, "HasError")
+		case clause == "is_entry = true":
+			conditions = append(conditions, "IsEntry")
 		case clause == "root_only = true":
 			conditions = append(conditions, "ParentSpanId = ''")
 		case m != nil:
