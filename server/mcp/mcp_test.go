@@ -207,6 +207,13 @@ func TestArguments(t *testing.T) {
 
 func TestInputErrors(t *testing.T) {
 	session := connect(t, server(t, &backend{}, full(), nil), "full")
+	schemas := map[string]any{}
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		schemas[tool.Name] = tool.OutputSchema
+	}
 	for name, tc := range map[string]struct {
 		tool, tag, parameter, text string
 		args                       map[string]any
@@ -229,6 +236,10 @@ func TestInputErrors(t *testing.T) {
 			d := failureOf(t, res)
 			if d.Tag != tc.tag || d.Parameter != tc.parameter || !strings.Contains(textOf(res), tc.text) || !strings.Contains(d.Message, tc.text) {
 				t.Errorf("failed with %+v and text %q; want %s on %s with %q", d, textOf(res), tc.tag, tc.parameter, tc.text)
+			}
+			// Some clients hold failures against the schema, too.
+			if err := resolve(t, schemas[tc.tool]).Validate(res.StructuredContent); err != nil {
+				t.Errorf("the failure does not fit the tool's schema: %v", err)
 			}
 		})
 	}

@@ -46,10 +46,9 @@ func outputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Sche
 	if err != nil {
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
-	always := schema.Required
+	// No field is required: a failed call has structured content too, the error, and clients hold that against the schema as well.
 	dropNull(schema)
 	prune(schema)
-	schema.Required = always // of what lies deeper, it is left out with the rest
 	return schema, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"ariga.io/atlas/sql/postgres"
 	atlas "ariga.io/atlas/sql/schema"
@@ -12,9 +13,14 @@ import (
 	"github.com/svc-observability/svc/ent/migrate"
 )
 
+// comparing guards ent's declarations, which comparing completes in place, for all stores of the process.
+var comparing sync.Mutex
+
 // SchemaDrift returns the statements that would turn the database into what ent/schema declares, empty when there is nothing to
 // do. It changes nothing. Tests hold migrations and declaration together with it; it also shows a schema that was edited by hand.
 func (s *Store) SchemaDrift(ctx context.Context) (string, error) {
+	comparing.Lock()
+	defer comparing.Unlock()
 	var b strings.Builder
 	err := migrate.NewSchema(entsql.OpenDB(s.dialect, s.writeDB)).
 		WriteTo(ctx, &b, schema.WithDropColumn(true), schema.WithDropIndex(true), schema.WithDiffHook(plainPredicates))
