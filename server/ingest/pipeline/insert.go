@@ -117,7 +117,7 @@ func (p *Pipeline) store(t Table, token string, earlier bool, suspect int) (caus
 	if cause == nil || err != nil || !ok {
 		return cause, err
 	}
-	refused, err := p.tryInsert(s.Salvage, t, token, earlier, suspect)
+	refused, err := p.tryInsert(s.Salvage, t, token, earlier, suspectAttempts)
 	if refused != nil || err != nil {
 		return refused, err
 	}
