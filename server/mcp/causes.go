@@ -57,6 +57,9 @@ func period(start, end time.Time) timeRange {
 	return timeRange{Start: clock(start), End: clock(end), start: start, end: end}
 }
 
+// before is the equally long time before.
+func (w timeRange) before() timeRange { return period(w.start.Add(-w.end.Sub(w.start)), w.start) }
+
 // gather reads the evidence. What a service does not have (spans in one period, say) is no failure.
 func (s *Server) gather(ctx context.Context, a *arguments, service string, current, prev timeRange) (*evidence, error) {
 	e := &evidence{service: service, current: current, prev: prev}

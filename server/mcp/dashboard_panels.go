@@ -170,8 +170,8 @@ func renderWarnings(widgets ...*svcv2.Widget) []string {
 	return out
 }
 
-// repairScalar gives a widget that shows one number of one series what says which, and reports whether it lacked that. The number is the one that the
-// series would be shown as anyway: its total where the query counts, else its mean. Of several series a person has to say.
+// repairScalar gives a widget that shows one number of one series what says which, and reports whether it lacked that. The number is that of
+// its buckets: their total where the query counts, else their mean. Of several series a person has to say.
 func repairScalar(x *svcv2.Widget) bool {
 	source := x.GetDataSource()
 	if v := x.GetVisualization(); v != "stat" && v != "gauge" || source.GetKind() != "query" || source.GetResultShape() != "timeseries" || source.GetTransform() != nil || len(source.GetFormulas()) > 0 {

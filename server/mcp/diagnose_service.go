@@ -58,7 +58,7 @@ func newDiagnoseService(s *Server) (*tool, error) {
 }
 
 func (s *Server) diagnose(ctx context.Context, a *arguments, w timeRange) (*answer, error) {
-	service, prev := *a.text("service"), period(w.start.Add(-w.end.Sub(w.start)), w.start)
+	service, prev := *a.text("service"), w.before()
 	var e *evidence
 	var apdex *svcv2.ServiceApdex
 	var traces []*svcv2.TraceSummary

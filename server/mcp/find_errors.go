@@ -116,7 +116,7 @@ func (s *Server) countBefore(ctx context.Context, a *arguments, w timeRange, row
 		at[e.FingerprintHash] = i
 		filters.FingerprintHashes = append(filters.FingerprintHashes, e.FingerprintHash)
 	}
-	prev := period(w.start.Add(-w.end.Sub(w.start)), w.start)
+	prev := w.before()
 	out, err := s.clients.errors.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{StartTime: prev.startProto(), EndTime: prev.endProto(), Limit: &most, Filters: filters})
 	for _, e := range out.GetData() {
 		if i, ok := at[e.GetFingerprintHash()]; ok {

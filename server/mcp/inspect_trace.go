@@ -86,7 +86,6 @@ func traceOutput() (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	span.Required = nil // its fields are those that prune would only name
 	output.Defs = map[string]*jsonschema.Schema{"span": span}
 	return output, nil
 }

@@ -22,7 +22,7 @@ func (s *Server) slower(ctx context.Context, a *arguments, w timeRange) ([]slowe
 	err := parallel(
 		func() (err error) { now, err = s.operationFigures(ctx, a, w); return err },
 		func() (err error) {
-			before, err = s.operationFigures(ctx, a, period(w.start.Add(-w.end.Sub(w.start)), w.start))
+			before, err = s.operationFigures(ctx, a, w.before())
 			return err
 		},
 	)
