@@ -46,7 +46,7 @@ type transcoder struct {
 	admit    func(context.Context, *contract.Method) (context.Context, error)
 	logger   *slog.Logger
 	maxBody  int64
-	gateway  *runtime.ServeMux
+	gateways map[string]*runtime.ServeMux // by family
 	gzips    sync.Pool
 }
 
@@ -56,7 +56,7 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.Conn == nil || cfg.Contract == nil || cfg.Admit == nil {
 		return nil, errors.New("rest: Conn, Contract and Admit are needed")
 	}
-	t := &transcoder{contract: cfg.Contract, admit: cfg.Admit, logger: cfg.Logger, maxBody: cfg.MaxBodyBytes}
+	t := &transcoder{contract: cfg.Contract, admit: cfg.Admit, logger: cfg.Logger, maxBody: cfg.MaxBodyBytes, gateways: map[string]*runtime.ServeMux{}}
 	t.gzips.New = func() any { return gzip.NewWriter(nil) }
 	if t.logger == nil {
 		t.logger = slog.Default()
@@ -65,7 +65,40 @@ func New(cfg Config) (http.Handler, error) {
 		t.maxBody = DefaultMaxBodyBytes
 	}
 	plugQueryParser()
-	t.gateway = runtime.NewServeMux(
+	if err := t.openGateways(cfg.Conn); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// openGateways makes the gateway of each family, the segment after /v2. A gateway tries its routes one after the other, so its families
+// keep the cost of a request from growing with the number of all routes.
+func (t *transcoder) openGateways(conn grpc.ClientConnInterface) error {
+	type member struct{ family, service string }
+	registered := map[member]bool{}
+	all := services()
+	for _, m := range t.contract.Methods() {
+		service := string(m.Descriptor.Parent().FullName())
+		if m.NoREST || registered[member{m.Family, service}] {
+			continue
+		}
+		registered[member{m.Family, service}] = true
+		register, ok := all[service]
+		if !ok {
+			return fmt.Errorf("rest: the routes of %s are not known: run make generate", service)
+		}
+		if t.gateways[m.Family] == nil {
+			t.gateways[m.Family] = t.newGateway()
+		}
+		if err := register(context.Background(), t.gateways[m.Family], conn); err != nil { // the generated code does not use the context
+			return fmt.Errorf("rest: register the routes of %s: %w", service, err)
+		}
+	}
+	return nil
+}
+
+func (t *transcoder) newGateway() *runtime.ServeMux {
+	return runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, strictJSON{}),
 		runtime.WithMiddlewares(t.admitting),
 		runtime.WithErrorHandler(t.callFailed),
@@ -76,10 +109,6 @@ func New(cfg Config) (http.Handler, error) {
 		runtime.WithIncomingHeaderMatcher(only(idempotency.Header)), runtime.WithOutgoingHeaderMatcher(only(idempotency.ReplayedHeader)),
 		runtime.WithOutgoingTrailerMatcher(only("")),
 	)
-	if err := registerServices(t.gateway, cfg.Conn); err != nil {
-		return nil, fmt.Errorf("rest: register routes: %w", err)
-	}
-	return t, nil
 }
 
 // only lets one header pass between a request and its method.
@@ -107,10 +136,12 @@ func (t *transcoder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		routed.Method = http.MethodGet // net/http drops the body of the answer
 	}
-	var ok bool
-	if routed.URL, ok = canonical(r.URL); !ok {
+	u, family := canonical(r.URL)
+	gateway, ok := t.gateways[family]
+	if !ok {
 		res.fail(notFound(r))
 		return
 	}
-	t.gateway.ServeHTTP(res, routed)
+	routed.URL = u
+	gateway.ServeHTTP(res, routed)
 }

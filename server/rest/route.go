@@ -13,27 +13,33 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// canonical returns the URL with a RawPath whose segments are escaped in one way. The gateway compares literal segments as they are
-// written, and decodes a path twice when RawPath is empty. It would also take an empty segment, which a trailing slash makes, for the
-// value of a parameter; no route has one, so ok is false.
-func canonical(u *url.URL) (_ *url.URL, ok bool) {
+// canonical returns the URL with a RawPath whose segments are escaped in one way, and the family of the path. The gateway compares
+// literal segments as they are written, and decodes a path twice when RawPath is empty. It would also take an empty segment, which a
+// trailing slash makes, for the value of a parameter: the family of such a path is empty.
+func canonical(u *url.URL) (_ *url.URL, family string) {
 	path := u.EscapedPath()
-	if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/") || strings.Contains(path, "//") {
-		return nil, false
+	if strings.HasSuffix(path, "/") || strings.Contains(path, "//") {
+		return u, ""
 	}
-	if !strings.Contains(path, "%") {
-		return u, true
+	if strings.Contains(path, "%") {
+		segments, err := split(path)
+		if err != nil {
+			return u, ""
+		}
+		for i, s := range segments {
+			segments[i] = url.PathEscape(s)
+		}
+		path = "/" + strings.Join(segments, "/")
+		c := *u
+		c.RawPath = path
+		u = &c
 	}
-	segments, err := split(path)
-	if err != nil {
-		return nil, false
+	rest, ok := strings.CutPrefix(path, "/v2/")
+	if !ok {
+		return u, ""
 	}
-	for i, s := range segments {
-		segments[i] = url.PathEscape(s)
-	}
-	c := *u
-	c.RawPath = "/" + strings.Join(segments, "/")
-	return &c, true
+	family, _, _ = strings.Cut(rest, "/")
+	return u, family
 }
 
 // split decodes each segment of an escaped path by itself, so that an escaped slash stays inside its segment.

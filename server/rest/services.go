@@ -4,7 +4,6 @@ package rest
 
 import (
 	"context"
-	"errors"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
@@ -12,34 +11,86 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// registerServices adds the routes of every service to the gateway.
-func registerServices(mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-	ctx := context.Background() // the generated code does not use it
-	return errors.Join(
-		svcv2.RegisterAgentFeedbackServiceHandlerClient(ctx, mux, svcv2.NewAgentFeedbackServiceClient(conn)),
-		svcv2.RegisterApiKeysServiceHandlerClient(ctx, mux, svcv2.NewApiKeysServiceClient(conn)),
-		svcv2.RegisterAttributeMappingsServiceHandlerClient(ctx, mux, svcv2.NewAttributeMappingsServiceClient(conn)),
-		svcv2.RegisterAttributesServiceHandlerClient(ctx, mux, svcv2.NewAttributesServiceClient(conn)),
-		svcv2.RegisterAuditLogServiceHandlerClient(ctx, mux, svcv2.NewAuditLogServiceClient(conn)),
-		svcv2.RegisterCliServiceHandlerClient(ctx, mux, svcv2.NewCliServiceClient(conn)),
-		svcv2.RegisterDashboardDataServiceHandlerClient(ctx, mux, svcv2.NewDashboardDataServiceClient(conn)),
-		svcv2.RegisterDashboardsServiceHandlerClient(ctx, mux, svcv2.NewDashboardsServiceClient(conn)),
-		svcv2.RegisterEnvironmentsServiceHandlerClient(ctx, mux, svcv2.NewEnvironmentsServiceClient(conn)),
-		svcv2.RegisterErrorEventsServiceHandlerClient(ctx, mux, svcv2.NewErrorEventsServiceClient(conn)),
-		svcv2.RegisterIngestKeysServiceHandlerClient(ctx, mux, svcv2.NewIngestKeysServiceClient(conn)),
-		svcv2.RegisterInstrumentationServiceHandlerClient(ctx, mux, svcv2.NewInstrumentationServiceClient(conn)),
-		svcv2.RegisterLogsServiceHandlerClient(ctx, mux, svcv2.NewLogsServiceClient(conn)),
-		svcv2.RegisterMetricsServiceHandlerClient(ctx, mux, svcv2.NewMetricsServiceClient(conn)),
-		svcv2.RegisterOrganizationServiceHandlerClient(ctx, mux, svcv2.NewOrganizationServiceClient(conn)),
-		svcv2.RegisterProductEventAnalyticsServiceHandlerClient(ctx, mux, svcv2.NewProductEventAnalyticsServiceClient(conn)),
-		svcv2.RegisterProductEventsServiceHandlerClient(ctx, mux, svcv2.NewProductEventsServiceClient(conn)),
-		svcv2.RegisterQueryServiceHandlerClient(ctx, mux, svcv2.NewQueryServiceClient(conn)),
-		svcv2.RegisterServiceMapServiceHandlerClient(ctx, mux, svcv2.NewServiceMapServiceClient(conn)),
-		svcv2.RegisterServicesServiceHandlerClient(ctx, mux, svcv2.NewServicesServiceClient(conn)),
-		svcv2.RegisterSessionReplaysServiceHandlerClient(ctx, mux, svcv2.NewSessionReplaysServiceClient(conn)),
-		svcv2.RegisterSessionsServiceHandlerClient(ctx, mux, svcv2.NewSessionsServiceClient(conn)),
-		svcv2.RegisterShareServiceHandlerClient(ctx, mux, svcv2.NewShareServiceClient(conn)),
-		svcv2.RegisterSqlServiceHandlerClient(ctx, mux, svcv2.NewSqlServiceClient(conn)),
-		svcv2.RegisterTracesServiceHandlerClient(ctx, mux, svcv2.NewTracesServiceClient(conn)),
-	)
+// register adds the routes of one service to a gateway.
+type register func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
+
+// services registers each service that has routes, by its name in the contract.
+func services() map[string]register {
+	return map[string]register{
+		"svc.v2.AgentFeedbackService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterAgentFeedbackServiceHandlerClient(ctx, mux, svcv2.NewAgentFeedbackServiceClient(conn))
+		},
+		"svc.v2.ApiKeysService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterApiKeysServiceHandlerClient(ctx, mux, svcv2.NewApiKeysServiceClient(conn))
+		},
+		"svc.v2.AttributeMappingsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterAttributeMappingsServiceHandlerClient(ctx, mux, svcv2.NewAttributeMappingsServiceClient(conn))
+		},
+		"svc.v2.AttributesService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterAttributesServiceHandlerClient(ctx, mux, svcv2.NewAttributesServiceClient(conn))
+		},
+		"svc.v2.AuditLogService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterAuditLogServiceHandlerClient(ctx, mux, svcv2.NewAuditLogServiceClient(conn))
+		},
+		"svc.v2.CliService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterCliServiceHandlerClient(ctx, mux, svcv2.NewCliServiceClient(conn))
+		},
+		"svc.v2.DashboardDataService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterDashboardDataServiceHandlerClient(ctx, mux, svcv2.NewDashboardDataServiceClient(conn))
+		},
+		"svc.v2.DashboardsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterDashboardsServiceHandlerClient(ctx, mux, svcv2.NewDashboardsServiceClient(conn))
+		},
+		"svc.v2.EnvironmentsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterEnvironmentsServiceHandlerClient(ctx, mux, svcv2.NewEnvironmentsServiceClient(conn))
+		},
+		"svc.v2.ErrorEventsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterErrorEventsServiceHandlerClient(ctx, mux, svcv2.NewErrorEventsServiceClient(conn))
+		},
+		"svc.v2.IngestKeysService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterIngestKeysServiceHandlerClient(ctx, mux, svcv2.NewIngestKeysServiceClient(conn))
+		},
+		"svc.v2.InstrumentationService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterInstrumentationServiceHandlerClient(ctx, mux, svcv2.NewInstrumentationServiceClient(conn))
+		},
+		"svc.v2.LogsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterLogsServiceHandlerClient(ctx, mux, svcv2.NewLogsServiceClient(conn))
+		},
+		"svc.v2.MetricsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterMetricsServiceHandlerClient(ctx, mux, svcv2.NewMetricsServiceClient(conn))
+		},
+		"svc.v2.OrganizationService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterOrganizationServiceHandlerClient(ctx, mux, svcv2.NewOrganizationServiceClient(conn))
+		},
+		"svc.v2.ProductEventAnalyticsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterProductEventAnalyticsServiceHandlerClient(ctx, mux, svcv2.NewProductEventAnalyticsServiceClient(conn))
+		},
+		"svc.v2.ProductEventsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterProductEventsServiceHandlerClient(ctx, mux, svcv2.NewProductEventsServiceClient(conn))
+		},
+		"svc.v2.QueryService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterQueryServiceHandlerClient(ctx, mux, svcv2.NewQueryServiceClient(conn))
+		},
+		"svc.v2.ServiceMapService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterServiceMapServiceHandlerClient(ctx, mux, svcv2.NewServiceMapServiceClient(conn))
+		},
+		"svc.v2.ServicesService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterServicesServiceHandlerClient(ctx, mux, svcv2.NewServicesServiceClient(conn))
+		},
+		"svc.v2.SessionReplaysService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterSessionReplaysServiceHandlerClient(ctx, mux, svcv2.NewSessionReplaysServiceClient(conn))
+		},
+		"svc.v2.SessionsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterSessionsServiceHandlerClient(ctx, mux, svcv2.NewSessionsServiceClient(conn))
+		},
+		"svc.v2.ShareService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterShareServiceHandlerClient(ctx, mux, svcv2.NewShareServiceClient(conn))
+		},
+		"svc.v2.SqlService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterSqlServiceHandlerClient(ctx, mux, svcv2.NewSqlServiceClient(conn))
+		},
+		"svc.v2.TracesService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterTracesServiceHandlerClient(ctx, mux, svcv2.NewTracesServiceClient(conn))
+		},
+	}
 }

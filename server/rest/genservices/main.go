@@ -8,7 +8,8 @@ import (
 	"go/format"
 	"log"
 	"os"
-	"slices"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/svc-observability/svc/server/contract"
 )
@@ -19,7 +20,6 @@ package rest
 
 import (
 	"context"
-	"errors"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
@@ -27,10 +27,12 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// registerServices adds the routes of every service to the gateway.
-func registerServices(mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
-	ctx := context.Background() // the generated code does not use it
-	return errors.Join(
+// register adds the routes of one service to a gateway.
+type register func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
+
+// services registers each service that has routes, by its name in the contract.
+func services() map[string]register {
+	return map[string]register{
 `
 
 func main() {
@@ -38,18 +40,21 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var services []string // sorted by Methods
-	for _, m := range c.Methods() {
-		if name := string(m.Descriptor.Parent().Name()); !m.NoREST && !slices.Contains(services, name) {
-			services = append(services, name)
-		}
-	}
 	var b bytes.Buffer
 	b.WriteString(head)
-	for _, s := range services {
-		fmt.Fprintf(&b, "svcv2.Register%[1]sHandlerClient(ctx, mux, svcv2.New%[1]sClient(conn)),\n", s)
+	var last protoreflect.FullName
+	for _, m := range c.Methods() { // sorted, so that the methods of a service stand together
+		service := m.Descriptor.Parent()
+		if m.NoREST || service.FullName() == last {
+			continue
+		}
+		last = service.FullName()
+		fmt.Fprintf(&b, `		%[1]q: func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.Register%[2]sHandlerClient(ctx, mux, svcv2.New%[2]sClient(conn))
+		},
+`, last, service.Name())
 	}
-	b.WriteString(")\n}\n")
+	b.WriteString("}\n}\n")
 	out, err := format.Source(b.Bytes())
 	if err != nil {
 		log.Fatal(err)
