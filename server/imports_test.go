@@ -58,6 +58,7 @@ var levels = map[string]int{
 	"server/egress":     0,
 	"server/demo":       0, // a client of the public ingest API like any other: it knows nothing of the server
 	"server/contract":   0,
+	"server/limits":     0,
 	"server/nearest":    0,
 	"server/paging":     0,
 	"server/principal":  0,

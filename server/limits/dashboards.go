@@ -1,0 +1,51 @@
+package limits
+
+// Parts of a dashboard.
+const (
+	// DashboardDefinition is the size of a definition as it is stored.
+	DashboardDefinition = 1 << 20
+	DashboardVersions   = 200
+	Widgets             = 200
+	Sections            = 50
+	Tabs                = 20
+	Variables           = 50
+	VariableOptions     = 500
+	Tags                = 50
+	// StoredQueries is how many queries a widget may hold. Queries bounds those of them that are switched on.
+	StoredQueries = 26
+	Columns       = 100
+	GridColumns   = 12
+	GridRows      = 10_000
+	// DashboardName, DashboardText and DashboardMarkdown are lengths in bytes.
+	DashboardName     = 200
+	DashboardText     = 10_000
+	DashboardMarkdown = 100_000
+	// VariableValue is the length of a value that a reader gives a variable.
+	VariableValue = 1024
+	ListRows      = 200
+	// SharedWidgets is how many widgets one request of a share link reads.
+	SharedWidgets = 4
+)
+
+func dashboards() []Limit {
+	return []Limit{
+		size("DashboardDefinition", DashboardDefinition, "The definition of a dashboard takes at most %s."),
+		count("DashboardVersions", DashboardVersions, "A dashboard keeps its newest %s versions."),
+		count("Widgets", Widgets, "A dashboard has at most %s widgets."),
+		count("Sections", Sections, "A dashboard has at most %s sections."),
+		count("Tabs", Tabs, "A section has at most %s tabs."),
+		count("Variables", Variables, "A dashboard has at most %s variables."),
+		count("VariableOptions", VariableOptions, "A variable has at most %s fixed options."),
+		count("Tags", Tags, "A dashboard has at most %s tags."),
+		count("StoredQueries", StoredQueries, "A widget holds at most %s queries, with those that are switched off."),
+		count("Columns", Columns, "A table has at most %s columns."),
+		count("GridColumns", GridColumns, "The grid of a dashboard has %s columns."),
+		count("GridRows", GridRows, "The grid of a dashboard has at most %s rows."),
+		size("DashboardName", DashboardName, "Names and titles on a dashboard have at most %s."),
+		size("DashboardText", DashboardText, "Descriptions and filters on a dashboard have at most %s."),
+		size("DashboardMarkdown", DashboardMarkdown, "The Markdown or SQL of a widget has at most %s."),
+		characters("VariableValue", VariableValue, "A value of a variable has at most %s."),
+		count("ListRows", ListRows, "A list on a dashboard has at most %s rows."),
+		count("SharedWidgets", SharedWidgets, "A request of a share link reads at most %s widgets."),
+	}
+}

@@ -1,0 +1,36 @@
+package limits
+
+import "time"
+
+// Product events and sessions.
+const (
+	EventNameBytes      = 128
+	EventAttributes     = 32
+	EventAttributeKey   = 64
+	EventAttributeValue = 1024
+	EventURL            = 2 << 10
+	EventPagePath       = 1 << 10
+	// EventID is for the ids of visitors, users, groups and sessions.
+	EventID = 256
+	// SessionLength is the longest session.
+	SessionLength = 24 * time.Hour
+	// RecordingPage is how many chunks of a recording one page holds.
+	RecordingPage = 40
+	// RecordingManifest is how many chunks the manifest of a recording lists.
+	RecordingManifest = 20_000
+)
+
+func events() []Limit {
+	return []Limit{
+		size("EventNameBytes", EventNameBytes, "The name of a product event has 1 to %s. An event with another name is rejected."),
+		count("EventAttributes", EventAttributes, "A product event has at most %s attributes. Further ones are left out."),
+		size("EventAttributeKey", EventAttributeKey, "The key of an attribute of a product event has at most %s. Attributes with longer keys are left out."),
+		size("EventAttributeValue", EventAttributeValue, "The value of an attribute of a product event has at most %s. Longer ones are cut."),
+		size("EventURL", EventURL, "The URL of a session or product event has at most %s. Longer ones are cut."),
+		size("EventPagePath", EventPagePath, "The path of a page has at most %s. Longer ones are cut."),
+		size("EventID", EventID, "The id of a visitor, user, group or session has at most %s. Longer ones are cut."),
+		lasts("SessionLength", SessionLength, "A session lasts at most %s."),
+		count("RecordingPage", RecordingPage, "A page of a recording has at most %s chunks."),
+		count("RecordingManifest", RecordingManifest, "The manifest of a recording lists at most %s chunks."),
+	}
+}

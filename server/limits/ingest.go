@@ -1,0 +1,48 @@
+package limits
+
+import "time"
+
+// Bounds of the ingest endpoints and of the durable queue.
+const (
+	IngestBody         = 20 << 20
+	IngestDecompressed = 128 << 20
+	// IngestColumns bounds the rows that one request becomes.
+	IngestColumns = 256 << 20
+	// Recording bounds a chunk of a session's recording after decompression.
+	Recording = 1 << 30
+	// IngestRequests is how many requests of one organization may be in progress.
+	IngestRequests = 1000
+	IngestTime     = 30 * time.Second
+	// LargeBody is the size after decompression from which bodies are decoded one at a time. LargeBodiesWaiting may wait,
+	// LargeBodiesOfOrganization of them for one organization.
+	LargeBody                 = 8 << 20
+	LargeBodiesWaiting        = 16
+	LargeBodiesOfOrganization = 4
+	// PingInterval is the shortest time between two HTTP/2 pings of a gRPC client.
+	PingInterval = 10 * time.Second
+
+	Queue = 16 << 30
+	// QueueOfOrganization holds only while it is less than a quarter of the queue.
+	QueueOfOrganization = 1 << 30
+	// QueueWaiting bounds the requests, with their decoded form, that wait for the disk.
+	QueueWaiting = 64 << 20
+)
+
+func ingest() []Limit {
+	return []Limit{
+		size("IngestBody", IngestBody, "An ingest request over HTTP is at most %s as sent.").set("ingest-max-body-bytes"),
+		size("IngestDecompressed", IngestDecompressed, "An ingest request is at most %s after decompression.").set("ingest-max-decompressed-bytes"),
+		size("IngestColumns", IngestColumns, "The rows of an ingest request take at most %s."),
+		size("Recording", Recording, "A chunk of a session's recording is at most %s after decompression."),
+		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress."),
+		lasts("IngestTime", IngestTime, "An ingest request takes at most %s."),
+		size("LargeBody", LargeBody, "Ingest requests of %s and more after decompression are decoded one at a time."),
+		count("LargeBodiesWaiting", LargeBodiesWaiting, "At most %s such large requests wait for their turn."),
+		count("LargeBodiesOfOrganization", LargeBodiesOfOrganization, "At most %s of the large requests that wait are of one organization."),
+		lasts("PingInterval", PingInterval, "A gRPC client leaves at least %s between two keepalive pings."),
+		size("Queue", Queue, "The durable queue holds %s.").set("queue-max-bytes"),
+		size("QueueOfOrganization", QueueOfOrganization,
+			"One organization may have %s in the queue, or a quarter of the queue when that is less.").set("queue-max-bytes-per-org"),
+		size("QueueWaiting", QueueWaiting, "Requests of %s in all, counted with their decoded form, may wait for the disk."),
+	}
+}

@@ -1,0 +1,121 @@
+// Package limits holds every bound that a user of the product can meet, once: how long telemetry is kept, how long a window may be, how
+// many requests are allowed, how large a body may get, how many parts a dashboard has, how long a text may be.
+//
+// Code uses the constants. Messages, descriptions of tools and the OpenAPI document write a value with Days, Size, Number or Lasts, so
+// a sentence cannot disagree with the check beside it. The warehouse migrations take their TTL from Retention. Table lists all limits for
+// docs/limits.md, which a test compares.
+//
+// Comments in .proto files contain the figures as plain text, because generated clients show these comments unchanged. The test
+// TestFigures of server/contract therefore reads all comments: each figure with a unit must be bound to a constant of this package, to a
+// validation rule of the same field, or be listed as a figure that is no limit. When a constant changes, the test names each
+// comment that is now wrong.
+//
+// Internal sizes, such as buffers and pools, stay in the package that uses them.
+package limits
+
+import (
+	"fmt"
+	"time"
+)
+
+// Day is 24 hours.
+const Day = 24 * time.Hour
+
+// Unit says how the value of a limit is written.
+type Unit int
+
+// Units of limits.
+const (
+	Duration   Unit = iota // nanoseconds, as in time.Duration
+	Bytes                  // written in MiB, KiB or GiB where the value divides
+	Characters             // Unicode code points, as buf.validate counts min_len and max_len
+	Count                  // a number of things, which the sentence names
+)
+
+// Limit is a line of the table.
+type Limit struct {
+	// Name is the identifier of the constant.
+	Name string
+	// Value is the limit in Unit.
+	Value int64
+	Unit  Unit
+	// Period is the time in which Value requests are allowed; zero for a limit that is no rate.
+	Period time.Duration
+	// About is a sentence for users, with the value in it.
+	About string
+	// Setting is the name of the setting that changes the value; empty for a fixed limit.
+	Setting string
+}
+
+// Text writes the value: `7 days`, `20 MiB`, `200 characters`, `1,500`.
+func (l Limit) Text() string {
+	switch l.Unit {
+	case Duration:
+		return Lasts(time.Duration(l.Value))
+	case Bytes:
+		return Size(l.Value)
+	case Characters:
+		return Number(l.Value) + " characters"
+	case Count:
+		if l.Period > 0 {
+			return Number(l.Value) + " requests in " + Seconds(l.Period)
+		}
+		return Number(l.Value)
+	default:
+		return Number(l.Value)
+	}
+}
+
+// Group is a part of the table under one heading.
+type Group struct {
+	Title  string
+	Limits []Limit
+}
+
+// Table returns all limits, in the order in which documents show them.
+func Table() []Group {
+	return []Group{
+		{"Retention", retention()},
+		{"Windows", windows()},
+		{"Rates", rates()},
+		{"Requests", requests()},
+		{"Ingest", ingest()},
+		{"Attributes and texts of telemetry", texts()},
+		{"Product events and sessions", events()},
+		{"Queries", queries()},
+		{"Dashboards", dashboards()},
+		{"SQL", sql()},
+		{"Settings of an organization", settings()},
+	}
+}
+
+func (l Limit) about(sentence string) Limit {
+	l.About = fmt.Sprintf(sentence, l.Text())
+	return l
+}
+
+// set names the setting that changes the limit.
+func (l Limit) set(name string) Limit {
+	l.Setting = name
+	return l
+}
+
+func lasts(name string, d time.Duration, sentence string) Limit {
+	return Limit{Name: name, Value: int64(d), Unit: Duration}.about(sentence)
+}
+
+func size(name string, n int64, sentence string) Limit {
+	return Limit{Name: name, Value: n, Unit: Bytes}.about(sentence)
+}
+
+func characters(name string, n int64, sentence string) Limit {
+	return Limit{Name: name, Value: n, Unit: Characters}.about(sentence)
+}
+
+func count(name string, n int64, sentence string) Limit {
+	return Limit{Name: name, Value: n, Unit: Count}.about(sentence)
+}
+
+func rate(name string, n int64, period time.Duration, sentence string) Limit {
+	return Limit{Name: name, Value: n, Unit: Count, Period: period}.about(sentence)
+}

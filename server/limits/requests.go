@@ -1,0 +1,29 @@
+package limits
+
+import "time"
+
+// Bodies and pages of the API.
+const (
+	// RESTBody is for a body of REST or MCP, after decompression too.
+	RESTBody = 4 << 20
+	// GRPCMessage is for a message over gRPC, Connect and gRPC-Web, of OTLP and of the API.
+	GRPCMessage = 64 << 20
+
+	DefaultPage = 20
+	LargestPage = 100
+
+	// ReadTime and ReadMemory are for one read of the warehouse.
+	ReadTime   = 30 * time.Second
+	ReadMemory = 1 << 30
+)
+
+func requests() []Limit {
+	return []Limit{
+		size("RESTBody", RESTBody, "A body of a REST or MCP request is at most %s, also after decompression.").set("rest-max-body-bytes"),
+		size("GRPCMessage", GRPCMessage, "A message over gRPC or Connect, of OTLP or of the API, is at most %s, also after decompression.").set("grpc-max-message-bytes"),
+		count("DefaultPage", DefaultPage, "A page of a list has %s items when a request does not say how many."),
+		count("LargestPage", LargestPage, "A page of a list has at most %s items."),
+		lasts("ReadTime", ReadTime, "A read of telemetry takes at most %s."),
+		size("ReadMemory", ReadMemory, "A read of telemetry takes at most %s of the engine's memory."),
+	}
+}

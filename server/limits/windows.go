@@ -1,0 +1,52 @@
+package limits
+
+import "time"
+
+// The longest windows of reads.
+const (
+	// SearchWindow is that of searches of traces and log records, and of their facets.
+	SearchWindow = 7 * Day
+	// MetricWindow is that of lists of metrics and of what is known of one.
+	MetricWindow = 31 * Day
+	// ServiceWindow is that of services, operations, the service map and environments, which are read from counts by minute and hour.
+	ServiceWindow = 365 * Day
+	// TimeseriesWindow is that of charts.
+	TimeseriesWindow = 31 * Day
+	BreakdownWindow  = 30 * Day
+	// UnfilteredBreakdownWindow is that of a breakdown whose filter does not narrow what is read.
+	UnfilteredBreakdownWindow = 24 * time.Hour
+	// ActivityWindow is that of reads of sessions and product events.
+	ActivityWindow = 31 * Day
+	// AgentSessionWindow is that of reads of agent sessions.
+	AgentSessionWindow = 31 * Day
+	ErrorWindow        = 31 * Day
+	// ErrorLookBack is how far back the last occurrence of an error is looked for when a request has no window.
+	ErrorLookBack = 30 * Day
+	// AttributeWindow is that of lists of attribute keys and values.
+	AttributeWindow = 31 * Day
+	// PatternWindow is that of patterns of log records.
+	PatternWindow = 24 * time.Hour
+	// SQLWindow is that of a SQL statement.
+	SQLWindow = 366 * Day
+	// SignalWindow is how far back the check of an organization's signals looks.
+	SignalWindow = 30 * Day
+)
+
+func windows() []Limit {
+	return []Limit{
+		lasts("SearchWindow", SearchWindow, "A search of traces or log records, and a list of a dashboard, reads a window of at most %s."),
+		lasts("MetricWindow", MetricWindow, "A list of metrics reads a window of at most %s."),
+		lasts("ServiceWindow", ServiceWindow, "Services, operations, the service map and environments are read over at most %s."),
+		lasts("TimeseriesWindow", TimeseriesWindow, "A chart spans at most %s."),
+		lasts("BreakdownWindow", BreakdownWindow, "A breakdown reads a window of at most %s."),
+		lasts("UnfilteredBreakdownWindow", UnfilteredBreakdownWindow, "A breakdown of more than %s needs a filter that narrows what is read."),
+		lasts("ActivityWindow", ActivityWindow, "Sessions, product events, funnels and paths are read over at most %s."),
+		lasts("AgentSessionWindow", AgentSessionWindow, "Agent sessions are read over at most %s."),
+		lasts("ErrorWindow", ErrorWindow, "Errors are read over at most %s."),
+		lasts("ErrorLookBack", ErrorLookBack, "The last occurrence of an error is looked for in the last %s when the request has no window."),
+		lasts("AttributeWindow", AttributeWindow, "Attribute keys and values are read over at most %s."),
+		lasts("PatternWindow", PatternWindow, "Patterns of log records are found in a window of at most %s."),
+		lasts("SQLWindow", SQLWindow, "A SQL statement reads a window of at most %s."),
+		lasts("SignalWindow", SignalWindow, "The check of an organization's signals looks %s back."),
+	}
+}
