@@ -1,4 +1,4 @@
-package dashboards
+package links
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/widget"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -49,7 +50,7 @@ type link struct {
 	share store.DashboardShare
 	// mode is the stricter one of the link and of the link to its dashboard.
 	mode string
-	def  *svcv2.CreateDashboardRequest
+	def  *svcv2.DashboardDefinition
 	// widget is nil when the whole dashboard is shared.
 	widget *svcv2.Widget
 }
@@ -113,7 +114,7 @@ func (p *Public) find(ctx context.Context, hash string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	def, err := readDefinition(row.Definition)
+	def, err := definition.Read(row.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +158,7 @@ func (l *link) title() (title, description string) {
 	if l.widget == nil {
 		return l.def.GetName(), l.def.GetDescription()
 	}
-	return widgetTitle(l.widget), l.widget.GetDisplay().GetDescription()
+	return definition.WidgetTitle(l.widget), l.widget.GetDisplay().GetDescription()
 }
 
 // ResolveShareOgMeta returns the texts of a preview. The id of the card is the hash of the token, which does not open the link.

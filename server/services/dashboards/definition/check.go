@@ -1,4 +1,4 @@
-package dashboards
+package definition
 
 import (
 	"fmt"
@@ -56,8 +56,8 @@ func (c *checker) fail(path, format string, args ...any) {
 	}
 }
 
-// check judges a normalized definition as a whole and returns its stored form. The error names every field that is at fault.
-func check(def *svcv2.CreateDashboardRequest) ([]byte, error) {
+// Check checks a normalized definition as a whole and returns the text to store. The error names every field that is at fault.
+func Check(def *svcv2.DashboardDefinition) ([]byte, error) {
 	c := &checker{known: def.GetVariables()}
 	c.values(def.ProtoReflect(), "")
 	c.label("name", def.GetName())
@@ -72,17 +72,30 @@ func check(def *svcv2.CreateDashboardRequest) ([]byte, error) {
 	c.widgets(def.GetWidgets(), tabs)
 	c.variables(def.GetVariables())
 	if len(c.violations) > 0 {
-		return nil, invalid(c.violations)
+		return nil, Invalid(c.violations)
 	}
 	text, err := wirejson.Marshal(def)
 	if err != nil {
 		return nil, err
 	}
 	if len(text) > maxDefinitionBytes {
-		return nil, invalid([]apierr.Violation{{Field: "widgets", Message: fmt.Sprintf(
+		return nil, Invalid([]apierr.Violation{{Field: "widgets", Message: fmt.Sprintf(
 			"make the dashboard %d bytes large; at most %d are allowed", len(text), maxDefinitionBytes)}})
 	}
 	return text, nil
+}
+
+// CheckRange checks the time range of a request, or nil, as that of a dashboard.
+func CheckRange(r *svcv2.TimeRange) error {
+	if r == nil {
+		return nil
+	}
+	c := &checker{}
+	c.timeRange("time_range", r)
+	if len(c.violations) > 0 {
+		return Invalid(c.violations)
+	}
+	return nil
 }
 
 func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
