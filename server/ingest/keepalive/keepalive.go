@@ -10,12 +10,14 @@ import (
 	"log/slog"
 	"net"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Policy is what clients may do. A zero field has its default.
 type Policy struct {
 	// MinInterval is the least time between two pings with no answer of the server's between them, with or without calls under way.
-	// Default 10 s, the least that clients of gRPC can be set to. Since what is sent evenly does not arrive so, a tenth less is let pass.
+	// Default limits.PingInterval, the least that clients of gRPC can be set to. Since what is sent evenly does not arrive so, a tenth less is let pass.
 	MinInterval time.Duration
 	// MaxStrikes is how many pings may come too early. Default 2.
 	MaxStrikes int
@@ -24,7 +26,7 @@ type Policy struct {
 
 // Listener holds the connections of another listener to a policy.
 func Listener(l net.Listener, p Policy) net.Listener {
-	p.MinInterval = cmp.Or(p.MinInterval, 10*time.Second)
+	p.MinInterval = cmp.Or(p.MinInterval, limits.PingInterval)
 	p.MaxStrikes = cmp.Or(p.MaxStrikes, 2)
 	p.Logger = cmp.Or(p.Logger, slog.New(slog.DiscardHandler))
 	return &listener{Listener: l, policy: p}
