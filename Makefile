@@ -73,6 +73,7 @@ generate: tools deps ## generate code from the contract (proto) and the data mod
 	$(BIN)/buf generate
 	$(BIN)/buf build --path proto/svc --exclude-imports --as-file-descriptor-set -o server/contract/image.binpb
 	go run ./server/apierr/gentags
+	go run ./server/rest/genservices
 	go generate ./ent
 	@$(MAKE) fmt
 
