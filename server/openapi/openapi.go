@@ -44,7 +44,7 @@ func New(c *contract.Contract, baseURL string) ([]byte, error) {
 		Info: info{
 			Title: "svc API", Version: Version, Description: about(),
 			Contact: contact{Name: "Operator of this installation", URL: baseURL},
-			License: license{Name: "Proprietary", URL: baseURL},
+			License: license{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
 		},
 		Servers: []server{{URL: baseURL, Description: "This installation"}},
 		Components: components{SecuritySchemes: map[string]securityScheme{bearer: {

@@ -34,7 +34,7 @@ func (c *Chain) admitCaller(ctx context.Context, m *contract.Method) error {
 		if err := c.limit(ctx, r.Refused); err != nil {
 			return err
 		}
-		c.denials.record(ctx, r.Refused, m, err)
+		c.denied.record(ctx, r.Refused, m, err)
 		return err
 	}
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Chain) admitCaller(ctx context.Context, m *contract.Method) error {
 		return err
 	}
 	if err := permit(p, m); err != nil {
-		c.denials.record(ctx, p, m, err)
+		c.denied.record(ctx, p, m, err)
 		return err
 	}
 	return nil
