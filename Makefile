@@ -73,8 +73,14 @@ generate: tools deps ## generate code from the contract (proto) and the data mod
 	$(BIN)/buf generate
 	$(BIN)/buf build --path proto/svc --exclude-imports --as-file-descriptor-set -o server/contract/image.binpb
 	go run ./server/apierr/gentags
+	go run ./server/rest/genservices
 	go generate ./ent
 	@$(MAKE) fmt
+
+.PHONY: migration
+migration: ## write the next relational migration of both databases from ent/schema: NAME=add_things (needs PostgreSQL's programs)
+	@$(if $(NAME),,echo 'give the migration a name: make migration NAME=add_things' >&2; exit 1)
+	go test -vet=off -count=1 -v -run '^TestNewMigration$$' ./server/store -args -migration '$(NAME)'
 
 .PHONY: fmt
 fmt: tools ## format what is written by hand

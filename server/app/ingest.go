@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
@@ -97,7 +96,7 @@ func post(ctx context.Context, insert func(ctx context.Context, table, columns s
 		_, err := t.WriteTo(w)
 		w.CloseWithError(err)
 	}()
-	err := insert(ctx, t.Name(), strings.Trim(t.Columns(), "()"), r, token)
+	err := insert(ctx, t.Name(), t.Columns(), r, token)
 	// The writer must not wait for a reader that has left, and the columns are reused as soon as this returns.
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 	<-written

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/config"
-	"github.com/svc-observability/svc/server/ingest/keepalive"
 )
 
 // listeners are the ports of this process; those of ingest are nil without that role.
@@ -88,9 +87,7 @@ func (a *App) serve(failed chan<- error) {
 		go run("ingest", func() error { return a.ingest.Serve(a.listeners.ingest) }, failed)
 	}
 	if a.otlp != nil {
-		go run("otlp grpc", func() error {
-			return a.otlp.Serve(keepalive.Listener(a.listeners.otlp, keepalive.Policy{Logger: a.log}))
-		}, failed)
+		go run("otlp grpc", func() error { return a.otlp.Serve(a.listeners.otlp) }, failed)
 	}
 }
 

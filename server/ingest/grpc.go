@@ -42,12 +42,12 @@ const (
 	maxHealthMessage    = 4 << 10
 )
 
-// GRPCServer serves the OTLP/gRPC address: the three collector services and gRPC health. The caller serves a listener of package keepalive,
-// without which clients may ping as they like.
+// GRPCServer serves the OTLP/gRPC address: the three collector services and gRPC health.
 //
-// Export is served over the HTTP/2 of net/http rather than by grpc-go: that one receives a message of up to 64 MiB before anybody can say
-// whether there is memory for it. Here the key is checked before the message is read, its length before it is received, and its memory is
-// charged as it comes, as over HTTP. Everything else on the address is grpc-go's, with messages of a few kilobytes.
+// The HTTP/2 server of net/http serves Export, not grpc-go. grpc-go receives a whole message of up to 64 MiB before the handler can check
+// whether there is memory for it. Here the key is checked before the message is read, the length is checked before the bytes are received,
+// and the memory is charged as the bytes arrive, as over HTTP. grpc-go serves everything else on the address, with messages of a few
+// kilobytes.
 func (g *Gateway) GRPCServer() *http.Server {
 	rest := grpc.NewServer(grpc.MaxRecvMsgSize(maxHealthMessage))
 	healthv1.RegisterHealthServer(rest, g.health)

@@ -33,9 +33,10 @@ type contact struct {
 	URL  string `json:"url"`
 }
 
+// license names its text by the SPDX identifier.
 type license struct {
-	Name string `json:"name"`
-	URL  string `json:"url"`
+	Name       string `json:"name"`
+	Identifier string `json:"identifier"`
 }
 
 type server struct {

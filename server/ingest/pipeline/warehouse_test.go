@@ -66,7 +66,7 @@ type rowTable struct {
 
 func (t rowTable) Name() string    { return t.name }
 func (t rowTable) Rows() int       { return len(t.rows) }
-func (t rowTable) Columns() string { return "(row)" }
+func (t rowTable) Columns() string { return "row" }
 func (t rowTable) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, strings.Join(t.rows, "\n"))
 	return int64(n), err

@@ -1,8 +1,8 @@
-// Package blocks holds the rows of telemetry tables on their way to the warehouse: a Set has one block of typed columns for each
-// table that ingest fills, in the columns of warehouse/migrations/*.sql. A request fills a small Set; the batcher
-// merges many of them into a large one and posts each table in Native format.
+// Package blocks holds the rows of telemetry tables on their way to the warehouse. A Set has one block of typed columns for each
+// table that ingest fills. A request fills a small Set. The batcher merges many of them into a large one and posts each table in Native format.
 //
-// The tables that materialized views feed (service_minutes, trace_roots) have no block here; product_events has one, and a view besides.
+// One struct describes each table (see native.Make). Tests compare it with the migrations and with a migrated engine.
+// Materialized views fill more tables (service_minutes, trace_roots), which have no block here. A view fills product_events too, besides ingest.
 package blocks
 
 import (
@@ -14,115 +14,69 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Set is the rows of one or many requests. The zero value is empty and ready; tables are made when first asked for.
-// It is not safe for concurrent use.
+// Set is the rows of one or many requests. The zero value is empty and ready. A table is made when it is first asked for.
+// A set is not safe for concurrent use.
 type Set struct {
-	// Scratch belongs to whoever fills the set: memory worth keeping with a pooled set between requests.
+	// Scratch is memory that the code that fills the set keeps with it between requests.
 	Scratch any
 	purpose Purpose
 
-	spans      *Spans
-	logs       *Logs
-	gauge      *Gauge
-	sum        *Sum
-	histogram  *Histogram
-	expo       *ExponentialHistogram
-	summary    *Summary
-	replays    *SessionReplays
-	chunks     *SessionReplayEvents
-	timeline   *SessionEvents
-	product    *ProductEvents
+	spans      lazy[Spans]
+	logs       lazy[Logs]
+	gauge      lazy[Gauge]
+	sum        lazy[Sum]
+	histogram  lazy[Histogram]
+	expo       lazy[ExponentialHistogram]
+	summary    lazy[Summary]
+	replays    lazy[SessionReplays]
+	chunks     lazy[SessionReplayEvents]
+	timeline   lazy[SessionEvents]
+	product    lazy[ProductEvents]
 	catalog    MetricCatalog
 	attributes AttributeKeys
 }
 
-// Spans is the table spans.
-func (s *Set) Spans() *Spans {
-	if s.spans == nil {
-		s.spans = newSpans()
+const itemTables = 11
+
+// items lists the tables that hold items themselves, in the order in which they are inserted.
+func (s *Set) items() [itemTables]table {
+	return [itemTables]table{
+		&s.spans, &s.logs, &s.gauge, &s.sum, &s.histogram, &s.expo, &s.summary, &s.replays, &s.chunks, &s.timeline, &s.product,
 	}
-	return s.spans
 }
+
+// Spans is the table spans.
+func (s *Set) Spans() *Spans { return s.spans.get() }
 
 // Logs is the table logs.
-func (s *Set) Logs() *Logs {
-	if s.logs == nil {
-		s.logs = newLogs()
-	}
-	return s.logs
-}
+func (s *Set) Logs() *Logs { return s.logs.get() }
 
 // Gauge is the table metrics_gauge.
-func (s *Set) Gauge() *Gauge {
-	if s.gauge == nil {
-		s.gauge = newGauge()
-	}
-	return s.gauge
-}
+func (s *Set) Gauge() *Gauge { return s.gauge.get() }
 
 // Sum is the table metrics_sum.
-func (s *Set) Sum() *Sum {
-	if s.sum == nil {
-		s.sum = newSum()
-	}
-	return s.sum
-}
+func (s *Set) Sum() *Sum { return s.sum.get() }
 
 // Histogram is the table metrics_histogram.
-func (s *Set) Histogram() *Histogram {
-	if s.histogram == nil {
-		s.histogram = newHistogram()
-	}
-	return s.histogram
-}
+func (s *Set) Histogram() *Histogram { return s.histogram.get() }
 
 // ExponentialHistogram is the table metrics_exponential_histogram.
-func (s *Set) ExponentialHistogram() *ExponentialHistogram {
-	if s.expo == nil {
-		s.expo = newExponentialHistogram()
-	}
-	return s.expo
-}
+func (s *Set) ExponentialHistogram() *ExponentialHistogram { return s.expo.get() }
 
 // Summary is the table metrics_summary.
-func (s *Set) Summary() *Summary {
-	if s.summary == nil {
-		s.summary = newSummary()
-	}
-	return s.summary
-}
+func (s *Set) Summary() *Summary { return s.summary.get() }
 
 // SessionReplays is the table session_replays.
-func (s *Set) SessionReplays() *SessionReplays {
-	if s.replays == nil {
-		s.replays = newSessionReplays()
-	}
-	return s.replays
-}
+func (s *Set) SessionReplays() *SessionReplays { return s.replays.get() }
 
 // SessionReplayEvents is the table session_replay_events.
-func (s *Set) SessionReplayEvents() *SessionReplayEvents {
-	if s.chunks == nil {
-		s.chunks = newSessionReplayEvents()
-	}
-	return s.chunks
-}
+func (s *Set) SessionReplayEvents() *SessionReplayEvents { return s.chunks.get() }
 
 // SessionEvents is the table session_events.
-func (s *Set) SessionEvents() *SessionEvents {
-	if s.timeline == nil {
-		s.timeline = newSessionEvents()
-	}
-	return s.timeline
-}
+func (s *Set) SessionEvents() *SessionEvents { return s.timeline.get() }
 
 // ProductEvents is the table product_events.
-func (s *Set) ProductEvents() *ProductEvents {
-	if s.product == nil {
-		s.product = newProductEvents()
-	}
-	return s.product
-}
+func (s *Set) ProductEvents() *ProductEvents { return s.product.get() }
 
 // MetricCatalog is the table metric_catalog.
 func (s *Set) MetricCatalog() *MetricCatalog { return &s.catalog }
@@ -130,87 +84,51 @@ func (s *Set) MetricCatalog() *MetricCatalog { return &s.catalog }
 // AttributeKeys is the table attribute_keys.
 func (s *Set) AttributeKeys() *AttributeKeys { return &s.attributes }
 
-const rowTables = 11
-
-// rowBlocks lists the blocks of the tables that hold items themselves; nil where the table was never asked for.
-func (s *Set) rowBlocks() [rowTables]*native.Block {
-	var b [rowTables]*native.Block
-	if s.spans != nil {
-		b[0] = &s.spans.Block
+// Schema lists the tables of a set with their columns, without rows.
+func Schema() []*native.Block {
+	var s Set
+	var all []*native.Block
+	for _, t := range s.items() {
+		all = append(all, t.make())
 	}
-	if s.logs != nil {
-		b[1] = &s.logs.Block
-	}
-	if s.gauge != nil {
-		b[2] = &s.gauge.Block
-	}
-	if s.sum != nil {
-		b[3] = &s.sum.Block
-	}
-	if s.histogram != nil {
-		b[4] = &s.histogram.Block
-	}
-	if s.expo != nil {
-		b[5] = &s.expo.Block
-	}
-	if s.summary != nil {
-		b[6] = &s.summary.Block
-	}
-	if s.replays != nil {
-		b[7] = &s.replays.Block
-	}
-	if s.chunks != nil {
-		b[8] = &s.chunks.Block
-	}
-	if s.timeline != nil {
-		b[9] = &s.timeline.Block
-	}
-	if s.product != nil {
-		b[10] = &s.product.Block
-	}
-	return b
+	return append(all, s.catalog.block(), s.attributes.block())
 }
 
-// make makes the i-th table of rowBlocks.
-func (s *Set) make(i int) *native.Block {
-	switch i {
-	case 0:
-		return &s.Spans().Block
-	case 1:
-		return &s.Logs().Block
-	case 2:
-		return &s.Gauge().Block
-	case 3:
-		return &s.Sum().Block
-	case 4:
-		return &s.Histogram().Block
-	case 5:
-		return &s.ExponentialHistogram().Block
-	case 6:
-		return &s.Summary().Block
-	case 7:
-		return &s.SessionReplays().Block
-	case 8:
-		return &s.SessionReplayEvents().Block
-	case 9:
-		return &s.SessionEvents().Block
-	default:
-		return &s.ProductEvents().Block
-	}
+// table is a table of a Set that holds items.
+type table interface {
+	// made is the block of the table, nil if the table was never asked for.
+	made() *native.Block
+	// make makes the table if it was never asked for.
+	make() *native.Block
 }
 
-func rowTableName(i int) string {
-	return [rowTables]string{
-		"spans", "logs", "metrics_gauge", "metrics_sum", "metrics_histogram", "metrics_exponential_histogram", "metrics_summary",
-		"session_replays", "session_replay_events", "session_events", "product_events",
-	}[i]
+// lazy is a table that is made when it is first asked for. T describes it as native.Make says.
+type lazy[T any] struct {
+	rows  *T
+	block *native.Block
+}
+
+func (l *lazy[T]) get() *T {
+	if l.rows == nil {
+		l.make()
+	}
+	return l.rows
+}
+
+func (l *lazy[T]) made() *native.Block { return l.block }
+
+func (l *lazy[T]) make() *native.Block {
+	if l.rows == nil {
+		l.rows, l.block = native.Make[T]()
+	}
+	return l.block
 }
 
 // Rows is the number of items: spans, log records, data points, sessions, chunks and events. Rollup rows do not count.
 func (s *Set) Rows() int {
 	n := 0
-	for _, b := range s.rowBlocks() {
-		if b != nil {
+	for _, t := range s.items() {
+		if b := t.made(); b != nil {
 			n += b.Rows()
 		}
 	}
@@ -220,8 +138,8 @@ func (s *Set) Rows() int {
 // Bytes is the memory that the rows take up.
 func (s *Set) Bytes() int {
 	n := s.catalog.bytes() + s.attributes.bytes()
-	for _, b := range s.rowBlocks() {
-		if b != nil {
+	for _, t := range s.items() {
+		if b := t.made(); b != nil {
 			n += b.Bytes()
 		}
 	}
@@ -230,8 +148,8 @@ func (s *Set) Bytes() int {
 
 // Reset drops every row and keeps memory for the next ones.
 func (s *Set) Reset() {
-	for _, b := range s.rowBlocks() {
-		if b != nil {
+	for _, t := range s.items() {
+		if b := t.made(); b != nil {
 			b.Reset()
 		}
 	}
@@ -239,40 +157,36 @@ func (s *Set) Reset() {
 	s.attributes.Reset()
 }
 
-// AppendFrom appends all rows of another set, which stays as it is. The result depends only on the order of the calls.
+// AppendFrom appends all rows of another set, which stays unchanged. The result depends only on the order of the calls.
 func (s *Set) AppendFrom(other *Set) {
-	mine := s.rowBlocks()
-	for i, b := range other.rowBlocks() {
-		if b == nil || b.Rows() == 0 {
-			continue
+	mine := s.items()
+	for i, t := range other.items() {
+		if b := t.made(); b != nil && b.Rows() > 0 {
+			mine[i].make().AppendFrom(b)
 		}
-		if mine[i] == nil {
-			mine[i] = s.make(i)
-		}
-		mine[i].AppendFrom(b)
 	}
 	s.catalog.AppendFrom(&other.catalog)
 	s.attributes.AppendFrom(&other.attributes)
 }
 
 // Mark is a position that Truncate goes back to.
-type Mark struct{ rows [rowTables]int }
+type Mark struct{ rows [itemTables]int }
 
 // Mark returns the present position in the item tables; rollups are not covered.
 func (s *Set) Mark() Mark {
 	var m Mark
-	for i, b := range s.rowBlocks() {
-		if b != nil {
+	for i, t := range s.items() {
+		if b := t.made(); b != nil {
 			m.rows[i] = b.Rows()
 		}
 	}
 	return m
 }
 
-// Truncate drops the items added since the mark, also a row that is only half there.
+// Truncate drops the items added since the mark, and a row that is only half there.
 func (s *Set) Truncate(m Mark) {
-	for i, b := range s.rowBlocks() {
-		if b != nil {
+	for i, t := range s.items() {
+		if b := t.made(); b != nil {
 			b.Truncate(m.rows[i])
 		}
 	}
@@ -281,7 +195,7 @@ func (s *Set) Truncate(m Mark) {
 // Table is one table's rows, ready to insert.
 type Table struct {
 	Name string
-	// Columns is the column list of the insert, as in "(`A`,`B`)".
+	// Columns is the column list of the insert, as in "`A`,`B`".
 	Columns string
 	block   *native.Block
 }
@@ -299,33 +213,26 @@ func (t Table) WriteTo(w io.Writer) (int64, error) { return t.block.WriteTo(w) }
 // same order give the same bytes. A table is valid until the set changes.
 func (s *Set) Tables() iter.Seq[Table] {
 	return func(yield func(Table) bool) {
-		for i, b := range s.rowBlocks() {
-			if b != nil && b.Rows() > 0 && !yield(newTable(rowTableName(i), b)) {
+		for _, t := range s.items() {
+			if b := t.made(); b != nil && b.Rows() > 0 && !yield(newTable(b)) {
 				return
 			}
 		}
-		if len(s.catalog.rows) > 0 && !yield(newTable("metric_catalog", s.catalog.block())) {
+		if len(s.catalog.rows) > 0 && !yield(newTable(s.catalog.block())) {
 			return
 		}
 		if len(s.attributes.rows) > 0 {
-			yield(newTable("attribute_keys", s.attributes.block()))
+			yield(newTable(s.attributes.block()))
 		}
 	}
 }
 
-func newTable(name string, b *native.Block) Table {
-	var columns strings.Builder
+func newTable(b *native.Block) Table {
+	columns := make([]string, len(b.Fields))
 	for i := range b.Fields {
-		sep := ",`"
-		if i == 0 {
-			sep = "(`"
-		}
-		columns.WriteString(sep)
-		columns.WriteString(b.Fields[i].Name)
-		columns.WriteByte('`')
+		columns[i] = "`" + b.Fields[i].Name + "`"
 	}
-	columns.WriteByte(')')
-	return Table{Name: name, Columns: columns.String(), block: b}
+	return Table{Name: b.Name, Columns: strings.Join(columns, ","), block: b}
 }
 
 // Purpose groups the requests that fill the same tables: they share sets, which so hold memory for those tables and no others.

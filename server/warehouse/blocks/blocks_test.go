@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,74 +12,93 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svc-observability/svc/server/warehouse/blocks"
-	"github.com/svc-observability/svc/server/warehouse/native"
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// migrated reads the columns of the tables from the migrations, which are the contract.
+// migrated reads the columns of the tables from all migrations, which are the contract.
 func migrated(t *testing.T) map[string][]string {
 	t.Helper()
-	var sql []byte
-	for _, name := range []string{"0001_telemetry.sql", "0002_sessions_events.sql"} {
-		b, err := os.ReadFile("../migrations/" + name)
+	paths, err := filepath.Glob("../migrations/*.sql")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no migrations: %v", err)
+	}
+	create := regexp.MustCompile(`(?s)^CREATE TABLE IF NOT EXISTS \{\{create "(\w+)"\}\}\n\(\n(.*?)\n\)\n`)
+	alter := regexp.MustCompile(`^ALTER TABLE \{\{alter "(\w+)"\}\}\s+(.*)`)
+	tables := map[string][]string{}
+	for _, path := range paths { // sorted by Glob
+		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sql = append(sql, b...)
-	}
-	tables := map[string][]string{}
-	table := regexp.MustCompile(`(?s)CREATE TABLE IF NOT EXISTS \{\{create "(\w+)"\}\}\n\(\n(.*?)\n\)\n`)
-	column := regexp.MustCompile(`^\s+([A-Z]\w*) (.*?)( CODEC\(.*)?,?$`)
-	aggregate := regexp.MustCompile(`^SimpleAggregateFunction\(\w+, (.*)\)$`)
-	for _, m := range table.FindAllStringSubmatch(string(sql), -1) {
-		for line := range strings.SplitSeq(m[2], "\n") {
-			c := column.FindStringSubmatch(line)
-			if c == nil || c[1] == "INDEX" {
-				continue
+		for _, statement := range regexp.MustCompile(`(?m)^;[ \t]*$`).Split(string(b), -1) {
+			statement = strings.TrimSpace(regexp.MustCompile(`(?m)^--.*\n`).ReplaceAllString(statement, ""))
+			if m := create.FindStringSubmatch(statement); m != nil {
+				for line := range strings.SplitSeq(m[2], "\n") {
+					if c := column(line); c != "" {
+						tables[m[1]] = append(tables[m[1]], c)
+					}
+				}
 			}
-			typ := strings.TrimSuffix(c[2], ",")
-			// A block sends the plain type, which the engine takes for the aggregate of it.
-			if a := aggregate.FindStringSubmatch(typ); a != nil {
-				typ = a[1]
+			if m := alter.FindStringSubmatch(statement); m != nil && strings.Contains(m[2], "COLUMN") {
+				added, ok := strings.CutPrefix(m[2], "ADD COLUMN IF NOT EXISTS ")
+				if !ok || strings.Contains(added, " AFTER ") {
+					t.Fatalf("%s changes the columns of %s in a way that this test cannot follow: %s", path, m[1], m[2])
+				}
+				tables[m[1]] = append(tables[m[1]], column(" "+added))
 			}
-			tables[m[1]] = append(tables[m[1]], c[1]+" "+typ)
 		}
 	}
 	return tables
 }
 
-func fieldsOf(b native.Block) []string {
-	var out []string
-	for _, f := range b.Fields {
-		out = append(out, f.Name+" "+f.Column.Type())
+var (
+	columnLine = regexp.MustCompile(`^\s+([A-Z]\w*) (.*?)( CODEC\(.*)?,?$`)
+	aggregate  = regexp.MustCompile(`^SimpleAggregateFunction\(\w+, (.*)\)$`)
+)
+
+// column is the name and type of a column in a line of DDL, "" if the line has none.
+func column(line string) string {
+	c := columnLine.FindStringSubmatch(line)
+	if c == nil || c[1] == "INDEX" {
+		return ""
 	}
-	return out
+	typ := strings.TrimSuffix(c[2], ",")
+	// A block sends the plain type, which the engine takes for the aggregate of it.
+	if a := aggregate.FindStringSubmatch(typ); a != nil {
+		typ = a[1]
+	}
+	return c[1] + " " + typ
 }
 
-func TestColumnsAreThoseOfTheMigration(t *testing.T) {
-	var s blocks.Set
+func TestColumnsAreThoseOfTheMigrations(t *testing.T) {
 	want := migrated(t)
-	for name, block := range map[string]native.Block{
-		"spans": s.Spans().Block, "logs": s.Logs().Block, "metrics_gauge": s.Gauge().Block, "metrics_sum": s.Sum().Block,
-		"metrics_histogram": s.Histogram().Block, "metrics_exponential_histogram": s.ExponentialHistogram().Block, "metrics_summary": s.Summary().Block,
-		"session_replays": s.SessionReplays().Block, "session_replay_events": s.SessionReplayEvents().Block, "session_events": s.SessionEvents().Block,
-		"product_events": s.ProductEvents().Block,
-	} {
-		if d := cmp.Diff(want[name], fieldsOf(block)); d != "" {
-			t.Errorf("%s: %s", name, d)
+	for _, block := range blocks.Schema() {
+		var got []string
+		for _, f := range block.Fields {
+			got = append(got, f.Name+" "+f.Column.Type())
+		}
+		if d := cmp.Diff(want[block.Name], got); d != "" {
+			t.Errorf("%s: %s", block.Name, d)
 		}
 	}
+}
+
+func TestTablesNameTheirColumns(t *testing.T) {
+	var s blocks.Set
 	s.AttributeKeys().Add([]byte("o"), 3600, blocks.Traces, blocks.OnSpan, []byte("k"), blocks.IntValue, 1)
 	s.MetricCatalog().Add(&blocks.MetricUse{})
+	want := map[string]string{}
+	for _, block := range blocks.Schema() {
+		var names []string
+		for _, f := range block.Fields {
+			names = append(names, "`"+f.Name+"`")
+		}
+		want[block.Name] = strings.Join(names, ",")
+	}
 	n := 0
 	for table := range s.Tables() {
-		var names []string
-		for _, c := range want[table.Name] {
-			name, _, _ := strings.Cut(c, " ")
-			names = append(names, "`"+name+"`")
-		}
-		if got := "(" + strings.Join(names, ",") + ")"; got != table.Columns {
-			t.Errorf("%s has columns %s, want %s", table.Name, table.Columns, got)
+		if got := table.Columns; got != want[table.Name] {
+			t.Errorf("%s has columns %s, want %s", table.Name, got, want[table.Name])
 		}
 		n++
 	}

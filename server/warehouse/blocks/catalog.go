@@ -18,8 +18,21 @@ const (
 	SummaryMetric
 )
 
-func metricTypeNames() []string {
-	return []string{"gauge", "sum", "histogram", "exponential_histogram", "summary"}
+// metricCatalogRows are the columns of the table metric_catalog. MetricType is numbered like the type of that name.
+type metricCatalogRows struct {
+	native.Block `table:"metric_catalog"`
+
+	OrgID             *native.LowCardinality `ch:"OrgId"`
+	Hour              *native.UInt32         `ch:"Hour" type:"DateTime('UTC')"`
+	MetricName        *native.LowCardinality `ch:"MetricName"`
+	MetricType        *native.LowCardinality `ch:"MetricType" values:"gauge,sum,histogram,exponential_histogram,summary"`
+	ServiceName       *native.LowCardinality `ch:"ServiceName"`
+	MetricDescription *native.String         `ch:"MetricDescription"`
+	MetricUnit        *native.String         `ch:"MetricUnit"`
+	IsMonotonic       *native.UInt8          `ch:"IsMonotonic"`
+	DataPointCount    *native.UInt64         `ch:"DataPointCount"`
+	FirstSeen         *native.Int64          `ch:"FirstSeen" type:"DateTime64(9, 'UTC')"`
+	LastSeen          *native.Int64          `ch:"LastSeen" type:"DateTime64(9, 'UTC')"`
 }
 
 // MetricCatalog says which metrics were seen, by hour and service: the table metric_catalog.
@@ -100,35 +113,20 @@ func (c *MetricCatalog) block() *native.Block {
 			compareText(t, x.org, y.org), cmp.Compare(x.hour, y.hour), compareText(t, x.name, y.name),
 			cmp.Compare(x.typ, y.typ), compareText(t, x.service, y.service))
 	})
-	org, hour, name := native.NewLowCardinality(), native.NewDateTime(), native.NewLowCardinality()
-	typ, service := native.NewLowCardinality(metricTypeNames()...), native.NewLowCardinality()
-	description, unit, monotonic := native.NewString(), native.NewString(), native.NewUInt8()
-	points, first, last := native.NewUInt64(), native.NewDateTime64(), native.NewDateTime64()
+	rows, block := native.Make[metricCatalogRows]()
 	for _, i := range order {
 		r := &c.rows[i]
-		org.Append(t.Key(r.org))
-		hour.Append(r.hour)
-		name.Append(t.Key(r.name))
-		typ.AppendID(uint32(r.typ))
-		service.Append(t.Key(r.service))
-		description.Append(t.Key(r.description))
-		unit.Append(t.Key(r.unit))
-		native.AppendBool(monotonic, r.monotonic)
-		points.Append(r.points)
-		first.Append(r.first)
-		last.Append(r.last)
+		rows.OrgID.Append(t.Key(r.org))
+		rows.Hour.Append(r.hour)
+		rows.MetricName.Append(t.Key(r.name))
+		rows.MetricType.AppendID(uint32(r.typ))
+		rows.ServiceName.Append(t.Key(r.service))
+		rows.MetricDescription.Append(t.Key(r.description))
+		rows.MetricUnit.Append(t.Key(r.unit))
+		native.AppendBool(rows.IsMonotonic, r.monotonic)
+		rows.DataPointCount.Append(r.points)
+		rows.FirstSeen.Append(r.first)
+		rows.LastSeen.Append(r.last)
 	}
-	return &native.Block{Fields: []native.Field{
-		{Name: "OrgId", Column: org},
-		{Name: "Hour", Column: hour},
-		{Name: "MetricName", Column: name},
-		{Name: "MetricType", Column: typ},
-		{Name: "ServiceName", Column: service},
-		{Name: "MetricDescription", Column: description},
-		{Name: "MetricUnit", Column: unit},
-		{Name: "IsMonotonic", Column: monotonic},
-		{Name: "DataPointCount", Column: points},
-		{Name: "FirstSeen", Column: first},
-		{Name: "LastSeen", Column: last},
-	}}
+	return block
 }

@@ -4,178 +4,66 @@ import "github.com/svc-observability/svc/server/warehouse/native"
 
 // Gauge is the columns of the table metrics_gauge.
 type Gauge struct {
-	native.Block
+	native.Block `table:"metrics_gauge"`
 	Point
 	Exemplars
 
-	Value *native.Float64
-}
-
-func newGauge() *Gauge {
-	t := &Gauge{
-		Point:     newPoint(),
-		Exemplars: newExemplars(),
-		Value:     native.NewFloat64(),
-	}
-	t.Fields = t.Point.fields()
-	t.Fields = append(t.Fields, t.Exemplars.fields()...)
-	t.Fields = append(t.Fields,
-		native.Field{Name: "Value", Column: t.Value},
-	)
-	return t
+	Value *native.Float64 `ch:"Value"`
 }
 
 // Sum is the columns of the table metrics_sum.
 type Sum struct {
-	native.Block
+	native.Block `table:"metrics_sum"`
 	Point
 	Exemplars
 
-	Value                  *native.Float64
-	AggregationTemporality *native.LowCardinality
-	IsMonotonic            *native.UInt8
-}
-
-func newSum() *Sum {
-	t := &Sum{
-		Point:                  newPoint(),
-		Exemplars:              newExemplars(),
-		Value:                  native.NewFloat64(),
-		AggregationTemporality: native.NewLowCardinality(temporalities()...),
-		IsMonotonic:            native.NewBool(),
-	}
-	t.Fields = t.Point.fields()
-	t.Fields = append(t.Fields, t.Exemplars.fields()...)
-	t.Fields = append(t.Fields,
-		native.Field{Name: "Value", Column: t.Value},
-		native.Field{Name: "AggregationTemporality", Column: t.AggregationTemporality},
-		native.Field{Name: "IsMonotonic", Column: t.IsMonotonic},
-	)
-	return t
+	Value                  *native.Float64        `ch:"Value"`
+	AggregationTemporality *native.LowCardinality `ch:"AggregationTemporality" values:"Unspecified,Delta,Cumulative"`
+	IsMonotonic            *native.UInt8          `ch:"IsMonotonic" type:"Bool"`
 }
 
 // Histogram is the columns of the table metrics_histogram.
 type Histogram struct {
-	native.Block
+	native.Block `table:"metrics_histogram"`
 	Point
 	Exemplars
 
-	Count                  *native.UInt64
-	Sum                    *native.NullableFloat64
-	Min                    *native.NullableFloat64
-	Max                    *native.NullableFloat64
-	BucketCounts           *native.Array[*native.UInt64]
-	ExplicitBounds         *native.Array[*native.Float64]
-	AggregationTemporality *native.LowCardinality
-}
-
-func newHistogram() *Histogram {
-	t := &Histogram{
-		Point:                  newPoint(),
-		Exemplars:              newExemplars(),
-		Count:                  native.NewUInt64(),
-		Sum:                    native.NewNullableFloat64(),
-		Min:                    native.NewNullableFloat64(),
-		Max:                    native.NewNullableFloat64(),
-		BucketCounts:           native.NewArray(native.NewUInt64()),
-		ExplicitBounds:         native.NewArray(native.NewFloat64()),
-		AggregationTemporality: native.NewLowCardinality(temporalities()...),
-	}
-	t.Fields = t.Point.fields()
-	t.Fields = append(t.Fields, t.Exemplars.fields()...)
-	t.Fields = append(t.Fields,
-		native.Field{Name: "Count", Column: t.Count},
-		native.Field{Name: "Sum", Column: t.Sum},
-		native.Field{Name: "Min", Column: t.Min},
-		native.Field{Name: "Max", Column: t.Max},
-		native.Field{Name: "BucketCounts", Column: t.BucketCounts},
-		native.Field{Name: "ExplicitBounds", Column: t.ExplicitBounds},
-		native.Field{Name: "AggregationTemporality", Column: t.AggregationTemporality},
-	)
-	return t
+	Count                  *native.UInt64                 `ch:"Count"`
+	Sum                    *native.NullableFloat64        `ch:"Sum"`
+	Min                    *native.NullableFloat64        `ch:"Min"`
+	Max                    *native.NullableFloat64        `ch:"Max"`
+	BucketCounts           *native.Array[*native.UInt64]  `ch:"BucketCounts"`
+	ExplicitBounds         *native.Array[*native.Float64] `ch:"ExplicitBounds"`
+	AggregationTemporality *native.LowCardinality         `ch:"AggregationTemporality" values:"Unspecified,Delta,Cumulative"`
 }
 
 // ExponentialHistogram is the columns of the table metrics_exponential_histogram.
 type ExponentialHistogram struct {
-	native.Block
+	native.Block `table:"metrics_exponential_histogram"`
 	Point
 	Exemplars
 
-	Count                  *native.UInt64
-	Sum                    *native.NullableFloat64
-	Min                    *native.NullableFloat64
-	Max                    *native.NullableFloat64
-	Scale                  *native.Int32
-	ZeroCount              *native.UInt64
-	ZeroThreshold          *native.Float64
-	PositiveOffset         *native.Int32
-	PositiveBucketCounts   *native.Array[*native.UInt64]
-	NegativeOffset         *native.Int32
-	NegativeBucketCounts   *native.Array[*native.UInt64]
-	AggregationTemporality *native.LowCardinality
-}
-
-func newExponentialHistogram() *ExponentialHistogram {
-	t := &ExponentialHistogram{
-		Point:                  newPoint(),
-		Exemplars:              newExemplars(),
-		Count:                  native.NewUInt64(),
-		Sum:                    native.NewNullableFloat64(),
-		Min:                    native.NewNullableFloat64(),
-		Max:                    native.NewNullableFloat64(),
-		Scale:                  native.NewInt32(),
-		ZeroCount:              native.NewUInt64(),
-		ZeroThreshold:          native.NewFloat64(),
-		PositiveOffset:         native.NewInt32(),
-		PositiveBucketCounts:   native.NewArray(native.NewUInt64()),
-		NegativeOffset:         native.NewInt32(),
-		NegativeBucketCounts:   native.NewArray(native.NewUInt64()),
-		AggregationTemporality: native.NewLowCardinality(temporalities()...),
-	}
-	t.Fields = t.Point.fields()
-	t.Fields = append(t.Fields, t.Exemplars.fields()...)
-	t.Fields = append(t.Fields,
-		native.Field{Name: "Count", Column: t.Count},
-		native.Field{Name: "Sum", Column: t.Sum},
-		native.Field{Name: "Min", Column: t.Min},
-		native.Field{Name: "Max", Column: t.Max},
-		native.Field{Name: "Scale", Column: t.Scale},
-		native.Field{Name: "ZeroCount", Column: t.ZeroCount},
-		native.Field{Name: "ZeroThreshold", Column: t.ZeroThreshold},
-		native.Field{Name: "PositiveOffset", Column: t.PositiveOffset},
-		native.Field{Name: "PositiveBucketCounts", Column: t.PositiveBucketCounts},
-		native.Field{Name: "NegativeOffset", Column: t.NegativeOffset},
-		native.Field{Name: "NegativeBucketCounts", Column: t.NegativeBucketCounts},
-		native.Field{Name: "AggregationTemporality", Column: t.AggregationTemporality},
-	)
-	return t
+	Count                  *native.UInt64                `ch:"Count"`
+	Sum                    *native.NullableFloat64       `ch:"Sum"`
+	Min                    *native.NullableFloat64       `ch:"Min"`
+	Max                    *native.NullableFloat64       `ch:"Max"`
+	Scale                  *native.Int32                 `ch:"Scale"`
+	ZeroCount              *native.UInt64                `ch:"ZeroCount"`
+	ZeroThreshold          *native.Float64               `ch:"ZeroThreshold"`
+	PositiveOffset         *native.Int32                 `ch:"PositiveOffset"`
+	PositiveBucketCounts   *native.Array[*native.UInt64] `ch:"PositiveBucketCounts"`
+	NegativeOffset         *native.Int32                 `ch:"NegativeOffset"`
+	NegativeBucketCounts   *native.Array[*native.UInt64] `ch:"NegativeBucketCounts"`
+	AggregationTemporality *native.LowCardinality        `ch:"AggregationTemporality" values:"Unspecified,Delta,Cumulative"`
 }
 
 // Summary is the columns of the table metrics_summary.
 type Summary struct {
-	native.Block
+	native.Block `table:"metrics_summary"`
 	Point
 
-	Count             *native.UInt64
-	Sum               *native.Float64
-	QuantilesQuantile *native.Array[*native.Float64]
-	QuantilesValue    *native.Array[*native.Float64]
-}
-
-func newSummary() *Summary {
-	t := &Summary{
-		Point:             newPoint(),
-		Count:             native.NewUInt64(),
-		Sum:               native.NewFloat64(),
-		QuantilesQuantile: native.NewArray(native.NewFloat64()),
-		QuantilesValue:    native.NewArray(native.NewFloat64()),
-	}
-	t.Fields = t.Point.fields()
-	t.Fields = append(t.Fields,
-		native.Field{Name: "Count", Column: t.Count},
-		native.Field{Name: "Sum", Column: t.Sum},
-		native.Field{Name: "QuantilesQuantile", Column: t.QuantilesQuantile},
-		native.Field{Name: "QuantilesValue", Column: t.QuantilesValue},
-	)
-	return t
+	Count             *native.UInt64                 `ch:"Count"`
+	Sum               *native.Float64                `ch:"Sum"`
+	QuantilesQuantile *native.Array[*native.Float64] `ch:"QuantilesQuantile"`
+	QuantilesValue    *native.Array[*native.Float64] `ch:"QuantilesValue"`
 }

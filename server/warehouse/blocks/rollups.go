@@ -17,9 +17,7 @@ const (
 	Metrics
 )
 
-func signalNames() []string { return []string{"traces", "logs", "metrics"} }
-
-// Scope is a value of attribute_keys.Scope: what an attribute was on.
+// Scope is a value of attribute_keys.Scope: the kind of item that had the attribute.
 type Scope uint8
 
 // Scopes.
@@ -31,8 +29,6 @@ const (
 	OnEvent
 	OnLink
 )
-
-func scopeNames() []string { return []string{"resource", "span", "log", "metric", "event", "link"} }
 
 // ValueType is a value of attribute_keys.ValueType.
 type ValueType uint8
@@ -50,8 +46,17 @@ const (
 	ValueTypes = iota
 )
 
-func valueTypeNames() []string {
-	return []string{"string", "int", "double", "bool", "bytes", "array", "kvlist"}
+// attributeKeyRows are the columns of the table attribute_keys. The values are numbered like Signal, Scope and ValueType.
+type attributeKeyRows struct {
+	native.Block `table:"attribute_keys"`
+
+	OrgID      *native.LowCardinality `ch:"OrgId"`
+	Hour       *native.UInt32         `ch:"Hour" type:"DateTime('UTC')"`
+	Signal     *native.LowCardinality `ch:"Signal" values:"traces,logs,metrics"`
+	Scope      *native.LowCardinality `ch:"Scope" values:"resource,span,log,metric,event,link"`
+	Key        *native.LowCardinality `ch:"Key"`
+	ValueType  *native.LowCardinality `ch:"ValueType" values:"string,int,double,bool,bytes,array,kvlist"`
+	UsageCount *native.UInt64         `ch:"UsageCount"`
 }
 
 // AttributeKeys counts which attribute keys were used, by hour: the table attribute_keys.
@@ -123,28 +128,18 @@ func (a *AttributeKeys) block() *native.Block {
 			compareText(&a.texts, x.org, y.org), cmp.Compare(x.hour, y.hour), cmp.Compare(x.signal, y.signal),
 			cmp.Compare(x.scope, y.scope), compareText(&a.texts, x.key, y.key), cmp.Compare(x.typ, y.typ))
 	})
-	org, hour, key := native.NewLowCardinality(), native.NewDateTime(), native.NewLowCardinality()
-	signal, scope := native.NewLowCardinality(signalNames()...), native.NewLowCardinality(scopeNames()...)
-	typ, count := native.NewLowCardinality(valueTypeNames()...), native.NewUInt64()
+	t, block := native.Make[attributeKeyRows]()
 	for _, i := range order {
 		r := &a.rows[i]
-		org.Append(a.texts.Key(r.org))
-		hour.Append(r.hour)
-		signal.AppendID(uint32(r.signal))
-		scope.AppendID(uint32(r.scope))
-		key.Append(a.texts.Key(r.key))
-		typ.AppendID(uint32(r.typ))
-		count.Append(r.count)
+		t.OrgID.Append(a.texts.Key(r.org))
+		t.Hour.Append(r.hour)
+		t.Signal.AppendID(uint32(r.signal))
+		t.Scope.AppendID(uint32(r.scope))
+		t.Key.Append(a.texts.Key(r.key))
+		t.ValueType.AppendID(uint32(r.typ))
+		t.UsageCount.Append(r.count)
 	}
-	return &native.Block{Fields: []native.Field{
-		{Name: "OrgId", Column: org},
-		{Name: "Hour", Column: hour},
-		{Name: "Signal", Column: signal},
-		{Name: "Scope", Column: scope},
-		{Name: "Key", Column: key},
-		{Name: "ValueType", Column: typ},
-		{Name: "UsageCount", Column: count},
-	}}
+	return block
 }
 
 func compareText(texts *native.LowCardinality, x, y uint32) int {

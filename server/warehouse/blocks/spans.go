@@ -4,122 +4,40 @@ import "github.com/svc-observability/svc/server/warehouse/native"
 
 // Spans are the columns of the table spans. SpanKind and StatusCode are numbered like their OTLP enums.
 type Spans struct {
-	native.Block
+	native.Block `table:"spans"`
 
-	OrgID              *native.LowCardinality
-	Timestamp          *native.Int64
-	TraceID            *native.String
-	SpanID             *native.String
-	ParentSpanID       *native.String
-	TraceState         *native.String
-	Flags              *native.UInt32
-	SpanName           *native.LowCardinality
-	SpanKind           *native.LowCardinality
-	ServiceName        *native.LowCardinality
-	ServiceNamespace   *native.LowCardinality
-	ServiceVersion     *native.LowCardinality
-	Environment        *native.LowCardinality
-	DurationNano       *native.UInt64
-	StatusCode         *native.LowCardinality
-	StatusMessage      *native.String
-	HasError           *native.UInt8
-	IsEntry            *native.UInt8
-	HTTPMethod         *native.LowCardinality
-	HTTPRoute          *native.LowCardinality
-	HTTPStatusCode     *native.UInt16
-	SampleRate         *native.Float64
-	ScopeName          *native.LowCardinality
-	ScopeVersion       *native.LowCardinality
-	ScopeAttributes    *native.Map
-	ResourceAttributes *native.Map
-	SpanAttributes     *native.Map
-	EventsTimestamp    *native.Array[*native.Int64]
-	EventsName         *native.Array[*native.LowCardinality]
-	EventsAttributes   *native.Array[*native.Map]
-	LinksTraceID       *native.Array[*native.String]
-	LinksSpanID        *native.Array[*native.String]
-	LinksTraceState    *native.Array[*native.String]
-	LinksAttributes    *native.Array[*native.Map]
+	OrgID              *native.LowCardinality                `ch:"OrgId"`
+	Timestamp          *native.Int64                         `ch:"Timestamp" type:"DateTime64(9, 'UTC')"`
+	TraceID            *native.String                        `ch:"TraceId"`
+	SpanID             *native.String                        `ch:"SpanId"`
+	ParentSpanID       *native.String                        `ch:"ParentSpanId"`
+	TraceState         *native.String                        `ch:"TraceState"`
+	Flags              *native.UInt32                        `ch:"Flags"`
+	SpanName           *native.LowCardinality                `ch:"SpanName"`
+	SpanKind           *native.LowCardinality                `ch:"SpanKind" values:"Unspecified,Internal,Server,Client,Producer,Consumer"`
+	ServiceName        *native.LowCardinality                `ch:"ServiceName"`
+	ServiceNamespace   *native.LowCardinality                `ch:"ServiceNamespace"`
+	ServiceVersion     *native.LowCardinality                `ch:"ServiceVersion"`
+	Environment        *native.LowCardinality                `ch:"Environment"`
+	DurationNano       *native.UInt64                        `ch:"DurationNano"`
+	StatusCode         *native.LowCardinality                `ch:"StatusCode" values:"Unset,Ok,Error"`
+	StatusMessage      *native.String                        `ch:"StatusMessage"`
+	HasError           *native.UInt8                         `ch:"HasError" type:"Bool"`
+	IsEntry            *native.UInt8                         `ch:"IsEntry" type:"Bool"`
+	HTTPMethod         *native.LowCardinality                `ch:"HttpMethod"`
+	HTTPRoute          *native.LowCardinality                `ch:"HttpRoute"`
+	HTTPStatusCode     *native.UInt16                        `ch:"HttpStatusCode"`
+	SampleRate         *native.Float64                       `ch:"SampleRate"`
+	ScopeName          *native.LowCardinality                `ch:"ScopeName"`
+	ScopeVersion       *native.LowCardinality                `ch:"ScopeVersion"`
+	ScopeAttributes    *native.Map                           `ch:"ScopeAttributes"`
+	ResourceAttributes *native.Map                           `ch:"ResourceAttributes"`
+	SpanAttributes     *native.Map                           `ch:"SpanAttributes"`
+	EventsTimestamp    *native.Array[*native.Int64]          `ch:"EventsTimestamp" type:"Array(DateTime64(9, 'UTC'))"`
+	EventsName         *native.Array[*native.LowCardinality] `ch:"EventsName"`
+	EventsAttributes   *native.Array[*native.Map]            `ch:"EventsAttributes"`
+	LinksTraceID       *native.Array[*native.String]         `ch:"LinksTraceId"`
+	LinksSpanID        *native.Array[*native.String]         `ch:"LinksSpanId"`
+	LinksTraceState    *native.Array[*native.String]         `ch:"LinksTraceState"`
+	LinksAttributes    *native.Array[*native.Map]            `ch:"LinksAttributes"`
 }
-
-func newSpans() *Spans {
-	t := &Spans{
-		OrgID:              native.NewLowCardinality(),
-		Timestamp:          native.NewDateTime64(),
-		TraceID:            native.NewString(),
-		SpanID:             native.NewString(),
-		ParentSpanID:       native.NewString(),
-		TraceState:         native.NewString(),
-		Flags:              native.NewUInt32(),
-		SpanName:           native.NewLowCardinality(),
-		SpanKind:           native.NewLowCardinality(spanKinds()...),
-		ServiceName:        native.NewLowCardinality(),
-		ServiceNamespace:   native.NewLowCardinality(),
-		ServiceVersion:     native.NewLowCardinality(),
-		Environment:        native.NewLowCardinality(),
-		DurationNano:       native.NewUInt64(),
-		StatusCode:         native.NewLowCardinality(statusCodes()...),
-		StatusMessage:      native.NewString(),
-		HasError:           native.NewBool(),
-		IsEntry:            native.NewBool(),
-		HTTPMethod:         native.NewLowCardinality(),
-		HTTPRoute:          native.NewLowCardinality(),
-		HTTPStatusCode:     native.NewUInt16(),
-		SampleRate:         native.NewFloat64(),
-		ScopeName:          native.NewLowCardinality(),
-		ScopeVersion:       native.NewLowCardinality(),
-		ScopeAttributes:    native.NewMap(),
-		ResourceAttributes: native.NewMap(),
-		SpanAttributes:     native.NewMap(),
-		EventsTimestamp:    native.NewArray(native.NewDateTime64()),
-		EventsName:         native.NewArray(native.NewLowCardinality()),
-		EventsAttributes:   native.NewArray(native.NewMap()),
-		LinksTraceID:       native.NewArray(native.NewString()),
-		LinksSpanID:        native.NewArray(native.NewString()),
-		LinksTraceState:    native.NewArray(native.NewString()),
-		LinksAttributes:    native.NewArray(native.NewMap()),
-	}
-	t.Fields = []native.Field{
-		{Name: "OrgId", Column: t.OrgID},
-		{Name: "Timestamp", Column: t.Timestamp},
-		{Name: "TraceId", Column: t.TraceID},
-		{Name: "SpanId", Column: t.SpanID},
-		{Name: "ParentSpanId", Column: t.ParentSpanID},
-		{Name: "TraceState", Column: t.TraceState},
-		{Name: "Flags", Column: t.Flags},
-		{Name: "SpanName", Column: t.SpanName},
-		{Name: "SpanKind", Column: t.SpanKind},
-		{Name: "ServiceName", Column: t.ServiceName},
-		{Name: "ServiceNamespace", Column: t.ServiceNamespace},
-		{Name: "ServiceVersion", Column: t.ServiceVersion},
-		{Name: "Environment", Column: t.Environment},
-		{Name: "DurationNano", Column: t.DurationNano},
-		{Name: "StatusCode", Column: t.StatusCode},
-		{Name: "StatusMessage", Column: t.StatusMessage},
-		{Name: "HasError", Column: t.HasError},
-		{Name: "IsEntry", Column: t.IsEntry},
-		{Name: "HttpMethod", Column: t.HTTPMethod},
-		{Name: "HttpRoute", Column: t.HTTPRoute},
-		{Name: "HttpStatusCode", Column: t.HTTPStatusCode},
-		{Name: "SampleRate", Column: t.SampleRate},
-		{Name: "ScopeName", Column: t.ScopeName},
-		{Name: "ScopeVersion", Column: t.ScopeVersion},
-		{Name: "ScopeAttributes", Column: t.ScopeAttributes},
-		{Name: "ResourceAttributes", Column: t.ResourceAttributes},
-		{Name: "SpanAttributes", Column: t.SpanAttributes},
-		{Name: "EventsTimestamp", Column: t.EventsTimestamp},
-		{Name: "EventsName", Column: t.EventsName},
-		{Name: "EventsAttributes", Column: t.EventsAttributes},
-		{Name: "LinksTraceId", Column: t.LinksTraceID},
-		{Name: "LinksSpanId", Column: t.LinksSpanID},
-		{Name: "LinksTraceState", Column: t.LinksTraceState},
-		{Name: "LinksAttributes", Column: t.LinksAttributes},
-	}
-	return t
-}
-
-func spanKinds() []string {
-	return []string{"Unspecified", "Internal", "Server", "Client", "Producer", "Consumer"}
-}
-
-func statusCodes() []string { return []string{"Unset", "Ok", "Error"} }

@@ -40,6 +40,8 @@ type Field struct {
 
 // Block is the columns of one table. All columns must have the same length when it is written or merged.
 type Block struct {
+	// Name is the table.
+	Name   string
 	Fields []Field
 }
 

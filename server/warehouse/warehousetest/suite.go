@@ -40,6 +40,7 @@ func Run(t *testing.T, w *warehouse.Warehouse) {
 	t.Run("bad inserts", func(t *testing.T) { testBadInserts(t, w) })
 	t.Run("a view that fails", func(t *testing.T) { testFailingView(t, w) })
 	t.Run("migrations", func(t *testing.T) { testMigrations(t, w) })
+	t.Run("columns", func(t *testing.T) { testColumns(t, w) })
 }
 
 const org principal.OrgID = "org_suite"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/warehouse"
+	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
 // SpanColumns are the columns of SpanBlock.
@@ -199,5 +201,28 @@ func testMigrations(t *testing.T, w *warehouse.Warehouse) {
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("a second run changed something (-before +after):\n%s", diff)
+	}
+}
+
+// testColumns compares the tables that ingest fills with the migrated engine: columns of the same names and types, in the same order.
+func testColumns(t *testing.T, w *warehouse.Warehouse) {
+	var out bytes.Buffer
+	if err := w.RawQuery(t.Context(), "SELECT table, name, replaceRegexpOne(type, '^SimpleAggregateFunction\\\\(\\\\w+, (.*)\\\\)$', '\\\\1') "+
+		"FROM system.columns WHERE database = currentDatabase() ORDER BY table, position", "TSVRaw", &out); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{}
+	for line := range strings.Lines(out.String()) {
+		table, column, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		want[table] = append(want[table], column)
+	}
+	for _, block := range blocks.Schema() {
+		var got []string
+		for _, f := range block.Fields {
+			got = append(got, f.Name+"\t"+f.Column.Type())
+		}
+		if d := cmp.Diff(want[block.Name], got); d != "" {
+			t.Errorf("%s: %s", block.Name, d)
+		}
 	}
 }
