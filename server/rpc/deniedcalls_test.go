@@ -41,9 +41,9 @@ func key(org principal.OrgID, id string) *principal.Principal {
 	return &principal.Principal{Org: org, Kind: principal.KindAPIKey, CredentialID: id}
 }
 
-func TestDenials(t *testing.T) {
+func TestDeniedCallLog(t *testing.T) {
 	log := &auditLog{}
-	d := NewDenials(log, slog.New(slog.DiscardHandler))
+	d := NewDeniedCallLog(log, slog.New(slog.DiscardHandler))
 	now := time.Unix(1_800_000_000, 0)
 	d.now = func() time.Time { return now }
 	list, create := &contract.Method{OperationID: "list", Family: "things"}, &contract.Method{OperationID: "create", Family: "things", Write: true, Admin: true}
@@ -80,14 +80,15 @@ func TestDenials(t *testing.T) {
 	if got := testutil.ToFloat64(d.omitted); got != 52 {
 		t.Errorf("%v were omitted, want 49 of the first kind, one at its end, one of the next window and the one after the close", got)
 	}
-	var none *Denials
+	var none *DeniedCallLog
 	none.record(ctx, key("org_a", "key_1"), list, scope)
 }
 
-// TestDenialsAreBounded: neither many credentials nor a database that hangs make entries pile up, or requests wait.
-func TestDenialsAreBounded(t *testing.T) {
+// TestDeniedCallLogIsBounded sends refusals of many credentials while the database hangs: entries do not pile up and requests do not
+// wait.
+func TestDeniedCallLogIsBounded(t *testing.T) {
 	log := &auditLog{}
-	d := NewDenials(log, slog.New(slog.DiscardHandler))
+	d := NewDeniedCallLog(log, slog.New(slog.DiscardHandler))
 	m := &contract.Method{OperationID: "list", Family: "things"}
 	scope := apierr.New(apierr.InsufficientScope, "scope")
 	log.hold.Lock()

@@ -14,10 +14,10 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Bounds of what refused requests leave in the audit log: whoever repeats them, with one credential or many, cannot fill the database.
+// Bounds on the audit entries of denied calls. A caller that repeats them, with one credential or many, cannot fill the database.
 const (
 	denialWindow = 10 * time.Minute
-	// denialsPerOrganization are the entries of one window.
+	// denialsPerOrganization bounds the entries of one window.
 	denialsPerOrganization = 100
 	denialOrganizations    = 10_000
 	denialQueue            = 256
@@ -29,10 +29,11 @@ type Auditor interface {
 	RecordAudit(ctx context.Context, org principal.OrgID, e store.AuditEvent) error
 }
 
-// Denials records requests that were refused although their credential is good: for want of scope, role or organization. In a window
-// the same refusal of the same credential makes one entry; the next one says how many were left out. It writes beside the requests.
-// Safe for concurrent use, nil too; Close it.
-type Denials struct {
+// DeniedCallLog writes an audit entry for each call that was denied although its credential is good: the scope, the role or the
+// organization was wrong. The same denial of the same credential makes one entry in a window; the first entry of the next window counts
+// those that were left out. A goroutine writes the entries, so calls do not wait for the database. Safe for concurrent use. A nil log
+// records nothing. The owner must Close it.
+type DeniedCallLog struct {
 	auditor Auditor
 	logger  *slog.Logger
 	now     func() time.Time
@@ -43,7 +44,7 @@ type Denials struct {
 	mu     sync.Mutex
 	closed bool
 	began  time.Time
-	// orgs holds what each organization recorded since began; repeats what was left out of each kind, also in the window before.
+	// orgs holds the entries of each organization since began; repeats counts the denials of each kind that the last window left out.
 	orgs    map[principal.OrgID]*denialsOf
 	repeats map[denialKind]int
 }
@@ -53,7 +54,7 @@ type denialsOf struct {
 	seen    map[denialKind]int
 }
 
-// denialKind is what counts as the same refusal.
+// denialKind tells one denial from another: calls of one kind share an entry.
 type denialKind struct {
 	org                           principal.OrgID
 	credential, operation, reason string
@@ -65,9 +66,9 @@ type denial struct {
 	event store.AuditEvent
 }
 
-// NewDenials starts the writer.
-func NewDenials(auditor Auditor, logger *slog.Logger) *Denials {
-	d := &Denials{
+// NewDeniedCallLog starts the writer.
+func NewDeniedCallLog(auditor Auditor, logger *slog.Logger) *DeniedCallLog {
+	d := &DeniedCallLog{
 		auditor: auditor, logger: logger, now: time.Now, queue: make(chan denial, denialQueue), ended: make(chan struct{}),
 		orgs: map[principal.OrgID]*denialsOf{}, repeats: map[denialKind]int{},
 		omitted: prometheus.NewCounter(prometheus.CounterOpts{
@@ -78,8 +79,8 @@ func NewDenials(auditor Auditor, logger *slog.Logger) *Denials {
 	return d
 }
 
-// Close writes what is waiting.
-func (d *Denials) Close() {
+// Close writes the entries that wait, and stops the writer.
+func (d *DeniedCallLog) Close() {
 	d.mu.Lock()
 	if !d.closed {
 		d.closed = true
@@ -89,13 +90,13 @@ func (d *Denials) Close() {
 	<-d.ended
 }
 
-// Describe tells the metric.
-func (d *Denials) Describe(ch chan<- *prometheus.Desc) { d.omitted.Describe(ch) }
+// Describe describes the metric.
+func (d *DeniedCallLog) Describe(ch chan<- *prometheus.Desc) { d.omitted.Describe(ch) }
 
 // Collect reads the metric.
-func (d *Denials) Collect(ch chan<- prometheus.Metric) { d.omitted.Collect(ch) }
+func (d *DeniedCallLog) Collect(ch chan<- prometheus.Metric) { d.omitted.Collect(ch) }
 
-func (d *Denials) record(ctx context.Context, p *principal.Principal, m *contract.Method, err error) {
+func (d *DeniedCallLog) record(ctx context.Context, p *principal.Principal, m *contract.Method, err error) {
 	if d == nil {
 		return
 	}
@@ -109,7 +110,7 @@ func (d *Denials) record(ctx context.Context, p *principal.Principal, m *contrac
 	if m.Admin {
 		metadata["required_role"] = string(principal.RoleAdmin)
 	}
-	// The entry is its caller's, also when the request was refused before it had one; and it must outlive the request.
+	// The entry names its caller even if authentication refused it, and it must outlive the request.
 	ctx = principal.WithResult(context.WithoutCancel(ctx), principal.Result{Principal: p})
 
 	d.mu.Lock()
@@ -129,8 +130,8 @@ func (d *Denials) record(ctx context.Context, p *principal.Principal, m *contrac
 	}
 }
 
-// admits counts a refusal and says whether it makes an entry.
-func (d *Denials) admits(kind denialKind) bool {
+// admits counts a denial and reports whether it makes an entry.
+func (d *DeniedCallLog) admits(kind denialKind) bool {
 	if now := d.now(); now.Sub(d.began) >= denialWindow {
 		d.began = now
 		clear(d.repeats)
@@ -163,7 +164,7 @@ func (d *Denials) admits(kind denialKind) bool {
 	return true
 }
 
-func (d *Denials) write() {
+func (d *DeniedCallLog) write() {
 	defer close(d.ended)
 	for e := range d.queue {
 		ctx, cancel := context.WithTimeout(e.ctx, denialTimeout)
