@@ -1,10 +1,7 @@
 package query
 
 import (
-	"flag"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,10 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/paging"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 func ptr[T any](v T) *T { return &v }
 
@@ -139,22 +135,7 @@ func cases() map[string]Statement {
 
 func TestSnapshots(t *testing.T) {
 	for name, s := range cases() {
-		path := filepath.Join("testdata", name+".sql")
-		if *update {
-			if err := os.MkdirAll("testdata", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(s.SQL+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), s.SQL+"\n"); diff != "" {
-			t.Errorf("%s differs; run with -update when that is meant (-want +got):\n%s", path, diff)
-		}
+		golden.Compare(t, name+".sql", s.SQL+"\n")
 	}
 }
 
