@@ -196,7 +196,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, c.Families(), time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
-	reads := read.NewGate(read.GateConfig{Warehouse: a.opts.reads(a.warehouse)})
+	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse)})
 	rollups := a.rollups(ctx)
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)

@@ -49,12 +49,12 @@ type Options struct {
 	// Watch wraps the handler of the API address: tests look on. Nil for none.
 	Watch func(http.Handler) http.Handler
 	// Reads wraps the warehouse for the reads of the API: tests make it fail. Nil for none; no setting leads here.
-	Reads func(read.GatedWarehouse) read.GatedWarehouse
+	Reads func(read.ConfinedWarehouse) read.ConfinedWarehouse
 	// MCPFixtures add to the MCP server what the protocol's conformance suite calls; nil but in tests. No setting leads here.
 	MCPFixtures mcp.Fixtures
 }
 
-func (o *Options) reads(w read.GatedWarehouse) read.GatedWarehouse {
+func (o *Options) reads(w read.ConfinedWarehouse) read.ConfinedWarehouse {
 	if o.Reads == nil {
 		return w
 	}

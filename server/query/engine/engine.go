@@ -19,7 +19,7 @@ import (
 
 // Config is what an Engine needs. Zero fields have defaults.
 type Config struct {
-	// Warehouse is a *read.Gate where results are to be kept.
+	// Warehouse is a *read.Reader where results are to be kept.
 	Warehouse read.Warehouse
 	Now       func() time.Time
 	// PerOrganization is how many statements of one organization run at once, within those that the gate lets through.
@@ -37,7 +37,7 @@ const TimeLimit = 30 * time.Second
 type Engine struct {
 	warehouse read.Warehouse
 	now       func() time.Time
-	shares    *read.Shares
+	shares    *read.OrgSlots
 	keys      keysCache
 	rollups   query.Rollups
 }
@@ -50,7 +50,7 @@ func New(cfg Config) *Engine {
 	if cfg.PerOrganization == 0 {
 		cfg.PerOrganization = defaultPerOrganization
 	}
-	return &Engine{warehouse: cfg.Warehouse, now: cfg.Now, shares: read.NewShares(cfg.PerOrganization), rollups: cfg.Rollups}
+	return &Engine{warehouse: cfg.Warehouse, now: cfg.Now, shares: read.NewOrgSlots(cfg.PerOrganization), rollups: cfg.Rollups}
 }
 
 // answer is what the rows of one query were made into.
@@ -237,7 +237,7 @@ type fetched struct {
 // read fills the rows of an answer, from those that the gate keeps where it may.
 func (e *Engine) read(ctx context.Context, org principal.OrgID, end time.Time, a *answer) (err error) {
 	var out fetched
-	g, gated := e.warehouse.(*read.Gate)
+	g, gated := e.warehouse.(*read.Reader)
 	keep := time.Duration(0)
 	if gated {
 		keep = g.KeepFor(ctx, end)
@@ -245,7 +245,7 @@ func (e *Engine) read(ctx context.Context, org principal.OrgID, end time.Time, a
 	if keep == 0 {
 		out, err = e.fetch(ctx, org, a.plan)
 	} else {
-		out, err = read.Once(ctx, g, read.KeyOf("series", org, a.plan.Statement), keep, func() (fetched, int, error) {
+		out, err = read.Coalesce(ctx, g, read.KeyOf("series", org, a.plan.Statement), keep, func() (fetched, int, error) {
 			out, err := e.fetch(ctx, org, a.plan)
 			if err != nil || len(out.series)+len(out.groups) == 0 { // what is not there yet may be there at once
 				return out, 0, err
@@ -266,7 +266,7 @@ func (e *Engine) fetch(ctx context.Context, org principal.OrgID, p query.Plan) (
 	if p.Timeseries {
 		out.series, err = e.seriesOnce(ctx, org, p)
 	} else {
-		out.groups, err = read.All[query.GroupRow](read.Shared(ctx, 0), e.warehouse, org, p.Statement)
+		out.groups, err = read.All[query.GroupRow](read.AllowStale(ctx, 0), e.warehouse, org, p.Statement)
 	}
 	return out, err
 }

@@ -392,7 +392,7 @@ func TestCacheIsOfClosedWindowsAndOneOrganization(t *testing.T) {
 	window := few(t, warehousetest.Shared(t), org)
 	now := window.End.Add(time.Hour)
 	clock := func() time.Time { return now }
-	e := New(Config{Warehouse: read.NewGate(read.GateConfig{Warehouse: w, Now: clock}), Now: clock})
+	e := New(Config{Warehouse: read.NewReader(read.Config{Warehouse: w, Now: clock}), Now: clock})
 	run := func(org principal.OrgID, window query.Window) (int, float64) {
 		t.Helper()
 		before := w.n

@@ -88,7 +88,7 @@ func Run(ctx context.Context, w Warehouse, org principal.OrgID, req Request) (*R
 		limits.Time = req.Time
 	}
 	if repeats(req.SQL) && time.Since(req.Window.End) > closedAfter {
-		ctx = read.Shared(ctx, closedFor)
+		ctx = read.AllowStale(ctx, closedFor)
 	}
 	result, err := w.SelectConfined(ctx, org, expanded, limits)
 	if err != nil {

@@ -28,10 +28,10 @@ func Org(ctx context.Context) (principal.OrgID, error) {
 	return caller.Org, nil
 }
 
-// All reads every row into a T by its `ch` tags. The statement bounds how many there are. Rows of a Gate may be those of an equal read a while
+// All reads every row into a T by its `ch` tags. The statement bounds how many there are. Rows of a Reader may be those of an equal read a while
 // ago (see KeepFor), so what hangs on them must not be changed; the list itself is the caller's.
 func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) ([]T, error) {
-	g, ok := w.(*Gate)
+	g, ok := w.(*Reader)
 	if !ok {
 		return all[T](ctx, w, org, s)
 	}
@@ -39,7 +39,7 @@ func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 	if keep == 0 {
 		return all[T](ctx, w, org, s)
 	}
-	rows, err := Once(ctx, g, KeyOf(fmt.Sprintf("%T", *new(T)), org, s), keep, func() ([]T, int, error) {
+	rows, err := Coalesce(ctx, g, KeyOf(fmt.Sprintf("%T", *new(T)), org, s), keep, func() ([]T, int, error) {
 		rows, err := all[T](ctx, w, org, s)
 		if err != nil || len(rows) == 0 { // what is not there yet may be there at once
 			return nil, 0, err
@@ -112,7 +112,7 @@ func Failure(ctx context.Context, err error) error {
 	var e *warehouse.Error
 	var known *apierr.Error
 	switch {
-	case errors.As(err, &known): // of a Gate
+	case errors.As(err, &known): // of a Reader
 		return err
 	case errors.Is(err, warehouse.ErrTimeout):
 		return apierr.New(apierr.QueryEngineTimeout, "The query took longer than it may. Narrow the time range or add a filter.", apierr.Cause(err))

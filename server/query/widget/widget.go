@@ -95,7 +95,7 @@ func (r *Resolver) Data(ctx context.Context, org principal.OrgID, req Request) (
 		}
 		j.visual = "chart"
 	}
-	if err := j.run(read.Shared(ctx, snap)); err != nil {
+	if err := j.run(read.AllowStale(ctx, snap)); err != nil {
 		return nil, query.ExplainAll(err)
 	}
 	j.out.StartTime, j.out.EndTime = timestamppb.New(j.window.Start), timestamppb.New(j.window.End)

@@ -8,9 +8,9 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// GateConfig is what a Gate needs. Zero fields have defaults.
-type GateConfig struct {
-	Warehouse GatedWarehouse
+// Config is what a Reader needs. Zero fields have defaults.
+type Config struct {
+	Warehouse ConfinedWarehouse
 	Now       func() time.Time
 	// PerOrganization is how many statements of one organization run at once.
 	PerOrganization int
@@ -18,14 +18,14 @@ type GateConfig struct {
 	CacheBytes int
 }
 
-// GatedWarehouse is what a Gate needs of *warehouse.Warehouse.
-type GatedWarehouse interface {
+// ConfinedWarehouse is what a Reader needs of *warehouse.Warehouse.
+type ConfinedWarehouse interface {
 	Warehouse
 	SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error)
 	OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error)
 }
 
-// Defaults of GateConfig. The engine of the query language takes 4 of the 6 and SQL of users 3, so that a full dashboard leaves room for lists and
+// Defaults of Config. The engine of the query language takes 4 of the 6 and SQL of users 3, so that a full dashboard leaves room for lists and
 // single items.
 const (
 	defaultPerOrganization = 6
@@ -42,17 +42,17 @@ const (
 	KeptFor = 5 * time.Minute
 )
 
-// Gate is the way of every service to the warehouse: it admits a share of statements of each organization, keeps results over closed windows,
+// Reader is the way of every service to the warehouse: it admits a share of statements of each organization, keeps results over closed windows,
 // and lets equal reads that come together run once. It is safe for concurrent use.
-type Gate struct {
-	warehouse GatedWarehouse
+type Reader struct {
+	warehouse ConfinedWarehouse
 	now       func() time.Time
-	shares    *Shares
+	shares    *OrgSlots
 	cache     *cache
 }
 
-// NewGate returns a gate.
-func NewGate(cfg GateConfig) *Gate {
+// NewReader returns a gate.
+func NewReader(cfg Config) *Reader {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -62,12 +62,12 @@ func NewGate(cfg GateConfig) *Gate {
 	if cfg.CacheBytes == 0 {
 		cfg.CacheBytes = defaultCacheBytes
 	}
-	return &Gate{warehouse: cfg.Warehouse, now: cfg.Now, shares: NewShares(cfg.PerOrganization), cache: newCache(cfg.CacheBytes, cfg.Now)}
+	return &Reader{warehouse: cfg.Warehouse, now: cfg.Now, shares: NewOrgSlots(cfg.PerOrganization), cache: newCache(cfg.CacheBytes, cfg.Now)}
 }
 
 // Query is that of the warehouse, within the share of the organization. The slot is held until the rows are closed, so who has rows open must
 // not wait for others.
-func (g *Gate) Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error) {
+func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error) {
 	release, err := g.shares.Acquire(ctx, org)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (g *Gate) Query(ctx context.Context, org principal.OrgID, sql string, args 
 }
 
 // SelectConfined is that of the warehouse, within the share of the organization. The result belongs to many: it must not be changed.
-func (g *Gate) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error) {
+func (r *Reader) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error) {
 	run := func() (*warehouse.TenantResult, error) {
 		patient, cancel := context.WithTimeoutCause(ctx, tenantPatience, warehouse.ErrTenantBusy)
 		release, err := g.shares.Acquire(patient, org)
@@ -101,7 +101,7 @@ func (g *Gate) SelectConfined(ctx context.Context, org principal.OrgID, sql stri
 	if keep == 0 {
 		return run()
 	}
-	return Once(ctx, g, keyOf("sql", org, sql, limits), keep, func() (*warehouse.TenantResult, int, error) {
+	return Coalesce(ctx, g, keyOf("sql", org, sql, limits), keep, func() (*warehouse.TenantResult, int, error) {
 		result, err := run()
 		if err != nil {
 			return nil, 0, err
@@ -118,13 +118,13 @@ func (g *Gate) SelectConfined(ctx context.Context, org principal.OrgID, sql stri
 }
 
 // OfferedSchemas is that of the warehouse.
-func (g *Gate) OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error) {
+func (r *Reader) OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error) {
 	return g.warehouse.OfferedSchemas(ctx)
 }
 
 // KeepFor is how long the result of a read up to an instant may be given to others who ask the same; zero for not at all. The zero instant is
 // one that is not known.
-func (g *Gate) KeepFor(ctx context.Context, until time.Time) time.Duration {
+func (r *Reader) KeepFor(ctx context.Context, until time.Time) time.Duration {
 	if !until.IsZero() && g.now().Sub(until) >= settled {
 		return KeptFor
 	}
@@ -135,7 +135,7 @@ type sharedKey struct{}
 
 // Shared lets reads of the context be answered with what equal ones gave up to that long ago. It is for readers who come in crowds and ask with
 // rounded windows.
-func Shared(ctx context.Context, age time.Duration) context.Context {
+func AllowStale(ctx context.Context, age time.Duration) context.Context {
 	return context.WithValue(ctx, sharedKey{}, age)
 }
 

@@ -14,7 +14,7 @@ const maxWaiting = 200
 
 // Shares bounds how many statements of one organization run at once, so that one full dashboard does not hold up the others. It is safe for
 // concurrent use.
-type Shares struct {
+type OrgSlots struct {
 	each int
 	mu   sync.Mutex
 	orgs map[principal.OrgID]*share
@@ -25,11 +25,13 @@ type share struct {
 	users int // running or waiting
 }
 
-// NewShares lets so many statements of each organization run at once.
-func NewShares(each int) *Shares { return &Shares{each: each, orgs: map[principal.OrgID]*share{}} }
+// NewOrgSlots lets so many statements of each organization run at once.
+func NewOrgSlots(each int) *OrgSlots {
+	return &OrgSlots{each: each, orgs: map[principal.OrgID]*share{}}
+}
 
 // Acquire waits for a slot. The caller calls release once, when the statement is done.
-func (s *Shares) Acquire(ctx context.Context, org principal.OrgID) (release func(), err error) {
+func (s *OrgSlots) Acquire(ctx context.Context, org principal.OrgID) (release func(), err error) {
 	s.mu.Lock()
 	o := s.orgs[org]
 	if o == nil {
@@ -59,7 +61,7 @@ func (s *Shares) Acquire(ctx context.Context, org principal.OrgID) (release func
 }
 
 // Idle reports whether no statement runs or waits.
-func (s *Shares) Idle() bool {
+func (s *OrgSlots) Idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.orgs) == 0

@@ -62,7 +62,7 @@ func tagOf(err error) apierr.Tag {
 // Rows that are open hold a slot, of Query as of SelectConfined; other organizations have their own.
 func TestGateAdmitsAShare(t *testing.T) {
 	w := &counting{Warehouse: warehousetest.Shared(t), hold: make(chan struct{})}
-	g := NewGate(GateConfig{Warehouse: w, PerOrganization: 2})
+	g := NewReader(Config{Warehouse: w, PerOrganization: 2})
 	open, err := g.Query(t.Context(), "org_gate", numbers("3").SQL)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestGateAdmitsAShare(t *testing.T) {
 func TestGateKeepsClosedWindows(t *testing.T) {
 	w := &counting{Warehouse: warehousetest.Shared(t)}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	g := NewGate(GateConfig{Warehouse: w, Now: func() time.Time { return now }})
+	g := NewReader(Config{Warehouse: w, Now: func() time.Time { return now }})
 	run := func(ctx context.Context, org principal.OrgID, s query.Statement) int64 {
 		t.Helper()
 		before := w.n.Load()
@@ -147,7 +147,7 @@ func TestGateKeepsClosedWindows(t *testing.T) {
 			t.Errorf("%s: %d statements, want %d", c.name, n, c.want)
 		}
 	}
-	crowd := Shared(t.Context(), 15*time.Second)
+	crowd := AllowStale(t.Context(), 15*time.Second)
 	if n := run(crowd, "org_kept", numbers("6")); n != 1 {
 		t.Errorf("a crowd: %d statements", n)
 	}
@@ -164,8 +164,8 @@ func TestGateKeepsClosedWindows(t *testing.T) {
 // Equal reads that come together run once, and one that leaves takes nothing from the others.
 func TestEqualReadsRunOnce(t *testing.T) {
 	w := &counting{Warehouse: warehousetest.Shared(t), hold: make(chan struct{})}
-	g := NewGate(GateConfig{Warehouse: w})
-	crowd := Shared(t.Context(), time.Minute)
+	g := NewReader(Config{Warehouse: w})
+	crowd := AllowStale(t.Context(), time.Minute)
 	first, leave := context.WithCancel(crowd)
 	var all sync.WaitGroup
 	run := func(ctx context.Context, want error) {
