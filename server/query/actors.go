@@ -2,8 +2,10 @@ package query
 
 import (
 	"fmt"
-	"strings"
 )
+
+// MaxSession is how long a session lasts at most: the events of a session that began in a window end that much later.
+const MaxSession = day
 
 // KeyBy says who is counted.
 type KeyBy string
@@ -188,6 +190,3 @@ func (a *actors) keyed(events string) string {
     FROM %s
 )`, key, indent(known, 4))
 }
-
-// indent moves all lines but the first.
-func indent(s string, n int) string { return strings.ReplaceAll(s, "\n", "\n"+strings.Repeat(" ", n)) }

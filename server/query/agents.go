@@ -162,7 +162,7 @@ func AgentSessions(s AgentSessionSearch) Statement {
 	if s.Ascending {
 		direction = "ASC"
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     Session,
     arraySort(groupUniqArrayIf(10)(Vendor, Vendor != '')) AS Vendors,
     uniqExact(TraceId) AS Traces,
@@ -188,7 +188,7 @@ GROUP BY Session
 HAVING %[3]s
 ORDER BY %[4]s %[5]s, Session
 LIMIT %[6]s OFFSET %[7]s`, isModelCall, withSession(columns, agentConditions(b, s.Window)), having.join(4), order, direction,
-		b.bind("limit", "UInt32", int64(s.Limit)), b.bind("offset", "UInt32", int64(s.Offset))), Args: b.args}
+		b.bind("limit", "UInt32", int64(s.Limit)), b.bind("offset", "UInt32", int64(s.Offset))))
 }
 
 // AgentSpanRow is a row of AgentSessionSpans and AgentToolSamples.
@@ -273,12 +273,12 @@ func AgentSessionSpans(w Window, session string, payload int) Statement {
                     WHERE %s
                 )`, traces.join(24))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT * EXCEPT (Own)
+	return b.statement(fmt.Sprintf(`SELECT * EXCEPT (Own)
 FROM
 (
         %s
 )
 WHERE Session = %s
 ORDER BY Timestamp, SpanId
-LIMIT %s`, withSession(agentColumns(b.bind("payload", "UInt32", int64(payload))), c), id, b.bind("limit", "UInt32", int64(MaxAgentSpans+1))), Args: b.args}
+LIMIT %s`, withSession(agentColumns(b.bind("payload", "UInt32", int64(payload))), c), id, b.bind("limit", "UInt32", int64(MaxAgentSpans+1))))
 }

@@ -47,7 +47,7 @@ func AgentTools(w Window, f AgentFilters, contains string) Statement {
 	if contains != "" {
 		c.add("positionCaseInsensitiveUTF8(SpanAttributes['gen_ai.tool.name'], %s) > 0", b.bind("contains", "String", contains))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     Tool,
     argMax(Described, Timestamp) AS Description,
     count() AS Calls,
@@ -63,7 +63,7 @@ FROM
 )
 GROUP BY ROLLUP(Tool)
 ORDER BY Tool = '' DESC, Calls DESC, Tool
-LIMIT 201`, withSession(`Timestamp, DurationNano, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c)), Args: b.args}
+LIMIT 201`, withSession(`Timestamp, DurationNano, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c)))
 }
 
 // AgentFailureRow is a row of AgentToolFailures.
@@ -92,7 +92,7 @@ func AgentToolFailures(w Window, f AgentFilters, fingerprint *uint64) Statement 
 	if fingerprint != nil {
 		only = "Fingerprint = " + b.bind("fingerprint", "UInt64", *fingerprint)
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     Fingerprint,
     any(ErrorType) AS Type,
     argMax(Message, Timestamp) AS Latest,
@@ -107,7 +107,7 @@ FROM
 WHERE %s
 GROUP BY Fingerprint
 ORDER BY Failures DESC, Fingerprint
-LIMIT 20`, reads, only), Args: b.args}
+LIMIT 20`, reads, only))
 }
 
 // AgentCountRow is a row of AgentFailureCounts.
@@ -121,7 +121,7 @@ type AgentCountRow struct {
 func AgentFailureCounts(w Window, f AgentFilters, fingerprint uint64) Statement {
 	b := &builder{}
 	reads := failedCalls(b, w, f, `toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+` AS Message, `+agentFingerprint+` AS Fingerprint`)
-	return Statement{SQL: fmt.Sprintf(`SELECT Pair.1 AS Kind, Pair.2 AS Name, count() AS Failures
+	return b.statement(fmt.Sprintf(`SELECT Pair.1 AS Kind, Pair.2 AS Name, count() AS Failures
 FROM
 (
         %s
@@ -130,7 +130,7 @@ ARRAY JOIN [('message', substringUTF8(Message, 1, 500)), ('service', Service), (
 WHERE Fingerprint = %s AND Name != ''
 GROUP BY Kind, Name
 ORDER BY Failures DESC, Kind, Name
-LIMIT 20 BY Kind`, reads, b.bind("fingerprint", "UInt64", fingerprint)), Args: b.args}
+LIMIT 20 BY Kind`, reads, b.bind("fingerprint", "UInt64", fingerprint)))
 }
 
 // AgentFailureSamples gives the AgentSpanRow rows of one failure, newest first.
@@ -141,12 +141,12 @@ func AgentFailureSamples(w Window, f AgentFilters, fingerprint uint64, session s
 	if session != "" {
 		c.add("Session = %s", b.bind("session", "String", session))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT * EXCEPT (Own, Fingerprint)
+	return b.statement(fmt.Sprintf(`SELECT * EXCEPT (Own, Fingerprint)
 FROM
 (
         %s
 )
 WHERE %s
 ORDER BY Timestamp DESC, SpanId
-LIMIT %s`, reads, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, reads, c.join(4), b.bind("limit", "UInt32", int64(limit))))
 }

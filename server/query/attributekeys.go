@@ -35,7 +35,7 @@ func ListAttributeKeys(l AttributeKeyList) Statement {
 	if l.Search != nil {
 		c.add("positionCaseInsensitiveUTF8(Key, %s) > 0", b.bind("search", "String", *l.Search))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     Scope,
     Key,
     arrayMap(t -> t.2, arrayReverseSort(groupArray((OfType, ValueType)))) AS Types,
@@ -49,5 +49,5 @@ FROM
 )
 GROUP BY Scope, Key
 ORDER BY Uses DESC, Scope, Key
-LIMIT %s OFFSET %s`, c.join(8), b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset))), Args: b.args}
+LIMIT %s OFFSET %s`, c.join(8), b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset))))
 }

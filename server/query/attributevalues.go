@@ -37,7 +37,7 @@ func metricTables() []string {
 func AttributeValues(l AttributeValueList) Statement {
 	b := &builder{}
 	start, end := b.time("start", l.Slice.Start), b.time("end", l.Slice.End)
-	tables := []string{rowsOf(l.Source).table}
+	tables := []string{Table(l.Source)}
 	if l.Source == Metrics {
 		tables = metricTables()
 	}
@@ -48,12 +48,11 @@ func AttributeValues(l AttributeValueList) Statement {
 	if l.Metric != "" {
 		c.add("MetricName = %s", b.bind("metric", "String", l.Metric))
 	}
-	value := b.keysOf(l.Source, l.Scope)
+	value := keysOf(l.Source, l.Scope)
 	if l.Field != nil {
-		f := b.field(l.Source, *l.Field)
-		value = f.text()
-		if f.each == "" {
-			c = c.with(f.present)
+		text, present := TextSQL(b, l.Source, *l.Field)
+		if value = text; present != "" {
+			c = c.with(present)
 		}
 	}
 	limit := b.bind("max_rows", "UInt32", int64(l.MaxRows))
@@ -72,7 +71,7 @@ func AttributeValues(l AttributeValueList) Statement {
 	if l.Search != "" {
 		wanted += " AND positionCaseInsensitiveUTF8(Value, " + b.bind("search", "String", l.Search) + ") > 0"
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT Value, Uses, Rows
+	return b.statement(fmt.Sprintf(`SELECT Value, Uses, Rows
 FROM
 (
     SELECT %s AS Value, count() AS Uses, any(Read) AS Rows
@@ -88,11 +87,11 @@ FROM
 )
 WHERE %s
 ORDER BY Uses DESC, Value
-LIMIT %s`, list, strings.Join(reads, "\n            UNION ALL\n            "), wanted, b.bind("max_distinct", "UInt32", int64(l.MaxDistinct))), Args: b.args}
+LIMIT %s`, list, strings.Join(reads, "\n            UNION ALL\n            "), wanted, b.bind("max_distinct", "UInt32", int64(l.MaxDistinct))))
 }
 
 // keysOf is the array of the keys of a row's attributes.
-func (b *builder) keysOf(s Source, scope Scope) string {
+func keysOf(s Source, scope Scope) string {
 	own, _ := attributeMap(s)
 	switch scope {
 	case ResourceAttribute:
@@ -101,25 +100,6 @@ func (b *builder) keysOf(s Source, scope Scope) string {
 		return "arrayDistinct(arrayFlatten(arrayMap(event -> mapKeys(event), EventsAttributes)))"
 	default:
 		return "mapKeys(" + own + ")"
-	}
-}
-
-// RollupColumn is the column of service_minutes that has the values of a field of spans; "" where it has none.
-func RollupColumn(s Source, f Field) string {
-	if s != Traces || f.Scope != Builtin {
-		return ""
-	}
-	switch f.Key {
-	case "service.name":
-		return "ServiceName"
-	case "service.namespace":
-		return "ServiceNamespace"
-	case "service.version":
-		return "ServiceVersion"
-	case "deployment.environment":
-		return "Environment"
-	default:
-		return ""
 	}
 }
 
@@ -136,10 +116,10 @@ func RolledUpValues(l AttributeValueList) Statement {
 	if l.Search != "" {
 		c.add("positionCaseInsensitiveUTF8(%s, %s) > 0", column, b.bind("search", "String", l.Search))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT toString(%s) AS Value, sum(SpanCount) AS Uses, toUInt64(0) AS Rows
+	return b.statement(fmt.Sprintf(`SELECT toString(%s) AS Value, sum(SpanCount) AS Uses, toUInt64(0) AS Rows
 FROM service_minutes
 WHERE %s
 GROUP BY Value
 ORDER BY Uses DESC, Value
-LIMIT %s`, column, c.join(4), b.bind("max_distinct", "UInt32", int64(l.MaxDistinct))), Args: b.args}
+LIMIT %s`, column, c.join(4), b.bind("max_distinct", "UInt32", int64(l.MaxDistinct))))
 }

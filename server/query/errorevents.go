@@ -63,7 +63,7 @@ func ErrorGroups(w Window, f ErrorFilters, order string, offset, limit int) Stat
 		column = "Occurrences"
 	}
 	c := errorConditions(b, w, f)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     FingerprintHash,
     argMax(ErrorLabel, Timestamp) AS Label,
     argMax(ExceptionType, Timestamp) AS Type,
@@ -82,7 +82,7 @@ FROM error_events
 WHERE %s
 GROUP BY FingerprintHash
 ORDER BY %s DESC, FingerprintHash
-LIMIT %s OFFSET %s`, c.join(4), column, b.bind("limit", "UInt32", int64(limit)), b.bind("offset", "UInt32", int64(offset))), Args: b.args}
+LIMIT %s OFFSET %s`, c.join(4), column, b.bind("limit", "UInt32", int64(limit)), b.bind("offset", "UInt32", int64(offset))))
 }
 
 // ErrorTotalsRow is the row of ErrorTotals.
@@ -99,7 +99,7 @@ type ErrorTotalsRow struct {
 func ErrorTotals(w Window, f ErrorFilters) Statement {
 	b := &builder{}
 	c := errorConditions(b, w, f)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     count() AS Occurrences,
     sum(SampleRate) AS Estimated,
     uniqExact(FingerprintHash) AS Groups,
@@ -107,16 +107,16 @@ func ErrorTotals(w Window, f ErrorFilters) Statement {
     uniqExact(ServiceName) AS Services,
     uniqCombined64(TraceId) AS Traces
 FROM error_events
-WHERE %s`, c.join(4)), Args: b.args}
+WHERE %s`, c.join(4)))
 }
 
 // ErrorLast gives one row with the time of the last error of a group, 1970 when there is none.
 func ErrorLast(w Window, f ErrorFilters) Statement {
 	b := &builder{}
 	c := errorConditions(b, w, f)
-	return Statement{SQL: fmt.Sprintf(`SELECT max(Timestamp) AS Last
+	return b.statement(fmt.Sprintf(`SELECT max(Timestamp) AS Last
 FROM error_events
-WHERE %s`, c.join(4)), Args: b.args}
+WHERE %s`, c.join(4)))
 }
 
 // ErrorLastRow is the row of ErrorLast.
@@ -128,13 +128,13 @@ type ErrorLastRow struct {
 func ErrorPoints(w Window, f ErrorFilters, bucket time.Duration) Statement {
 	b := &builder{}
 	c := errorConditions(b, w, f)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     %s AS Bucket,
     count() AS Occurrences
 FROM error_events
 WHERE %s
 GROUP BY Bucket
-ORDER BY Bucket`, bucketOf(b, "toDateTime(Timestamp, 'UTC')", bucket), c.join(4)), Args: b.args}
+ORDER BY Bucket`, bucketOf(b, "toDateTime(Timestamp, 'UTC')", bucket), c.join(4)))
 }
 
 // ErrorPointRow is a row of ErrorPoints.
@@ -147,7 +147,7 @@ type ErrorPointRow struct {
 func ErrorSplit(w Window, f ErrorFilters) Statement {
 	b := &builder{}
 	c := errorConditions(b, w, f)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     if(grouping(Environment) = 0, 'environment', 'version') AS Part,
     if(grouping(Environment) = 0, Environment, ServiceVersion) AS Name,
     count() AS Occurrences
@@ -155,7 +155,7 @@ FROM error_events
 WHERE %s
 GROUP BY GROUPING SETS ((Environment), (ServiceVersion))
 ORDER BY Part, Occurrences DESC, Name
-LIMIT 50 BY Part`, c.join(4)), Args: b.args}
+LIMIT 50 BY Part`, c.join(4)))
 }
 
 // ErrorSplitRow is a row of ErrorSplit.
@@ -169,12 +169,12 @@ type ErrorSplitRow struct {
 func ErrorSamples(w Window, f ErrorFilters, limit int) Statement {
 	b := &builder{}
 	c := errorConditions(b, w, f)
-	return Statement{SQL: fmt.Sprintf(`SELECT TraceId, SpanId, SpanName, ServiceName, Timestamp, OccurredAt, ExceptionMessage, DurationNano
+	return b.statement(fmt.Sprintf(`SELECT TraceId, SpanId, SpanName, ServiceName, Timestamp, OccurredAt, ExceptionMessage, DurationNano
 FROM error_events
 WHERE %s
 ORDER BY Timestamp DESC, TraceId, SpanId
 LIMIT 1 BY TraceId
-LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))))
 }
 
 // ErrorSampleRow is a row of ErrorSamples.
@@ -195,7 +195,7 @@ func ErrorsInTraces(w Window, traceIDs []string, except uint64, limit int) State
 	c := errorConditions(b, w, ErrorFilters{})
 	c.add("TraceId IN %s", b.bind("trace_ids", "Array(String)", traceIDs))
 	c.add("FingerprintHash != %s", b.bind("fingerprint", "UInt64", except))
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     FingerprintHash,
     argMax(ErrorLabel, Timestamp) AS Label,
     argMax(ServiceName, Timestamp) AS Service,
@@ -204,7 +204,7 @@ FROM error_events
 WHERE %s
 GROUP BY FingerprintHash
 ORDER BY Traces DESC, FingerprintHash
-LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))))
 }
 
 // ErrorInTracesRow is a row of ErrorsInTraces.
@@ -226,11 +226,11 @@ func ErrorStacks(errors []ErrorSampleRow) Statement {
 	}
 	c := where().with("ServiceName IN "+b.bind("service_names", "Array(String)", services), "Timestamp IN ("+strings.Join(times, ", ")+")",
 		"TraceId IN "+b.bind("trace_ids", "Array(String)", traces), "SpanId IN "+b.bind("span_ids", "Array(String)", spans), "Stack != ''")
-	return Statement{SQL: fmt.Sprintf(`SELECT EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack
+	return b.statement(fmt.Sprintf(`SELECT EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack
 FROM spans
 WHERE %s
 ORDER BY Timestamp DESC
-LIMIT 1`, c.join(4)), Args: b.args}
+LIMIT 1`, c.join(4)))
 }
 
 // ErrorStackRow is the row of ErrorStacks.

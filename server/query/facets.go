@@ -89,7 +89,7 @@ func TraceFacets(w Window, f *TraceFilters, r Rollups) Statement {
 	count, failed, table := "sum(SampleRate)", "sumIf(SampleRate, HasError)", "spans"
 	if r.Coarse.holds(w) && f.inOperationHours() && w.whole(time.Hour).Start.Before(w.whole(time.Hour).End) {
 		count, failed = "sum(EstimatedSpanCount)", "sum(EstimatedErrorCount)"
-		table = b.layered(w, operationRollup(), c)
+		table = Layered(b, w, operationRollup(), c)
 		c = nil
 	} else {
 		c = where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End)).with(c...)
@@ -102,7 +102,7 @@ func TraceFacets(w Window, f *TraceFilters, r Rollups) Statement {
 		{"deployment_env", "Environment", "Environment"},
 		{"service_namespace", "ServiceNamespace", "ServiceNamespace"},
 	}, count, failed), table, c.clause(4))
-	return Statement{SQL: fmt.Sprintf(facetOrder, inner, b.bind("limit", "UInt32", int64(mostFacetValues))), Args: b.args}
+	return b.statement(fmt.Sprintf(facetOrder, inner, b.bind("limit", "UInt32", int64(mostFacetValues))))
 }
 
 // inOperationHours reports whether operation_hours has what the filters ask for.
@@ -119,7 +119,7 @@ func LogFacets(w Window, f LogFilters, r Rollups) Statement {
 	count, table := "toFloat64(count())", "logs"
 	if r.Coarse.holds(w) && f.inLogMinutes() && w.End.Sub(w.Start) >= shortestRolledUp {
 		count = "toFloat64(sum(LogCount))"
-		table = b.layered(w, logRollup(), c)
+		table = Layered(b, w, logRollup(), c)
 		c = nil
 	} else {
 		c = where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End)).with(c...)
@@ -130,7 +130,7 @@ func LogFacets(w Window, f LogFilters, r Rollups) Statement {
 		{"deployment_env", "Environment", "Environment"},
 		{"namespace", "ServiceNamespace", "ServiceNamespace"},
 	}, count, ""), table, c.clause(4))
-	return Statement{SQL: fmt.Sprintf(facetOrder, inner, b.bind("limit", "UInt32", int64(mostFacetValues))), Args: b.args}
+	return b.statement(fmt.Sprintf(facetOrder, inner, b.bind("limit", "UInt32", int64(mostFacetValues))))
 }
 
 // inLogMinutes reports whether log_minutes has what the filters ask for.

@@ -52,23 +52,23 @@ func promotedResource(s Source, key string) string {
 }
 
 // field binds what a field needs and says how it is read. The Spec was validated, so the field is there.
-func (b *builder) field(s Source, f Field) fieldSQL {
+func (b planner) field(s Source, f Field) fieldSQL {
 	switch f.Scope {
 	case Builtin:
 		return builtinSQL(s, f.Key)
 	case ResourceAttribute:
-		out := b.attributeSQL("ResourceAttributes", f.Key, false)
+		out := b.mapSQL("ResourceAttributes", f.Key, false)
 		if column := promotedResource(s, f.Key); column != "" {
 			out.index = func(value string) string { return column + " = " + value }
 		}
 		return out
 	case EventAttribute:
-		out := b.attributeSQL("event", f.Key, false)
+		out := b.mapSQL("event", f.Key, false)
 		out.each, out.variable = "EventsAttributes", "event"
 		return out
 	default:
 		name, indexed := attributeMap(s)
-		return b.attributeSQL(name, f.Key, indexed)
+		return b.mapSQL(name, f.Key, indexed)
 	}
 }
 
@@ -90,8 +90,8 @@ func builtinSQL(s Source, key string) fieldSQL {
 	return out
 }
 
-// attributeSQL reads a key of a map, under each name that it may have.
-func (b *builder) attributeSQL(m, key string, indexed bool) fieldSQL {
+// mapSQL reads a key of a map, under each name that it may have.
+func (b planner) mapSQL(m, key string, indexed bool) fieldSQL {
 	var names []string
 	for _, k := range SameAttribute(key) {
 		names = append(names, b.next("key", "String", k))
@@ -147,22 +147,8 @@ func (f fieldSQL) number() string {
 	}
 }
 
-func either(conditions []string) string {
-	if len(conditions) == 1 {
-		return conditions[0]
-	}
-	return "(" + strings.Join(conditions, " OR ") + ")"
-}
-
-func both(conditions []string) string {
-	if len(conditions) == 1 {
-		return conditions[0]
-	}
-	return "(" + strings.Join(conditions, " AND ") + ")"
-}
-
 // filter prints a valid filter as conditions that must all hold.
-func (b *builder) filter(s Source, f Filter) conditions {
+func (b planner) filter(s Source, f Filter) conditions {
 	switch {
 	case f.IsZero():
 		return nil
@@ -185,7 +171,7 @@ func (b *builder) filter(s Source, f Filter) conditions {
 	}
 }
 
-func (b *builder) match(s Source, m *Match) conditions {
+func (b planner) match(s Source, m *Match) conditions {
 	f := b.field(s, m.Field)
 	op, negated := m.Op.opposite()
 	list := conditions(b.compare(s, m, f, op, !negated && f.each == ""))
@@ -199,7 +185,7 @@ func (b *builder) match(s Source, m *Match) conditions {
 }
 
 // compare prints one comparison without its negation; indexed adds what lets indexes skip granules.
-func (b *builder) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []string {
+func (b planner) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []string {
 	var out []string
 	switch op {
 	case OpExists:
@@ -230,7 +216,7 @@ func (f fieldSQL) having(condition string) []string {
 	return []string{f.present, condition}
 }
 
-func (b *builder) equals(m *Match, f fieldSQL, indexed bool) []string {
+func (b planner) equals(m *Match, f fieldSQL, indexed bool) []string {
 	if f.kind == boolField {
 		if yes, _ := strconv.ParseBool(m.Values[0]); !yes {
 			return []string{"NOT (" + f.value + ")"}
@@ -274,7 +260,7 @@ func (b *builder) equals(m *Match, f fieldSQL, indexed bool) []string {
 }
 
 // groupKey prints the text of each field of a group.
-func (b *builder) groupKey(s Source, fields []Field) []string {
+func (b planner) groupKey(s Source, fields []Field) []string {
 	var out []string
 	for _, f := range fields {
 		out = append(out, b.field(s, f).text())
@@ -283,7 +269,7 @@ func (b *builder) groupKey(s Source, fields []Field) []string {
 }
 
 // grouped is groupKey, or for a query Without groups no key and the condition that leaves them out.
-func (b *builder) grouped(q *Spec) (keys []string, c conditions) {
+func (b planner) grouped(q *Spec) (keys []string, c conditions) {
 	keys = b.groupKey(q.Source, q.GroupBy)
 	if len(q.Without) == 0 || len(keys) == 0 {
 		return keys, nil

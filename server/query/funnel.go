@@ -28,7 +28,7 @@ func (s *Step) condition(b *builder) string {
 	switch {
 	case s.EventName != "":
 		c.add("Name = %s", b.next("step_name", "String", s.EventName))
-		c.attributes(b, eventAttributes(), s.AttributeEquals)
+		attributes(b, &c, eventAttributes(), s.AttributeEquals)
 	case s.PagePath != "":
 		c.add("Name IN (%s) AND PagePath = %s", pageNames, b.next("step_path", "String", s.PagePath))
 		if s.Host != nil {
@@ -106,7 +106,7 @@ func FunnelCounts(f Funnel) Statement {
 )`, indent(attempts, 8))
 		classes = "[(toUInt8(0), ''), if(Place <= " + b.bind("groups", "UInt32", int64(f.Groups)) + ", (toUInt8(1), FirstGroup), (toUInt8(2), ''))]"
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     Pair.1 AS Class,
     Pair.2 AS GroupName,
     sumForEach(arrayMap(step -> toUInt64(Level >= step), range(1, %d))) AS Counts,
@@ -117,7 +117,7 @@ FROM
     FROM %s
 )
 GROUP BY Class, GroupName
-ORDER BY Class, Counts[1] DESC, GroupName`, len(f.Steps)+1, classes, indent(attempts, 4)), Args: b.args}
+ORDER BY Class, Counts[1] DESC, GroupName`, len(f.Steps)+1, classes, indent(attempts, 4)))
 }
 
 // attempts prints a subquery of one row for each actor who did the first step: Key, Level, the number of the last step that was reached,
@@ -292,7 +292,7 @@ type LeaverRow struct {
 func FunnelLeavers(f Funnel) Statement {
 	b := &builder{}
 	a := newActors(b, f.Window, f.KeyBy, f.Sessions)
-	return Statement{SQL: fmt.Sprintf(`SELECT toUInt64(Level) AS StepLevel, arrayFirst(event -> event.1 > LastAt, Walk).2 AS Next, count() AS Actors
+	return b.statement(fmt.Sprintf(`SELECT toUInt64(Level) AS StepLevel, arrayFirst(event -> event.1 > LastAt, Walk).2 AS Next, count() AS Actors
 FROM %s AS attempts
 LEFT JOIN
 (
@@ -303,5 +303,5 @@ LEFT JOIN
 WHERE Level < %d
 GROUP BY StepLevel, Next
 ORDER BY StepLevel, Actors DESC, Next
-LIMIT 5 BY StepLevel`, f.attempts(b, a), indent(a.keyed(a.parts(nodes(a.inside(), ""), "(toUnixTimestamp64Nano(Timestamp), Node)", false)), 4), len(f.Steps)), Args: b.args}
+LIMIT 5 BY StepLevel`, f.attempts(b, a), indent(a.keyed(a.parts(nodes(a.inside(), ""), "(toUnixTimestamp64Nano(Timestamp), Node)", false)), 4), len(f.Steps)))
 }

@@ -21,13 +21,13 @@ func (q *Spec) identities() bool {
 
 // identified prints product_events with Key, KnownUser and KnownVisitor, the same as lists and funnels count by, and the conditions on them that
 // remain. Every event of the window tells whom a visitor is known as, whatever the filter.
-func (b *builder) identified(q *Spec, w Window) (table string, c conditions) {
+func (b planner) identified(q *Spec, w Window) (table string, c conditions) {
 	by := ByUser
 	person := func(f Field) bool { return f == Field{Key: "person"} }
 	if q.Aggregation.Value != nil && person(*q.Aggregation.Value) || !q.uses(func(f Field) bool { return !person(f) }) {
 		by = ByPerson
 	}
-	a := newActors(b, w, by, ProductSessionFilters{})
+	a := newActors(b.builder, w, by, ProductSessionFilters{})
 	inside, filter := a.inside(), b.filter(q.Source, q.Filter)
 	early := true
 	q.Filter.Matches(func(m *Match) bool {

@@ -31,7 +31,7 @@ func (w Window) whole(grain time.Duration) Window {
 
 // layered is a table of all that a window has: the whole hours and minutes of the layers, each without what a coarser one has, and the rows
 // that no layer has. Its column Minute is the time of a row's hour or minute.
-func (b *builder) layered(w Window, r rollup, filter conditions) string {
+func (b planner) layered(w Window, r rollup, filter conditions) string {
 	var parts []string
 	var coarser Window
 	var first, last string // of the layer before, as numbers of seconds

@@ -45,10 +45,11 @@ type ListedRecord struct {
 func ListRows(l RowList) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("start", l.Window.Start), "Timestamp <= "+b.time("end", l.Window.End))
-	c = c.with(b.filter(l.Source, l.Filter)...)
+	c = c.with(FilterSQL(b, l.Source, l.Filter)...)
 	extra := []string{}
 	for _, f := range l.Columns {
-		extra = append(extra, "toString("+b.field(l.Source, f).text()+")")
+		text, _ := TextSQL(b, l.Source, f)
+		extra = append(extra, "toString("+text+")")
 	}
 	list := "CAST([], 'Array(String)')"
 	if len(extra) > 0 {
@@ -56,16 +57,16 @@ func ListRows(l RowList) Statement {
 	}
 	limit := b.bind("limit", "UInt32", int64(l.Limit))
 	if l.Source == Logs {
-		return Statement{SQL: fmt.Sprintf(`SELECT Timestamp, SeverityText, ServiceName, Body, TraceId, SpanId, %s AS Extra
+		return b.statement(fmt.Sprintf(`SELECT Timestamp, SeverityText, ServiceName, Body, TraceId, SpanId, %s AS Extra
 FROM logs
 WHERE %s
 ORDER BY Timestamp DESC, ServiceName, TraceId, SpanId, Body
-LIMIT %s`, list, c.join(4), limit), Args: b.args}
+LIMIT %s`, list, c.join(4), limit))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT Timestamp, TraceId, SpanId, ServiceName, SpanName, DurationNano / 1e6 AS DurationMs, StatusCode, HasError, %s AS Extra
+	return b.statement(fmt.Sprintf(`SELECT Timestamp, TraceId, SpanId, ServiceName, SpanName, DurationNano / 1e6 AS DurationMs, StatusCode, HasError, %s AS Extra
 FROM spans
 WHERE %s
 ORDER BY Timestamp DESC, TraceId, SpanId
 LIMIT 1 BY TraceId
-LIMIT %s`, list, c.join(4), limit), Args: b.args}
+LIMIT %s`, list, c.join(4), limit))
 }

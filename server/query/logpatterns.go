@@ -11,7 +11,7 @@ func CountLogs(w Window, f LogFilters) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
 	f.add(b, &c)
-	return Statement{SQL: "SELECT count() AS Records\nFROM logs\nWHERE " + c.join(4), Args: b.args}
+	return b.statement("SELECT count() AS Records\nFROM logs\nWHERE " + c.join(4))
 }
 
 // LogCountRow is the row of CountLogs.
@@ -48,7 +48,7 @@ func LogSample(windows []Window, f LogFilters, bodyBytes int, share float64, lim
 	if share < 1 {
 		c.add("rand() < %s", b.bind("drawn", "UInt32", int64(share*draws)))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT Timestamp, ServiceName, SeverityText, Head
+	return b.statement(fmt.Sprintf(`SELECT Timestamp, ServiceName, SeverityText, Head
 FROM
 (
     SELECT Timestamp, ServiceName, SeverityText, substringUTF8(Body, 1, %s) AS Head
@@ -57,5 +57,5 @@ FROM
     ORDER BY rand()
     LIMIT %s
 )
-ORDER BY Timestamp DESC`, b.bind("body_bytes", "UInt32", int64(bodyBytes)), c.join(8), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+ORDER BY Timestamp DESC`, b.bind("body_bytes", "UInt32", int64(bodyBytes)), c.join(8), b.bind("limit", "UInt32", int64(limit))))
 }

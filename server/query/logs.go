@@ -2,7 +2,6 @@ package query
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/paging"
@@ -58,7 +57,7 @@ func LogHorizon(s LogSearch) Statement {
 		c.add("Timestamp < %s", b.time("before_time", s.Before.Timestamp))
 	}
 	s.Filters.add(b, &c)
-	return Statement{SQL: fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Records
+	return b.statement(fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Records
 FROM
 (
     SELECT Timestamp
@@ -66,7 +65,7 @@ FROM
     WHERE %s
     ORDER BY Timestamp DESC
     LIMIT %s
-)`, c.join(8), b.bind("limit", "UInt32", int64(s.Limit))), Args: b.args}
+)`, c.join(8), b.bind("limit", "UInt32", int64(s.Limit))))
 }
 
 // LogHorizonRow is the row of LogHorizon.
@@ -123,21 +122,21 @@ FROM
 )
 %[5]sORDER BY Timestamp DESC, ServiceName DESC, TraceId DESC, SpanId DESC, Record DESC, Copy
 LIMIT %[4]s`, recordHash, matching.join(12), older.join(22), limit, page, logRowColumns, key)
-	return Statement{SQL: sql, Args: b.args}
+	return b.statement(sql)
 }
 
 // LogRecord gives the record with a time and a hash, if there is one, as a LogRow with Copy 1.
 func LogRecord(at time.Time, record string) Statement {
 	b := &builder{}
 	c := where().with("Timestamp = " + b.time("at", at))
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     %s,
     %s AS Record,
     toUInt64(1) AS Copy
 FROM logs
 WHERE %s
     AND Record = %s
-LIMIT 1`, logRowColumns, recordHash, c.join(4), b.bind("record", "String", record)), Args: b.args}
+LIMIT 1`, logRowColumns, recordHash, c.join(4), b.bind("record", "String", record)))
 }
 
 func (f *LogFilters) add(b *builder, c *conditions) {
@@ -157,40 +156,6 @@ func (f *LogFilters) add(b *builder, c *conditions) {
 		}
 		c.add("positionCaseInsensitiveUTF8(Body, %s) > 0", b.bind("body_search", "String", *f.BodySearch))
 	}
-	c.attributes(b, logColumn(), f.Attributes)
-	c.attributes(b, resourceColumn(), f.ResourceAttributes)
-}
-
-// wholeTokens lists, in lower case, the words of a substring that must be words of every text that contains it: those with a
-// separator on both sides. Words outside ASCII are left out, because the index folds only ASCII letters.
-func wholeTokens(search string) []string {
-	const maxTokens = 32
-	var tokens []string
-	start := -1 // of the word being read; -1 before the first separator or after one
-	open := false
-	for i := 0; i < len(search) && len(tokens) < maxTokens; i++ {
-		if isTokenByte(search[i]) {
-			continue
-		}
-		if open && start < i {
-			if word := search[start:i]; isASCII(word) {
-				tokens = append(tokens, strings.ToLower(word))
-			}
-		}
-		open, start = true, i+1
-	}
-	return tokens
-}
-
-func isTokenByte(c byte) bool {
-	return c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	attributes(b, c, logColumn(), f.Attributes)
+	attributes(b, c, resourceColumn(), f.ResourceAttributes)
 }

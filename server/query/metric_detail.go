@@ -51,7 +51,7 @@ FROM
 GROUP BY MetricType
 HAVING Last >= %s AND First <= %s
 ORDER BY DataPoints DESC, MetricType`, c.join(8), b.time("start", w.Start), b.time("end", w.End))
-	return Statement{SQL: sql, Args: b.args}
+	return b.statement(sql)
 }
 
 // metricSample is the part of a window that details are read from: points near the last one of a metric.
@@ -88,7 +88,7 @@ func MetricState(m MetricLatest) Statement {
 	sql := fmt.Sprintf(`SELECT uniq(SeriesHash) AS Series, argMax(%s, Timestamp) AS Latest
 FROM metrics_%s
 WHERE %s`, value, m.Type, m.where(b).join(4))
-	return Statement{SQL: sql, Args: b.args}
+	return b.statement(sql)
 }
 
 // MetricAttributeRow is a row of MetricAttributes.
@@ -121,5 +121,5 @@ FROM
 GROUP BY Resource, Key
 ORDER BY Resource, Key
 LIMIT 1000`, m.Type, m.where(b).join(12))
-	return Statement{SQL: sql, Args: b.args}
+	return b.statement(sql)
 }

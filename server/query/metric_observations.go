@@ -106,14 +106,14 @@ type UnsentExtremeRow struct {
 // UnsentExtremes gives one UnsentExtremeRow: how many points of a histogram are in a window, and how many came without the largest observation, or
 // without the smallest where the query asks for that.
 func UnsentExtremes(q *Spec, w Window) Statement {
-	r := &metricRead{b: &builder{}, q: q, w: w}
+	r := &metricRead{b: newPlanner(), q: q, w: w}
 	column := "Max"
 	if q.Aggregation.Func == Min {
 		column = "Min"
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT count() AS Points, countIf(isNull(%s)) AS Unsent
+	return r.b.statement(fmt.Sprintf(`SELECT count() AS Points, countIf(isNull(%s)) AS Unsent
 FROM %s
-WHERE %s`, column, r.table(), r.where(w.Start, "Count > 0").join(4)), Args: r.b.args}
+WHERE %s`, column, r.table(), r.where(w.Start, "Count > 0").join(4)))
 }
 
 // distribution looks for a value in counts between Lows and Highs, spread evenly between the two. Buckets of several layouts overlap.

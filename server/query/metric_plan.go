@@ -29,7 +29,7 @@ const noRecordedValue = "bitAnd(Flags, 1) = 0"
 
 // metricRead is the part of a statement that every type of metric shares.
 type metricRead struct {
-	b *builder
+	b planner
 	q *Spec
 	w Window
 	// bucket is zero for one bucket, the window.
@@ -47,7 +47,7 @@ func planMetricTimeseries(q *Spec, w Window, bucket time.Duration) (Plan, error)
 func planMetricBreakdown(q *Spec, w Window) (Plan, error) { return planMetric(q, w, 0) }
 
 func planMetric(q *Spec, w Window, bucket time.Duration) (Plan, error) {
-	r := &metricRead{b: &builder{}, q: q, w: w, bucket: bucket}
+	r := &metricRead{b: newPlanner(), q: q, w: w, bucket: bucket}
 	if bucket > 0 {
 		r.b.bind("bucket", "UInt32", int64(bucket/time.Second))
 	}

@@ -68,7 +68,7 @@ GROUP BY MetricName, MetricType, ServiceName
 ORDER BY MetricName, MetricType, ServiceName
 LIMIT %s OFFSET %s`, c.join(8), b.time("start", l.Window.Start), b.time("end", l.Window.End),
 		b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset)))
-	return Statement{SQL: sql, Args: b.args}
+	return b.statement(sql)
 }
 
 // MetricCountRow is a row of CountMetrics.
@@ -84,7 +84,7 @@ func CountMetrics(w Window, service *string) Statement {
 	c := where().with("Hour >= toDateTime("+b.bind("start_hour", "Int64", w.Start.Truncate(time.Hour).Unix())+", 'UTC')",
 		"Hour <= toDateTime("+b.bind("end_hour", "Int64", w.End.Unix())+", 'UTC')")
 	c.optional(b, "ServiceName", "service_name", service)
-	return Statement{SQL: fmt.Sprintf(`SELECT MetricType, uniqExact(MetricName) AS Metrics, sum(HourPoints) AS DataPoints
+	return b.statement(fmt.Sprintf(`SELECT MetricType, uniqExact(MetricName) AS Metrics, sum(HourPoints) AS DataPoints
 FROM
 (
     SELECT MetricName, MetricType, ServiceName, Hour, sum(DataPointCount) AS HourPoints, min(FirstSeen) AS HourFirst, max(LastSeen) AS HourLast
@@ -94,5 +94,5 @@ FROM
     HAVING HourLast >= %s AND HourFirst <= %s
 )
 GROUP BY MetricType
-ORDER BY MetricType`, c.join(8), b.time("start", w.Start), b.time("end", w.End)), Args: b.args}
+ORDER BY MetricType`, c.join(8), b.time("start", w.Start), b.time("end", w.End)))
 }

@@ -53,7 +53,7 @@ type PathNodeRow struct {
 // PathNodes gives PathNodeRow rows: the nodes of each hop that are not folded.
 func PathNodes(p Paths) Statement {
 	b := &builder{}
-	return Statement{SQL: fmt.Sprintf(`SELECT toUInt8(Pair.1) AS Hop, Pair.2 AS Node, count() AS Actors
+	return b.statement(fmt.Sprintf(`SELECT toUInt8(Pair.1) AS Hop, Pair.2 AS Node, count() AS Actors
 FROM
 (
     SELECT arrayJoin(arrayMap((node, place) -> (place - 1, node), Nodes, arrayEnumerate(Nodes))) AS Pair
@@ -62,7 +62,7 @@ FROM
 WHERE Hop > 0
 GROUP BY Hop, Node
 ORDER BY Hop, Actors DESC, Node
-LIMIT %s BY Hop`, indent(p.walks(b), 4), b.bind("branches", "UInt32", int64(p.Branches))), Args: b.args}
+LIMIT %s BY Hop`, indent(p.walks(b), 4), b.bind("branches", "UInt32", int64(p.Branches))))
 }
 
 // PathLinkRow is a row of PathLinks. To is empty where a journey ended.
@@ -81,7 +81,7 @@ func PathLinks(p Paths, kept []PathNodeRow) Statement {
 		keys = append(keys, strconv.Itoa(int(n.Hop))+" "+n.Node)
 	}
 	walks := p.walks(b)
-	return Statement{SQL: fmt.Sprintf(`SELECT toUInt8(Link.1) AS Hop, Link.2 AS FromNode, Link.3 AS ToNode, count() AS Actors
+	return b.statement(fmt.Sprintf(`SELECT toUInt8(Link.1) AS Hop, Link.2 AS FromNode, Link.3 AS ToNode, count() AS Actors
 FROM
 (
     SELECT
@@ -90,7 +90,7 @@ FROM
     FROM %[4]s
 )
 GROUP BY Hop, FromNode, ToNode
-ORDER BY Hop, Actors DESC, FromNode, ToNode`, b.bind("kept", "Array(String)", keys), OtherNode, p.Depth, indent(walks, 4)), Args: b.args}
+ORDER BY Hop, Actors DESC, FromNode, ToNode`, b.bind("kept", "Array(String)", keys), OtherNode, p.Depth, indent(walks, 4)))
 }
 
 // walks prints a subquery of one row for each actor with an anchor: Nodes, the anchor and up to Depth nodes after it, or before it.

@@ -50,7 +50,7 @@ func (r rows) countIf(condition string) string {
 const weightScale = 16
 
 // aggregate prints an aggregation over rows as a Float64, NaN where there is no value. Rates are counts: the engine divides them.
-func (b *builder) aggregate(s Source, r rows, a Aggregation) string {
+func (b planner) aggregate(s Source, r rows, a Aggregation) string {
 	switch a.Func {
 	case Count, Rate:
 		return fmt.Sprintf("toFloat64(%s)", r.count())
@@ -98,11 +98,11 @@ func (r rows) sum(value string) string {
 
 // planRows plans a query over spans, logs or product events: a timeseries with a bucket, else a breakdown.
 func planRows(q *Spec, w Window, bucket time.Duration) Plan {
-	b := &builder{}
+	b := newPlanner()
 	if p, ok := b.planRollup(q, w, bucket); ok {
 		return p
 	}
-	b = &builder{}
+	b = newPlanner()
 	r := rowsOf(q.Source)
 	if q.identities() {
 		table, c := b.identified(q, w)
@@ -117,7 +117,7 @@ func planRows(q *Spec, w Window, bucket time.Duration) Plan {
 }
 
 // plan joins the parts of a statement over one table.
-func (b *builder) plan(q *Spec, w Window, table, at string, c conditions, keys []string, value string, bucket time.Duration) Plan {
+func (b planner) plan(q *Spec, w Window, table, at string, c conditions, keys []string, value string, bucket time.Duration) Plan {
 	p := Plan{Additive: q.Aggregation.Additive(), Zero: q.Aggregation.countLike(), PerSecond: q.Aggregation.Func == Rate, Reads: table}
 	if bucket == 0 {
 		p.SQL = b.breakdownSQL(q, w, table, c, keys, value)
@@ -141,7 +141,7 @@ func named(prefix string, expressions []string) (list string, names []string) {
 	return strings.Join(items, ",\n        "), names
 }
 
-func (b *builder) timeseriesSQL(q *Spec, w Window, table, at string, c conditions, keys []string, value string, bucket time.Duration) string {
+func (b planner) timeseriesSQL(q *Spec, w Window, table, at string, c conditions, keys []string, value string, bucket time.Duration) string {
 	start := b.bucketSQL(at, bucket)
 	if len(keys) == 0 {
 		return fmt.Sprintf(`SELECT
@@ -204,7 +204,7 @@ FROM
 
 // rank prints by what groups are ranked, over TopBucket and TopValue of each bucket: first those with a bucket that passes the conditions, then by
 // the sum of what passes, or its maximum where values do not add up.
-func (b *builder) rank(q *Spec, w Window, bucket time.Duration) string {
+func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 	if len(q.Having) == 0 {
 		return "maxIf(TopValue, isFinite(TopValue))"
 	}
@@ -258,7 +258,7 @@ func textArray(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-func (b *builder) breakdownSQL(q *Spec, w Window, table string, c conditions, keys []string, value string) string {
+func (b planner) breakdownSQL(q *Spec, w Window, table string, c conditions, keys []string, value string) string {
 	list, names := named("Key", keys)
 	group, order := "", "Value "+direction(q.Order)
 	groupKey := "CAST([], 'Array(String)')"
@@ -304,12 +304,4 @@ func direction(o Order) string {
 		return "ASC"
 	}
 	return "DESC"
-}
-
-// clause prints the conditions as a WHERE on a line of its own; nothing without any.
-func (c conditions) clause(indent int) string {
-	if len(c) == 0 {
-		return ""
-	}
-	return "\n" + strings.Repeat(" ", indent) + "WHERE " + c.join(indent+4)
 }

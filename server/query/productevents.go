@@ -70,8 +70,8 @@ func (f *ProductEventFilters) add(b *builder, c *conditions) {
 	if f.NameSearch != nil && *f.NameSearch != "" {
 		c.add("positionCaseInsensitiveUTF8(Name, %s) > 0", b.bind("name_search", "String", *f.NameSearch))
 	}
-	c.attributes(b, eventAttributes(), f.Attributes)
-	c.attributes(b, resourceColumn(), f.ResourceAttributes)
+	attributes(b, c, eventAttributes(), f.Attributes)
+	attributes(b, c, resourceColumn(), f.ResourceAttributes)
 }
 
 // SearchProductEvents gives ProductEventRow rows, latest first. The order is total, and the hash is made only for the rows of the page and
@@ -91,7 +91,7 @@ func SearchProductEvents(s ProductEventSearch) Statement {
 	}
 	const columns = "Name, Timestamp, Kind, Source, VisitorId, UserId, GroupId, SessionId, ServiceName, Url, Host, PagePath, Attributes,\n%[1]sResourceAttributes"
 	indented := func(n int) string { return fmt.Sprintf(columns, strings.Repeat(" ", n)) }
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     %[1]s, Record, Copy
 FROM
 (
@@ -114,7 +114,7 @@ FROM
     )
 )
 %[7]sORDER BY Timestamp DESC, Record DESC, Copy
-LIMIT %[6]s`, indented(4), indented(12), eventHash, matching.join(12), older.join(22), limit, page), Args: b.args}
+LIMIT %[6]s`, indented(4), indented(12), eventHash, matching.join(12), older.join(22), limit, page))
 }
 
 // ProductEventNameList asks for a page of the names of the events of a window.
@@ -144,7 +144,7 @@ func ListProductEventNames(l ProductEventNameList) Statement {
 	a := newActors(b, l.Window, ByPerson, l.Sessions)
 	matching := a.inside()
 	l.Events.add(b, &matching)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     Name,
     Kind,
     count() AS Events,
@@ -162,5 +162,5 @@ LIMIT %s OFFSET %s`, a.keyed(fmt.Sprintf(`(
     SELECT Timestamp, SessionId, VisitorId, UserId, Name, Kind
     FROM product_events
     WHERE %s
-)`, matching.join(8))), b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset))), Args: b.args}
+)`, matching.join(8))), b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset))))
 }

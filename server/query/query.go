@@ -6,7 +6,6 @@ package query
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/warehouse"
@@ -16,21 +15,27 @@ import (
 type Statement struct {
 	SQL  string
 	Args []warehouse.Arg
-	// Until is the end of the window that it reads: once that is over, the rows stay the same but for what comes late. Zero when rows may change
-	// at any time.
-	Until time.Time
+	// End is the end of the window that the statement reads. After that time the rows change only by telemetry that arrives late. It is
+	// zero when rows may change at any time.
+	End time.Time
 }
 
-// Over is the statement with the end of the window that it reads.
-func (s Statement) Over(w Window) Statement {
-	s.Until = w.End
+// Until is the statement with the end of the window that it reads.
+func (s Statement) Until(end time.Time) Statement {
+	s.End = end
 	return s
 }
 
-// builder collects parameters.
+// builder collects the parameters of a statement.
 type builder struct {
 	args []warehouse.Arg
 	n    int
+}
+
+func (b *builder) statement(sql string) Statement {
+	out := Statement{SQL: sql}
+	out.Args = b.args
+	return out
 }
 
 // bind adds a parameter under a name that is used once.
@@ -57,30 +62,4 @@ func (b *builder) nextTime(name string, t time.Time) string {
 // minute is a place for the start of a minute, as rollups by minute hold it.
 func (b *builder) minute(name string, t time.Time) string {
 	return "toDateTime(" + b.bind(name, "Int64", t.Truncate(time.Minute).Unix()) + ", 'UTC')"
-}
-
-// conditions is a list of SQL conditions that all must hold.
-type conditions []string
-
-func (c *conditions) add(format string, args ...any) {
-	*c = append(*c, fmt.Sprintf(format, args...))
-}
-
-// where begins a list with the one condition that no read goes without.
-func where() conditions { return conditions{"OrgId = {org:String}"} }
-
-func (c conditions) with(more ...string) conditions {
-	return append(append(conditions{}, c...), more...)
-}
-
-// join prints the list, one condition to a line.
-func (c conditions) join(indent int) string {
-	return strings.Join(c, "\n"+strings.Repeat(" ", indent)+"AND ")
-}
-
-// optional adds column = value when there is a value.
-func (c *conditions) optional(b *builder, column, param string, value *string) {
-	if value != nil {
-		c.add("%s = %s", column, b.bind(param, "String", *value))
-	}
 }

@@ -63,7 +63,7 @@ const (
 )
 
 // planRollup plans a query over rollups; false when none can answer it.
-func (b *builder) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, bool) {
+func (b planner) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, bool) {
 	r, ok := b.chooseRollup(q, w, bucket)
 	if !ok {
 		return Plan{}, false
@@ -76,7 +76,7 @@ func (b *builder) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, boo
 }
 
 // chooseRollup picks the smallest rollup that has the fields of a query and whose times fit into its buckets.
-func (b *builder) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup, bool) {
+func (b planner) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup, bool) {
 	minutes := w.whole(time.Minute)
 	whole := minutes.Start.Equal(w.Start) && !minutes.End.Before(w.End)
 	if bucket%time.Minute != 0 || !whole && w.End.Sub(w.Start) < shortestRolledUp {
@@ -168,7 +168,7 @@ func inLogMinutes(f Field) bool {
 }
 
 // minutesAggregate prints an aggregation over rollups of spans.
-func (b *builder) minutesAggregate(a Aggregation, digests bool) (string, bool) {
+func (b planner) minutesAggregate(a Aggregation, digests bool) (string, bool) {
 	ofDuration := a.Value != nil && *a.Value == Field{Key: "duration"}
 	switch {
 	case a.Func == Count || a.Func == Rate:
@@ -199,5 +199,24 @@ func logMinutesAggregate(a Aggregation) (string, bool) {
 		return failed + " / sum(LogCount)", true
 	default:
 		return "", false
+	}
+}
+
+// RollupColumn is the column of service_minutes that has the values of a field of spans; "" where it has none.
+func RollupColumn(s Source, f Field) string {
+	if s != Traces || f.Scope != Builtin {
+		return ""
+	}
+	switch f.Key {
+	case "service.name":
+		return "ServiceName"
+	case "service.namespace":
+		return "ServiceNamespace"
+	case "service.version":
+		return "ServiceVersion"
+	case "deployment.environment":
+		return "Environment"
+	default:
+		return ""
 	}
 }

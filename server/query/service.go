@@ -44,7 +44,7 @@ func (ServiceRead) spans(of conditions) conditions {
 // hasEntry is an expression that tells whether the service has entry spans in the window; a service without is measured by all its spans.
 // Its parameters are those of the table of rollup.
 func (r ServiceRead) hasEntry(b *builder, of conditions) string {
-	return fmt.Sprintf("(\n        SELECT sum(SpanCount) > 0\n        FROM %s)", b.layered(r.Window, rollup{
+	return fmt.Sprintf("(\n        SELECT sum(SpanCount) > 0\n        FROM %s)", Layered(b, r.Window, rollup{
 		layers: r.layers(), columns: "IsEntry", measures: "SpanCount", edge: "toUInt64(1) AS SpanCount", rows: "spans",
 	}, of.with("IsEntry")))
 }
@@ -67,8 +67,8 @@ type ServicePointRow struct {
 func ServicePoints(r ServiceRead) Statement {
 	b := &builder{}
 	d, of := durationsOf(r.Rollups, r.Window), r.of(b)
-	table := b.layered(r.Window, r.rollup(), of)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	table := Layered(b, r.Window, r.rollup(), of)
+	return b.statement(fmt.Sprintf(`SELECT
     %s AS Bucket,
     sum(SpanCount) AS Spans,
     sum(EstimatedSpanCount) AS EstimatedSpans,
@@ -77,7 +77,7 @@ func ServicePoints(r ServiceRead) Statement {
 FROM %s
 WHERE IsEntry OR NOT %s
 GROUP BY Bucket
-ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, table, r.hasEntry(&builder{}, of)), Args: b.args}
+ORDER BY Bucket`, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, table, r.hasEntry(&builder{}, of)))
 }
 
 // Orders of ServiceOperations, each with its column.
@@ -124,7 +124,7 @@ func ServiceOperations(r ServiceRead, order string, satisfying time.Duration, of
 	of := r.of(b)
 	entry, c := r.hasEntry(b, of), r.spans(of)
 	threshold := b.bind("threshold", "UInt64", satisfying.Nanoseconds())
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     SpanName,
     count() AS Spans,
     sum(SampleRate) AS EstimatedSpans,
@@ -141,7 +141,7 @@ WHERE %[3]s
 GROUP BY SpanName
 ORDER BY %[5]s DESC, SpanName
 LIMIT %[6]s OFFSET %[7]s`, weight, threshold, c.join(4), entry, operationOrder(order), b.bind("limit", "UInt32", int64(limit)),
-		b.bind("offset", "UInt32", int64(offset))), Args: b.args}
+		b.bind("offset", "UInt32", int64(offset))))
 }
 
 // ApdexRow is a row of ServiceApdex.
@@ -158,7 +158,7 @@ func ServiceApdex(r ServiceRead, satisfying time.Duration) Statement {
 	of := r.of(b)
 	entry, c := r.hasEntry(b, of), r.spans(of)
 	threshold := b.bind("threshold", "UInt64", satisfying.Nanoseconds())
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     %[1]s AS Bucket,
     sum(SampleRate) AS Total,
     sumIf(SampleRate, NOT HasError AND DurationNano < %[2]s) AS Satisfied,
@@ -167,7 +167,7 @@ FROM spans
 WHERE %[3]s
     AND (IsEntry OR NOT %[4]s)
 GROUP BY Bucket
-ORDER BY Bucket`, bucketOf(b, "toDateTime(Timestamp, 'UTC')", r.Bucket), threshold, c.join(4), entry), Args: b.args}
+ORDER BY Bucket`, bucketOf(b, "toDateTime(Timestamp, 'UTC')", r.Bucket), threshold, c.join(4), entry))
 }
 
 // ReleaseRow is a row of ServiceReleases.
@@ -188,8 +188,8 @@ type ReleaseRow struct {
 func ServiceReleases(r ServiceRead, limit int) Statement {
 	b := &builder{}
 	d, of := durationsOf(r.Rollups, r.Window), r.of(b)
-	table := b.layered(r.Window, r.rollup(), of)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	table := Layered(b, r.Window, r.rollup(), of)
+	return b.statement(fmt.Sprintf(`SELECT
     ServiceVersion AS Version,
     min(Earliest) AS First,
     max(Latest) AS Last,
@@ -216,7 +216,7 @@ FROM
 )
 GROUP BY ServiceVersion
 ORDER BY First DESC, Version
-LIMIT %s`, d.merge, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, table, r.hasEntry(&builder{}, of), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, d.merge, bucketOf(b, "Minute", r.Bucket), d.merge, d.column, table, r.hasEntry(&builder{}, of), b.bind("limit", "UInt32", int64(limit))))
 }
 
 // EnvironmentRow is a row of ListEnvironments.
@@ -229,12 +229,12 @@ type EnvironmentRow struct {
 // ListEnvironments gives EnvironmentRow rows by name.
 func ListEnvironments(w Window) Statement {
 	b := &builder{}
-	table := b.layered(w, rollup{
+	table := Layered(b, w, rollup{
 		layers: []layer{serviceMinutes()}, columns: "ServiceName, Environment", measures: "SpanCount", edge: "toUInt64(1) AS SpanCount", rows: "spans",
 	}, conditions{"Environment != ''"})
-	return Statement{SQL: fmt.Sprintf(`SELECT Environment, sum(SpanCount) AS Spans, uniqExact(ServiceName) AS Services
+	return b.statement(fmt.Sprintf(`SELECT Environment, sum(SpanCount) AS Spans, uniqExact(ServiceName) AS Services
 FROM %s
 GROUP BY Environment
 ORDER BY Environment
-LIMIT 10000`, table), Args: b.args}
+LIMIT 10000`, table))
 }

@@ -49,7 +49,7 @@ func ServiceCalls(w Window, environment *string) Statement {
 	calling := where().with("Timestamp >= "+b.time("reach_start", w.Start.Add(-CallReach)), "Timestamp <= "+b.time("reach_end", w.End.Add(clockSkew)),
 		"SpanKind IN ('Client', 'Producer')")
 	calling.optional(b, "Environment", "deployment_environment", environment)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     SourceService,
     TargetService,
     count() AS Calls,
@@ -73,7 +73,7 @@ ANY RIGHT JOIN
 WHERE SourceService != '' AND SourceService != TargetService
 GROUP BY SourceService, TargetService
 ORDER BY EstimatedCalls DESC, SourceService, TargetService
-LIMIT 10000`, calling.join(8), called.join(8)), Args: b.args}
+LIMIT 10000`, calling.join(8), called.join(8)))
 }
 
 // PeerRow is a row of PeerCalls.
@@ -93,7 +93,7 @@ func PeerCalls(w Window, service, environment *string, limit int) Statement {
 	c := where().with("Minute >= "+b.minute("start_minute", w.Start), "Minute <= "+b.minute("end_minute", w.End.Add(-1)))
 	c.optional(b, "ServiceName", "service_name", service)
 	c.optional(b, "Environment", "deployment_environment", environment)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     ServiceName,
     Direction,
     PeerKind,
@@ -109,18 +109,18 @@ FROM service_peers
 WHERE %s
 GROUP BY ServiceName, Direction, PeerKind, PeerSystem, PeerName
 ORDER BY EstimatedCalls DESC, ServiceName, Direction, PeerKind, PeerSystem, PeerName
-LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))))
 }
 
 // SpanHours gives SpanHourRow rows: in which hours of a window spans were stored, and how many in the whole hour.
 func SpanHours(w Window) Statement {
 	b := &builder{}
 	c := where().with("Minute >= "+b.minute("start_minute", w.Start.Truncate(time.Hour)), "Minute < "+b.minute("end_minute", w.End.Truncate(time.Hour).Add(time.Hour)))
-	return Statement{SQL: fmt.Sprintf(`SELECT toStartOfHour(Minute) AS Hour, sum(SpanCount) AS Spans
+	return b.statement(fmt.Sprintf(`SELECT toStartOfHour(Minute) AS Hour, sum(SpanCount) AS Spans
 FROM service_minutes
 WHERE %s
 GROUP BY Hour
-ORDER BY Hour`, c.join(4)), Args: b.args}
+ORDER BY Hour`, c.join(4)))
 }
 
 // SpanHourRow is a row of SpanHours.

@@ -52,8 +52,8 @@ func ListServices(l ServiceList) Statement {
 		}
 	}
 	selected := columns + ", " + measures + ", " + d.column
-	inside := fmt.Sprintf("\n    SELECT %s, true AS Inside\n    FROM %s", selected, b.layered(l.Window, spansOf(layers, columns, measures, d), c))
-	table := strings.Join(append([]string{inside}, b.wholeMinutes("baseline_", baseline, l.Rollups, selected, "false AS Inside", where().with(c...))...), "\n    UNION ALL")
+	inside := fmt.Sprintf("\n    SELECT %s, true AS Inside\n    FROM %s", selected, Layered(b, l.Window, spansOf(layers, columns, measures, d), c))
+	table := strings.Join(append([]string{inside}, wholeMinutes(b, "baseline_", baseline, l.Rollups, selected, "false AS Inside", where().with(c...))...), "\n    UNION ALL")
 	// A service with entry spans is measured by them. One without has only others, so each digest is merged once.
 	sql := fmt.Sprintf(`WITH
     sumIf(SpanCount, Inside AND IsEntry) AS EntrySpans,
@@ -76,7 +76,7 @@ GROUP BY ServiceName
 HAVING Spans > 0
 ORDER BY EstimatedSpans DESC, ServiceName
 LIMIT %[4]s OFFSET %[5]s`, d.merge+"If(0.5, 0.95, 0.99)", d.column, table, b.bind("limit", "UInt32", int64(l.Limit)), b.bind("offset", "UInt32", int64(l.Offset)))
-	return Statement{SQL: sql, Args: b.args}
+	return b.statement(sql)
 }
 
 // durations are the digests of a window: weighted where they are there for all of it. state makes one of spans.
@@ -106,7 +106,7 @@ func spansOf(layers []layer, columns, measures string, d durations) rollup {
 
 // wholeMinutes are the parts of a table of the minutes of services in a window that has whole minutes, of which its whole hours are read from
 // service_hours where they are there. prefix is of the names of its parameters.
-func (b *builder) wholeMinutes(prefix string, w Window, r Rollups, columns, also string, filter conditions) []string {
+func wholeMinutes(b *builder, prefix string, w Window, r Rollups, columns, also string, filter conditions) []string {
 	at := func(name string, t time.Time) string {
 		return "toDateTime(" + b.bind(prefix+name, "Int64", t.Unix()) + ", 'UTC')"
 	}

@@ -48,7 +48,7 @@ func Session(sessionID string, start Bounds) Statement {
 	c := where().with("SessionId = " + id)
 	start.add(b, &c, "StartTime")
 	events := where().with("SessionId = " + id)
-	return Statement{Args: b.args, SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     %s, toUInt64(0) AS MatchCount, fromUnixTimestamp64Nano(toInt64(0), 'UTC') AS FirstMatch, '' AS FirstMatchUrl,
     VisitorIsNew, UserTraits, Referrer, ReferrerHost, UtmMedium, UtmCampaign, UtmTerm, UtmContent, Host, ExitPath, Language, UserAgent,
     TraceIds, ResourceAttributes, toBool(notEmpty(EventTimes)) AS HasEvents, ActiveMs, IdleMs
@@ -73,7 +73,7 @@ FROM
         WHERE %s
         GROUP BY SessionId
     ) AS activity USING (SessionId)
-)`, sessionColumns, derivedColumns, activityColumns, c.join(12), events.join(12))}
+)`, sessionColumns, derivedColumns, activityColumns, c.join(12), events.join(12)))
 }
 
 // SessionExtentRow is the row of SessionExtent. EndTime is 1970 while it is not known.
@@ -86,11 +86,11 @@ type SessionExtentRow struct {
 func SessionExtent(sessionID string) Statement {
 	b := &builder{}
 	c := where().with("SessionId = " + b.bind("session_id", "String", sessionID))
-	return Statement{Args: b.args, SQL: fmt.Sprintf(`SELECT StartTime, EndTime
+	return b.statement(fmt.Sprintf(`SELECT StartTime, EndTime
 FROM session_replays
 WHERE %s
 ORDER BY Version DESC
-LIMIT 1`, c.join(4))}
+LIMIT 1`, c.join(4)))
 }
 
 // ChunkRow is a row of SessionChunks, and without Payload of SessionManifest. Payload is a gzip file of a JSON array of ByteSize bytes.
@@ -123,13 +123,13 @@ func chunks(r ChunkRange, payload string) Statement {
 	c := where().with("SessionId = "+b.bind("session_id", "String", r.SessionID),
 		"ChunkSeq >= "+b.bind("from_seq", "UInt32", r.From), "ChunkSeq <= "+b.bind("to_seq", "UInt32", r.To))
 	r.Received.add(b, &c, "Timestamp")
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     ChunkSeq, Timestamp, DurationMs, EventCount, ByteSize, IsCheckpoint%s
 FROM session_replay_events
 WHERE %s
 ORDER BY ChunkSeq, Timestamp DESC
 LIMIT 1 BY ChunkSeq
-LIMIT %s`, payload, c.join(4), b.bind("limit", "UInt32", int64(r.Limit))), Args: b.args}
+LIMIT %s`, payload, c.join(4), b.bind("limit", "UInt32", int64(r.Limit))))
 }
 
 // SessionEventRow is a row of SessionTimeline.
@@ -176,13 +176,13 @@ func SessionTimeline(t Timeline) Statement {
 		c.add("(Type = 'error' OR Type = 'console' AND Level = 'error' OR Type = 'network' AND NetStatus >= 400)")
 	}
 	c.optional(b, "TraceId", "trace_id", t.TraceID)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     Timestamp, Seq, Type, Url, TraceId, Level, Message, TargetSelector, TargetText, NetMethod, NetUrl, NetStatus, NetDurationMs,
     ErrorStack, Attributes
 FROM session_events
 WHERE %s
 ORDER BY Timestamp, Seq, Type, Message, TargetSelector, NetUrl, NetDurationMs
-LIMIT %s OFFSET %s`, c.join(4), b.bind("limit", "UInt32", int64(t.Limit)), b.bind("offset", "UInt32", int64(t.Offset))), Args: b.args}
+LIMIT %s OFFSET %s`, c.join(4), b.bind("limit", "UInt32", int64(t.Limit)), b.bind("offset", "UInt32", int64(t.Offset))))
 }
 
 // SessionTraceRow is a row of SessionTraces.
@@ -215,7 +215,7 @@ func SessionTraces(sessionID string, w Window, offset, limit int) Statement {
             SELECT TraceId FROM session_events WHERE %[1]s
             UNION ALL
             SELECT TraceId FROM spans WHERE %[2]s)`, of.join(16), tagged.join(16)))
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     TraceId,
     min(Timestamp) AS Start,
     max(toUnixTimestamp64Nano(Timestamp) + toInt64(DurationNano)) - toUnixTimestamp64Nano(Start) AS Duration,
@@ -230,5 +230,5 @@ FROM spans
 WHERE %s
 GROUP BY TraceId
 ORDER BY Start, TraceId
-LIMIT %s OFFSET %s`, spans.join(4), b.bind("limit", "UInt32", int64(limit)), b.bind("offset", "UInt32", int64(offset))), Args: b.args}
+LIMIT %s OFFSET %s`, spans.join(4), b.bind("limit", "UInt32", int64(limit)), b.bind("offset", "UInt32", int64(offset))))
 }

@@ -11,9 +11,6 @@ import (
 // MaxActivityWindow is the longest window of reads of sessions and product events: as long as they are kept.
 const MaxActivityWindow = 31 * day
 
-// MaxSession is how long a session lasts at most: the events of a session that began in a window end that much later.
-const MaxSession = day
-
 // Pause is the longest time between two events that counts as active.
 const Pause = 15 * time.Second
 
@@ -230,12 +227,12 @@ func SearchSessions(s SessionSearch) Statement {
 		at := b.time("before_start", k.Start)
 		page = fmt.Sprintf("\nWHERE StartTime < %[1]s OR StartTime = %[1]s AND SessionId > %[2]s", at, b.bind("before_session", "String", k.SessionID))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     %s
 FROM
 %s%s
 ORDER BY StartTime DESC, SessionId
-LIMIT %s`, strings.Join(columns, ", "), sessions, page, b.bind("limit", "UInt32", int64(s.Limit))), Args: b.args}
+LIMIT %s`, strings.Join(columns, ", "), sessions, page, b.bind("limit", "UInt32", int64(s.Limit))))
 }
 
 // SessionFacetRow is a row of SessionFacets: how many sessions have a value of a facet. Facet all counts every session, error those with
@@ -249,7 +246,7 @@ type SessionFacetRow struct {
 // SessionFacets counts the sessions of a search by the values of each facet, the most frequent 50 of each.
 func SessionFacets(w Window, f SessionFilters) Statement {
 	b := &builder{}
-	return Statement{SQL: fmt.Sprintf(`SELECT Pair.1 AS Facet, Pair.2 AS Name, count() AS Sessions
+	return b.statement(fmt.Sprintf(`SELECT Pair.1 AS Facet, Pair.2 AS Name, count() AS Sessions
 FROM
 (
     SELECT arrayJoin(arrayConcat(
@@ -259,7 +256,7 @@ FROM
 )
 GROUP BY Facet, Name
 ORDER BY Facet, Sessions DESC, Name
-LIMIT 50 BY Facet`, strings.ReplaceAll(f.sessions(b, w), "\n", "\n    ")), Args: b.args}
+LIMIT 50 BY Facet`, strings.ReplaceAll(f.sessions(b, w), "\n", "\n    ")))
 }
 
 // SessionRefRow is a row of SessionsOfTrace.
@@ -277,21 +274,21 @@ func SessionsOfTrace(traceID string, w Window, offset, limit int) Statement {
 	trace := b.bind("trace_id", "String", traceID)
 	named := where().with("TraceId = "+trace, "Timestamp >= "+b.time("timeline_start", w.Start.Add(-time.Hour)), "Timestamp <= "+b.time("timeline_end", w.End.Add(time.Hour)))
 	spans := where().with("TraceId = "+trace, "Timestamp >= "+b.time("spans_start", w.Start), "Timestamp <= "+b.time("spans_end", w.End))
-	return Statement{SQL: fmt.Sprintf(`SELECT SessionId, StartTime, Duration
+	return b.statement(fmt.Sprintf(`SELECT SessionId, StartTime, Duration
 FROM
 %s
 WHERE has(TraceIds, %s)
     OR SessionId IN (SELECT SessionId FROM session_events WHERE %s)
     OR SessionId IN (SELECT arrayJoin([SpanAttributes['session.id'], ResourceAttributes['session.id']]) FROM spans WHERE %s)
 ORDER BY StartTime DESC, SessionId
-LIMIT %s OFFSET %s`, sessions, trace, named.join(8), spans.join(8), b.bind("limit", "UInt32", int64(limit)), b.bind("offset", "UInt32", int64(offset))), Args: b.args}
+LIMIT %s OFFSET %s`, sessions, trace, named.join(8), spans.join(8), b.bind("limit", "UInt32", int64(limit)), b.bind("offset", "UInt32", int64(offset))))
 }
 
 // RecordedSessions gives one column, SessionId: which of some sessions have chunks.
 func RecordedSessions(sessionIDs []string) Statement {
 	b := &builder{}
 	c := where().with("SessionId IN " + b.bind("session_ids", "Array(String)", sessionIDs))
-	return Statement{SQL: "SELECT DISTINCT SessionId\nFROM session_replay_events\nWHERE " + c.join(4), Args: b.args}
+	return b.statement("SELECT DISTINCT SessionId\nFROM session_replay_events\nWHERE " + c.join(4))
 }
 
 // RecordedSessionRow is a row of RecordedSessions.

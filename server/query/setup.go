@@ -34,7 +34,7 @@ func SetupServices(w Window) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("late", w.End.Add(24*time.Hour)))
 	future := b.time("future", w.End.Add(time.Minute))
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     ServiceName,
     count() AS Spans,
     countIf(ServiceVersion = '') AS NoVersion,
@@ -55,7 +55,7 @@ FROM spans
 WHERE %s
 GROUP BY ServiceName
 ORDER BY Spans DESC, ServiceName
-LIMIT 500`, future, c.join(4)), Args: b.args}
+LIMIT 500`, future, c.join(4)))
 }
 
 // SetupLogRow is a row of SetupLogs: how the log records of one service are instrumented.
@@ -72,7 +72,7 @@ type SetupLogRow struct {
 func SetupLogs(w Window) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     ServiceName,
     count() AS Records,
     countIf(TraceId = '') AS NoTrace,
@@ -82,7 +82,7 @@ FROM logs
 WHERE %s
 GROUP BY ServiceName
 ORDER BY Records DESC, ServiceName
-LIMIT 500`, c.join(4)), Args: b.args}
+LIMIT 500`, c.join(4)))
 }
 
 // SetupLinkRow is a row of SetupLinks: how the spans of one service hang together with those that called them.
@@ -104,7 +104,7 @@ func SetupLinks(w Window, share uint64) Statement {
 	sampled := "cityHash64(TraceId) % " + b.bind("share", "UInt64", max(share, 1)) + " = 0"
 	all := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End), sampled)
 	children := where().with("Timestamp >= "+b.time("children", w.Start.Add(10*time.Minute)), "Timestamp <= "+b.time("settled", w.End.Add(-time.Minute)), sampled, "ParentSpanId != ''")
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     c.ServiceName AS ServiceName,
     count() AS Children,
     countIf(p.SpanId = '') AS Orphans,
@@ -125,7 +125,7 @@ LEFT ANY JOIN
 ) AS p ON c.TraceId = p.TraceId AND c.ParentSpanId = p.SpanId
 GROUP BY ServiceName
 ORDER BY Children DESC, ServiceName
-LIMIT 500`, children.join(8), all.join(8)), Args: b.args}
+LIMIT 500`, children.join(8), all.join(8)))
 }
 
 // SetupKeyRow is a row of SetupKeys.
@@ -140,12 +140,12 @@ type SetupKeyRow struct {
 func SetupKeys(w Window) Statement {
 	b := &builder{}
 	c := where().with("Hour >= toStartOfHour(toDateTime("+b.bind("start", "Int64", w.Start.Unix())+", 'UTC'))", "Hour <= toDateTime("+b.bind("end", "Int64", w.End.Unix())+", 'UTC')")
-	return Statement{SQL: fmt.Sprintf(`SELECT Signal, Scope, Key, sum(UsageCount) AS Uses
+	return b.statement(fmt.Sprintf(`SELECT Signal, Scope, Key, sum(UsageCount) AS Uses
 FROM attribute_keys
 WHERE %s
 GROUP BY Signal, Scope, Key
 ORDER BY Uses DESC, Signal, Scope, Key
-LIMIT 5000`, c.join(4)), Args: b.args}
+LIMIT 5000`, c.join(4)))
 }
 
 // SetupRenameRow is a row of SetupRenames: how the spans of one service carry an old key and the one that took its place.
@@ -164,7 +164,7 @@ func SetupRenames(w Window, olds, news []string) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
 	oldKeys, newKeys := b.bind("olds", "Array(String)", olds), b.bind("news", "Array(String)", news)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     ServiceName,
     OldKey,
     countIf(has(Keys, OldKey)) AS Old,
@@ -181,7 +181,7 @@ ARRAY JOIN %[2]s AS OldKey, %[3]s AS NewKey
 GROUP BY ServiceName, OldKey
 HAVING Old > 0
 ORDER BY Old DESC, ServiceName, OldKey
-LIMIT 5000`, c.join(8), oldKeys, newKeys), Args: b.args}
+LIMIT 5000`, c.join(8), oldKeys, newKeys))
 }
 
 // SetupValueRow is a row of SetupValues: how many values of a key look like something personal.
@@ -197,7 +197,7 @@ type SetupValueRow struct {
 func SetupValues(w Window, rows int) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
-	return Statement{SQL: `SELECT Key, Sort, count() AS Spans, any(Rows) AS Of
+	return b.statement(`SELECT Key, Sort, count() AS Spans, any(Rows) AS Of
 FROM
 (
     SELECT Pair.1 AS Key, Rows, multiIf(
@@ -221,7 +221,7 @@ FROM
 WHERE Sort != ''
 GROUP BY Key, Sort
 ORDER BY Spans DESC, Key, Sort
-LIMIT 100`, Args: b.args}
+LIMIT 100`)
 }
 
 // SetupMetricRow is a row of SetupMetrics.
@@ -239,7 +239,7 @@ func SetupMetrics(w Window, series uint64) Statement {
 	for _, table := range metricTables() {
 		reads = append(reads, fmt.Sprintf("SELECT MetricName, ServiceName, SeriesHash\n    FROM %s\n    WHERE %s", table, c.join(8)))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT MetricName, uniqCombined64(ServiceName) AS Services, uniqCombined64(SeriesHash) AS Series
+	return b.statement(fmt.Sprintf(`SELECT MetricName, uniqCombined64(ServiceName) AS Services, uniqCombined64(SeriesHash) AS Series
 FROM
 (
     %s
@@ -247,5 +247,5 @@ FROM
 GROUP BY MetricName
 HAVING Series > %s
 ORDER BY Series DESC, MetricName
-LIMIT 100`, strings.Join(reads, "\n    UNION ALL\n    "), b.bind("series", "UInt64", series)), Args: b.args}
+LIMIT 100`, strings.Join(reads, "\n    UNION ALL\n    "), b.bind("series", "UInt64", series)))
 }

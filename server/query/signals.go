@@ -26,11 +26,11 @@ func Signals(w Window) Statement {
 			"toDateTime64("+first+", 9, 'UTC')", "toDateTime64("+latest+", 9, 'UTC')", table, c.join(4))
 	}
 	within := func(column string) conditions { return where().with(column+" >= "+start, column+" <= "+end) }
-	return Statement{SQL: part("traces", "sum(SpanCount)", "min(Minute)", "max(Minute)", "service_minutes",
+	return b.statement(part("traces", "sum(SpanCount)", "min(Minute)", "max(Minute)", "service_minutes",
 		where().with("Minute >= "+minute, "Minute <= "+last)) +
 		"\nUNION ALL\n" + part("logs", "count()", "min(Timestamp)", "max(Timestamp)", "logs", within("Timestamp")) +
 		"\nUNION ALL\n" + part("metrics", "sum(DataPointCount)", "min(FirstSeen)", "max(LastSeen)", "metric_catalog",
 		where().with("Hour >= "+hour, "Hour <= "+last)) +
 		"\nUNION ALL\n" + part("sessions", "uniqExact(SessionId)", "min(StartTime)", "max(StartTime)", "session_replays", within("StartTime")) +
-		"\nUNION ALL\n" + part("product_events", "count()", "min(Timestamp)", "max(Timestamp)", "product_events", within("Timestamp")), Args: b.args}
+		"\nUNION ALL\n" + part("product_events", "count()", "min(Timestamp)", "max(Timestamp)", "product_events", within("Timestamp")))
 }

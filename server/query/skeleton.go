@@ -44,9 +44,9 @@ func TraceSkeleton(s Skeleton) Statement {
 	if s.After != nil {
 		c.add("(Timestamp, SpanId) > (%s, %s)", b.time("after_start", s.After.Start), b.bind("after_span", "String", s.After.SpanID))
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT SpanId, ParentSpanId, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, HasError
+	return b.statement(fmt.Sprintf(`SELECT SpanId, ParentSpanId, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, HasError
 FROM spans
 WHERE %s
 ORDER BY Timestamp, SpanId
-LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(s.Limit))), Args: b.args}
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(s.Limit))))
 }

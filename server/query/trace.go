@@ -9,7 +9,7 @@ import (
 func TraceExtent(traceID string) Statement {
 	b := &builder{}
 	c := where().with("TraceId = " + b.bind("trace_id", "String", traceID))
-	return Statement{Args: b.args, SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     count() AS SpanCount,
     uniqExact(ServiceName) AS ServiceCount,
     countIf(HasError) AS ErrorCount,
@@ -17,7 +17,7 @@ func TraceExtent(traceID string) Statement {
     max(Timestamp) AS LastStart,
     max(addNanoseconds(Timestamp, DurationNano)) AS End
 FROM spans
-WHERE %s`, c.join(4))}
+WHERE %s`, c.join(4)))
 }
 
 // TraceExtentRow is the row of TraceExtent.
@@ -43,12 +43,12 @@ func TraceSpans(traceID string, at time.Time, limit int) Statement {
 	b := &builder{}
 	c := where().with("TraceId = " + b.bind("trace_id", "String", traceID))
 	c.near(b, at)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     %s
 FROM spans
 WHERE %s
 ORDER BY Timestamp, SpanId
-LIMIT %s`, spanRowColumns, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, spanRowColumns, c.join(4), b.bind("limit", "UInt32", int64(limit))))
 }
 
 // spanRowColumns are those of SpanRow.
@@ -61,12 +61,12 @@ func Span(traceID, spanID string, at time.Time) Statement {
 	b := &builder{}
 	c := where().with("TraceId = "+b.bind("trace_id", "String", traceID), "SpanId = "+b.bind("span_id", "String", spanID))
 	c.near(b, at)
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     %s
 FROM spans
 WHERE %s
 ORDER BY Timestamp
-LIMIT 1`, spanRowColumns, c.join(4)), Args: b.args}
+LIMIT 1`, spanRowColumns, c.join(4)))
 }
 
 // SpanRow is a row of TraceSpans and of Span.

@@ -18,7 +18,7 @@ type TraceFiguresRow struct {
 func TraceFigures(w Window, ids []string) Statement {
 	b := &builder{}
 	c := where().with("TraceId IN "+b.bind("trace_ids", "Array(String)", ids), "Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End))
-	return Statement{SQL: fmt.Sprintf(`SELECT
+	return b.statement(fmt.Sprintf(`SELECT
     TraceId,
     count() AS Spans,
     countIf(HasError) AS Errors,
@@ -26,5 +26,5 @@ func TraceFigures(w Window, ids []string) Statement {
     substringUTF8(argMaxIf(%s, Timestamp, StatusCode = 'Error'), 1, 300) AS Message
 FROM spans
 WHERE %s
-GROUP BY TraceId`, failureMessage, c.join(4)), Args: b.args}
+GROUP BY TraceId`, failureMessage, c.join(4)))
 }

@@ -113,7 +113,7 @@ FROM
 )
 %[7]sORDER BY Start DESC, TraceId DESC
 LIMIT %[8]s`, rootColumns, roots.join(8), before, hi, rootless.join(14), lo, page, b.bind("limit", "UInt32", int64(s.Limit)))
-	return Statement{SQL: sql, Args: b.args}
+	return b.statement(sql)
 }
 
 // TraceHorizon gives one column, the start of the earliest of the latest Limit root spans in the slice: the page cannot reach
@@ -130,7 +130,7 @@ FROM
     ORDER BY OrgId DESC, Timestamp DESC
     LIMIT %s
 )`, c.join(8), b.bind("limit", "UInt32", int64(limit)))
-	return Statement{SQL: sql, Args: b.args}
+	return b.statement(sql)
 }
 
 // TraceHorizonRow is the row of TraceHorizon.
@@ -170,6 +170,6 @@ func (f *TraceFilters) add(b *builder, c *conditions) {
 	if f.RootOnly {
 		c.add("ParentSpanId = ''")
 	}
-	c.attributes(b, spanColumn(), f.Attributes)
-	c.attributes(b, resourceColumn(), f.ResourceAttributes)
+	attributes(b, c, spanColumn(), f.Attributes)
+	attributes(b, c, resourceColumn(), f.ResourceAttributes)
 }

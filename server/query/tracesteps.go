@@ -11,7 +11,7 @@ func SpanHorizon(slice Window, f *TraceFilters, limit int) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("lo", slice.Start), "Timestamp <= "+b.time("hi", slice.End))
 	f.add(b, &c)
-	return Statement{SQL: fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Roots
+	return b.statement(fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Roots
 FROM
 (
     SELECT Timestamp
@@ -19,7 +19,7 @@ FROM
     WHERE %s
     ORDER BY Timestamp DESC
     LIMIT %s
-)`, c.join(8), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+)`, c.join(8), b.bind("limit", "UInt32", int64(limit))))
 }
 
 // TraceIDRow is a row of MatchingTraces and TracesWithin.
@@ -32,20 +32,20 @@ func MatchingTraces(slice Window, f *TraceFilters, limit int) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("lo", slice.Start), "Timestamp <= "+b.time("reach_hi", slice.End.Add(TraceReach)))
 	f.add(b, &c)
-	return Statement{SQL: fmt.Sprintf(`SELECT DISTINCT TraceId
+	return b.statement(fmt.Sprintf(`SELECT DISTINCT TraceId
 FROM spans
 WHERE %s
-LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))))
 }
 
 // TracesWithin gives TraceIDRow rows: traces with a span in the slice.
 func TracesWithin(slice Window, limit int) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("lo", slice.Start), "Timestamp <= "+b.time("hi", slice.End))
-	return Statement{SQL: fmt.Sprintf(`SELECT DISTINCT TraceId
+	return b.statement(fmt.Sprintf(`SELECT DISTINCT TraceId
 FROM spans
 WHERE %s
-LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))), Args: b.args}
+LIMIT %s`, c.join(4), b.bind("limit", "UInt32", int64(limit))))
 }
 
 // RootsOf gives a TraceRow for each of the traces that has a root within reach of the slice.
@@ -53,11 +53,11 @@ func RootsOf(traces []string, slice Window) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("reach_lo", slice.Start.Add(-TraceReach)), "Timestamp <= "+b.time("reach_hi", slice.End.Add(TraceReach)),
 		"TraceId IN "+b.bind("traces", "Array(String)", traces))
-	return Statement{SQL: fmt.Sprintf(`SELECT TraceId,
+	return b.statement(fmt.Sprintf(`SELECT TraceId,
         %s
 FROM trace_roots
 WHERE %s
-GROUP BY TraceId`, rootColumns, c.join(4)), Args: b.args}
+GROUP BY TraceId`, rootColumns, c.join(4)))
 }
 
 // FirstSpansOf gives a TraceRow, of its earliest span, for each of the traces whose earliest span is in the slice.
@@ -65,10 +65,10 @@ func FirstSpansOf(traces []string, slice Window) Statement {
 	b := &builder{}
 	c := where().with("Timestamp >= "+b.time("reach_lo", slice.Start.Add(-TraceReach)), "Timestamp <= "+b.time("hi", slice.End),
 		"TraceId IN "+b.bind("traces", "Array(String)", traces))
-	return Statement{SQL: fmt.Sprintf(`SELECT TraceId,
+	return b.statement(fmt.Sprintf(`SELECT TraceId,
         %s
 FROM spans
 WHERE %s
 GROUP BY TraceId
-HAVING Start >= %s`, rootColumns, c.join(4), b.time("lo", slice.Start)), Args: b.args}
+HAVING Start >= %s`, rootColumns, c.join(4), b.time("lo", slice.Start)))
 }

@@ -126,8 +126,8 @@ func TestGateKeepsClosedWindows(t *testing.T) {
 		}
 		return w.n.Load() - before
 	}
-	closed := numbers("2").Over(query.Window{End: now.Add(-settled)})
-	open := numbers("2").Over(query.Window{End: now.Add(-settled + 1)})
+	closed := numbers("2").Until(now.Add(-settled))
+	open := numbers("2").Until(now.Add(-settled + 1))
 	for _, c := range []struct {
 		name string
 		org  principal.OrgID
@@ -137,11 +137,11 @@ func TestGateKeepsClosedWindows(t *testing.T) {
 		{"first", "org_kept", closed, 1},
 		{"again", "org_kept", closed, 0},
 		{"another organization", "org_kept_other", closed, 1},
-		{"another statement", "org_kept", numbers("3").Over(query.Window{End: now.Add(-settled)}), 1},
-		{"an open window", "org_kept", numbers("4").Over(query.Window{End: open.Until}), 2},
+		{"another statement", "org_kept", numbers("3").Until(now.Add(-settled)), 1},
+		{"an open window", "org_kept", numbers("4").Until(open.End), 2},
 		{"no window", "org_kept", numbers("5"), 2},
-		{"nothing", "org_kept", numbers("0").Over(query.Window{End: closed.Until}), 1},
-		{"still nothing", "org_kept", numbers("0").Over(query.Window{End: closed.Until}), 1},
+		{"nothing", "org_kept", numbers("0").Until(closed.End), 1},
+		{"still nothing", "org_kept", numbers("0").Until(closed.End), 1},
 	} {
 		if n := run(t.Context(), c.org, c.s); n != c.want {
 			t.Errorf("%s: %d statements, want %d", c.name, n, c.want)

@@ -35,7 +35,7 @@ func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 	if !ok {
 		return all[T](ctx, w, org, s)
 	}
-	keep := g.KeepFor(ctx, s.Until)
+	keep := g.KeepFor(ctx, s.End)
 	if keep == 0 {
 		return all[T](ctx, w, org, s)
 	}

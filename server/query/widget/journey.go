@@ -76,7 +76,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 	} else {
 		f.Dimension = d.GetBreakdownBy()
 	}
-	rows, err := read.All[query.FunnelRow](ctx, j.warehouse, j.org, query.FunnelCounts(f).Over(f.Window))
+	rows, err := read.All[query.FunnelRow](ctx, j.warehouse, j.org, query.FunnelCounts(f).Until(f.Window.End))
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 		}
 	}
 	if d.GetVariant() == "dropoff" {
-		leavers, err := read.All[query.LeaverRow](ctx, j.warehouse, j.org, query.FunnelLeavers(f).Over(f.Window))
+		leavers, err := read.All[query.LeaverRow](ctx, j.warehouse, j.org, query.FunnelLeavers(f).Until(f.Window.End))
 		if err != nil {
 			return err
 		}
@@ -153,11 +153,11 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 	if d.Include != nil {
 		p.Include = d.GetInclude()
 	}
-	kept, err := read.All[query.PathNodeRow](ctx, j.warehouse, j.org, query.PathNodes(p).Over(p.Window))
+	kept, err := read.All[query.PathNodeRow](ctx, j.warehouse, j.org, query.PathNodes(p).Until(p.Window.End))
 	if err != nil {
 		return err
 	}
-	rows, err := read.All[query.PathLinkRow](ctx, j.warehouse, j.org, query.PathLinks(p, kept).Over(p.Window))
+	rows, err := read.All[query.PathLinkRow](ctx, j.warehouse, j.org, query.PathLinks(p, kept).Until(p.Window.End))
 	if err != nil {
 		return err
 	}

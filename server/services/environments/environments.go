@@ -27,7 +27,7 @@ func (s *Service) ListEnvironments(ctx context.Context, req *svcv2.ListEnvironme
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.EnvironmentRow](ctx, s.warehouse, org, query.ListEnvironments(window).Over(window))
+	rows, err := read.All[query.EnvironmentRow](ctx, s.warehouse, org, query.ListEnvironments(window).Until(window.End))
 	if err != nil {
 		return nil, err
 	}

@@ -55,11 +55,11 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 		return nil, err
 	}
 	filters := toFilters(req.GetFilters())
-	rows, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, req.GetOrderBy(), page.Offset, page.Want()).Over(window))
+	rows, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, req.GetOrderBy(), page.Offset, page.Want()).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
-	totals, err := read.One[query.ErrorTotalsRow](ctx, s.warehouse, org, query.ErrorTotals(window, filters).Over(window))
+	totals, err := read.One[query.ErrorTotalsRow](ctx, s.warehouse, org, query.ErrorTotals(window, filters).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -105,18 +105,18 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if err != nil {
 		return nil, err
 	}
-	groups, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, "", 0, 1).Over(window))
+	groups, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, "", 0, 1).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
 	if len(groups) == 0 {
 		return nil, notFound()
 	}
-	points, err := read.All[query.ErrorPointRow](ctx, s.warehouse, org, query.ErrorPoints(window, filters, bucket).Over(window))
+	points, err := read.All[query.ErrorPointRow](ctx, s.warehouse, org, query.ErrorPoints(window, filters, bucket).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
-	split, err := read.All[query.ErrorSplitRow](ctx, s.warehouse, org, query.ErrorSplit(window, filters).Over(window))
+	split, err := read.All[query.ErrorSplitRow](ctx, s.warehouse, org, query.ErrorSplit(window, filters).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if n := req.SampleLimit; n != nil {
 		samples = min(max(int(*n), 1), maxSamples)
 	}
-	occurrences, err := read.All[query.ErrorSampleRow](ctx, s.warehouse, org, query.ErrorSamples(window, filters, samples).Over(window))
+	occurrences, err := read.All[query.ErrorSampleRow](ctx, s.warehouse, org, query.ErrorSamples(window, filters, samples).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *Service) related(ctx context.Context, org principal.OrgID, fingerprint 
 		return nil, nil
 	}
 	w.Start, w.End = w.Start.Add(-traceReach), w.End.Add(traceReach)
-	rows, err := read.All[query.ErrorInTracesRow](ctx, s.warehouse, org, query.ErrorsInTraces(w, ids, fingerprint, maxRelated).Over(w))
+	rows, err := read.All[query.ErrorInTracesRow](ctx, s.warehouse, org, query.ErrorsInTraces(w, ids, fingerprint, maxRelated).Until(w.End))
 	var list []*svcv2.RelatedError
 	for _, r := range rows {
 		list = append(list, &svcv2.RelatedError{FingerprintHash: strconv.FormatUint(r.Fingerprint, 10), ErrorLabel: r.Label, ServiceName: r.Service, TracesCount: int32(r.Traces)})

@@ -22,7 +22,7 @@ func (s *Service) SearchLogFacets(ctx context.Context, req *svcv2.SearchLogFacet
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.FacetRow](ctx, s.warehouse, org, query.LogFacets(window, filters, s.engine.Rollups()).Over(window))
+	rows, err := read.All[query.FacetRow](ctx, s.warehouse, org, query.LogFacets(window, filters, s.engine.Rollups()).Until(window.End))
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (s sample) weight() float64 {
 // sample reads size records, or all where there are fewer. Each record of the window is among them with the same probability, so that what a part of
 // them has, times weight, is an unbiased estimate. Of very many, only parts of the window are read.
 func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f query.LogFilters, size int) (out sample, err error) {
-	counted, err := read.All[query.LogCountRow](ctx, s.warehouse, org, query.CountLogs(w, f).Over(w))
+	counted, err := read.All[query.LogCountRow](ctx, s.warehouse, org, query.CountLogs(w, f).Until(w.End))
 	if err != nil {
 		return out, err
 	}
@@ -114,7 +114,7 @@ func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Windo
 	}
 	// As many are drawn as leave enough, by six standard deviations, to cut the sample to its size.
 	n := float64(size)
-	out.rows, err = read.All[query.LogSampleRow](ctx, s.warehouse, org, query.LogSample(windows, f, patternBodyBytes, (n+6*math.Sqrt(n)+6)/within, size).Over(w))
+	out.rows, err = read.All[query.LogSampleRow](ctx, s.warehouse, org, query.LogSample(windows, f, patternBodyBytes, (n+6*math.Sqrt(n)+6)/within, size).Until(w.End))
 	return out, err
 }
 

@@ -27,7 +27,7 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.FunnelRow](ctx, s.warehouse, org, query.FunnelCounts(f).Over(f.Window))
+	rows, err := read.All[query.FunnelRow](ctx, s.warehouse, org, query.FunnelCounts(f).Until(f.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 	if !req.GetLeavers() {
 		return res, nil
 	}
-	leavers, err := read.All[query.LeaverRow](ctx, s.warehouse, org, query.FunnelLeavers(f).Over(f.Window))
+	leavers, err := read.All[query.LeaverRow](ctx, s.warehouse, org, query.FunnelLeavers(f).Until(f.Window.End))
 	if err != nil {
 		return nil, err
 	}

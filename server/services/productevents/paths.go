@@ -27,11 +27,11 @@ func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.Search
 	if err != nil {
 		return nil, err
 	}
-	kept, err := read.All[query.PathNodeRow](ctx, s.warehouse, org, query.PathNodes(p).Over(p.Window))
+	kept, err := read.All[query.PathNodeRow](ctx, s.warehouse, org, query.PathNodes(p).Until(p.Window.End))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.PathLinkRow](ctx, s.warehouse, org, query.PathLinks(p, kept).Over(p.Window))
+	rows, err := read.All[query.PathLinkRow](ctx, s.warehouse, org, query.PathLinks(p, kept).Until(p.Window.End))
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 	if err != nil {
 		return nil, err
 	}
-	points, err := read.All[query.ServicePointRow](ctx, s.warehouse, org, query.ServicePoints(r).Over(r.Window))
+	points, err := read.All[query.ServicePointRow](ctx, s.warehouse, org, query.ServicePoints(r).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 			return nil, err
 		}
 	}
-	operations, err := read.All[query.OperationRow](ctx, s.warehouse, org, query.ServiceOperations(r, "", apdexThreshold, 0, overviewOperations).Over(r.Window))
+	operations, err := read.All[query.OperationRow](ctx, s.warehouse, org, query.ServiceOperations(r, "", apdexThreshold, 0, overviewOperations).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *Service) ListServiceOperations(ctx context.Context, req *svcv2.ListServ
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.OperationRow](ctx, s.warehouse, org, query.ServiceOperations(r, req.GetOrderBy(), apdexThreshold, page.Offset, page.Want()).Over(r.Window))
+	rows, err := read.All[query.OperationRow](ctx, s.warehouse, org, query.ServiceOperations(r, req.GetOrderBy(), apdexThreshold, page.Offset, page.Want()).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Service) GetServiceApdex(ctx context.Context, req *svcv2.GetServiceApde
 	if t := req.ApdexThresholdMs; t != nil {
 		threshold = time.Duration(*t * float64(time.Millisecond))
 	}
-	rows, err := read.All[query.ApdexRow](ctx, s.warehouse, org, query.ServiceApdex(r, threshold).Over(r.Window))
+	rows, err := read.All[query.ApdexRow](ctx, s.warehouse, org, query.ServiceApdex(r, threshold).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (s *Service) ListServiceReleases(ctx context.Context, req *svcv2.ListServic
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.ReleaseRow](ctx, s.warehouse, org, query.ServiceReleases(r, maxReleases).Over(r.Window))
+	rows, err := read.All[query.ReleaseRow](ctx, s.warehouse, org, query.ServiceReleases(r, maxReleases).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 		return nil, err
 	}
 	environment, service := given(req.DeploymentEnvironment), given(req.ServiceName)
-	services, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Limit: maxServices, Rollups: s.rollups}).Over(window))
+	services, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Limit: maxServices, Rollups: s.rollups}).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 	if environment != nil {
 		rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
 			Window: window, DeploymentEnvironment: environment, Limit: maxServices, Rollups: s.rollups,
-		}).Over(window))
+		}).Until(window.End))
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 			m.edges = append(m.edges, c)
 		}
 	}
-	peers, err := read.All[query.PeerRow](ctx, s.warehouse, org, query.PeerCalls(window, service, environment, peerRows).Over(window))
+	peers, err := read.All[query.PeerRow](ctx, s.warehouse, org, query.PeerCalls(window, service, environment, peerRows).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func given(s *string) *string {
 
 // calls adds up the calls of a window, slice after slice: calls are found by a join, whose memory grows with the spans.
 func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window, environment *string) ([]query.CallRow, error) {
-	hours, err := read.All[query.SpanHourRow](ctx, s.warehouse, org, query.SpanHours(w).Over(w))
+	hours, err := read.All[query.SpanHourRow](ctx, s.warehouse, org, query.SpanHours(w).Until(w.End))
 	if err != nil {
 		return nil, err
 	}

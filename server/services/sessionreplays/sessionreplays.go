@@ -133,7 +133,7 @@ func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.Sear
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.SessionFacetRow](ctx, s.warehouse, org, query.SessionFacets(window, filters).Over(window))
+	rows, err := read.All[query.SessionFacetRow](ctx, s.warehouse, org, query.SessionFacets(window, filters).Until(window.End))
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (s *Service) SearchTraceFacets(ctx context.Context, req *svcv2.SearchTraceF
 	if !possible {
 		return res, nil
 	}
-	rows, err := read.All[query.FacetRow](ctx, s.warehouse, org, query.TraceFacets(window, filters, s.engine.Rollups()).Over(window))
+	rows, err := read.All[query.FacetRow](ctx, s.warehouse, org, query.TraceFacets(window, filters, s.engine.Rollups()).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
