@@ -4,11 +4,7 @@ import "time"
 
 // metricCases are statements about metrics: of each type and kind of aggregation, over time and not.
 func metricCases(w Window) map[string]Statement {
-	all := map[string]Statement{
-		"metric_kinds":      MetricKinds(w, marker, nil),
-		"metric_state":      MetricState(MetricLatest{Name: marker, Type: "gauge", ServiceName: ptr(marker), Last: w.End}),
-		"metric_attributes": MetricAttributes(MetricLatest{Name: marker, Type: "histogram", Last: w.End}),
-	}
+	all := map[string]Statement{}
 	extremes := Spec{Source: Metrics, Metric: Metric{marker, "histogram"}, Aggregation: Aggregation{Func: Max}}
 	all["metric_extremes"] = UnsentExtremes(&extremes, w)
 	by := []Field{{Key: "service.name"}, {Scope: OwnAttribute, Key: marker}, {Scope: ResourceAttribute, Key: marker}}

@@ -80,15 +80,6 @@ func planStatements(w Window) map[string]Statement {
 		}
 		out["plan_"+c.name] = p.Statement
 	}
-	field := Field{Scope: OwnAttribute, Key: marker}
-	value := AttributeValueList{Source: Traces, Slice: w, Field: &field, Search: marker, ServiceName: marker, MaxRows: 1000, MaxDistinct: 100}
-	out["attribute_values"] = AttributeValues(value)
-	value.Source, value.Metric = Metrics, marker
-	out["attribute_values_metrics"] = AttributeValues(value)
-	out["attribute_keys_of_service"] = AttributeValues(AttributeValueList{Source: Logs, Slice: w, Scope: ResourceAttribute, ServiceName: marker, MaxRows: 1000, MaxDistinct: 100})
-	out["attribute_values_rollup"] = RolledUpValues(AttributeValueList{Source: Traces, Slice: w, Field: &Field{Key: "service.version"}, Search: marker, ServiceName: marker, MaxDistinct: 100})
-	search, scope := marker, marker
-	out["attribute_keys"] = ListAttributeKeys(AttributeKeyList{Window: w, Signal: marker, Scope: &scope, Search: &search, Limit: 21})
 	return out
 }
 

@@ -33,9 +33,7 @@ type builder struct {
 }
 
 func (b *builder) statement(sql string) Statement {
-	out := Statement{SQL: sql}
-	out.Args = b.args
-	return out
+	return Statement{SQL: sql, Args: b.args}
 }
 
 // bind adds a parameter under a name that is used once.

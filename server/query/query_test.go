@@ -1,21 +1,14 @@
 package query
 
 import (
-	"flag"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
-	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/svc-observability/svc/server/paging"
 )
 
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 func ptr[T any](v T) *T { return &v }
 
@@ -132,89 +125,8 @@ func cases() map[string]Statement {
 		}}),
 	}
 	maps.Copy(all, activityCases(w, value, every()))
-	maps.Copy(all, planStatements(w))
-	maps.Copy(all, metricCases(w))
+	maps.Copy(all, attributeCases(w))
+	maps.Copy(all, metricDetailCases(w))
 	return all
 }
 
-func TestSnapshots(t *testing.T) {
-	for name, s := range cases() {
-		path := filepath.Join("testdata", name+".sql")
-		if *update {
-			if err := os.MkdirAll("testdata", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(s.SQL+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), s.SQL+"\n"); diff != "" {
-			t.Errorf("%s differs; run with -update when that is meant (-want +got):\n%s", path, diff)
-		}
-	}
-}
-
-var (
-	fromTable = regexp.MustCompile(`FROM (spans|logs|trace_roots|service_minutes|service_series|organization_minutes|service_hours|operation_hours|log_minutes|service_peers|error_events|metric_catalog|session_replays|session_replay_events|session_events|product_events|attribute_keys|metrics_\w+)\b\s*(.{0,40})`)
-	place     = regexp.MustCompile(`\{(\w+):[^}]+\}`)
-)
-
-// TestOrganizationComesFirst holds for every read of a table, not only for the outermost.
-func TestOrganizationComesFirst(t *testing.T) {
-	for name, s := range cases() {
-		reads := fromTable.FindAllStringSubmatch(strings.Join(strings.Fields(s.SQL), " "), -1)
-		if len(reads) == 0 {
-			t.Errorf("%s reads no table that this test knows", name)
-		}
-		for _, r := range reads {
-			if !strings.HasPrefix(r[2], "WHERE OrgId = {org:String}") {
-				t.Errorf("%s reads %s with %q before the organization", name, r[1], r[2])
-			}
-		}
-	}
-}
-
-func TestValuesAreBound(t *testing.T) {
-	for name, s := range cases() {
-		if strings.Contains(s.SQL, marker) || strings.Contains(s.SQL, "2026") {
-			t.Errorf("%s holds a value of the caller:\n%s", name, s.SQL)
-		}
-		bound := map[string]bool{"org": true}
-		for _, a := range s.Args {
-			if bound[a.Name] {
-				t.Errorf("%s binds %s twice", name, a.Name)
-			}
-			bound[a.Name] = true
-			if !strings.Contains(s.SQL, "{"+a.Name+":") {
-				t.Errorf("%s binds %s, which the SQL does not use", name, a.Name)
-			}
-		}
-		for _, m := range place.FindAllStringSubmatch(s.SQL, -1) {
-			if !bound[m[1]] {
-				t.Errorf("%s does not bind %s", name, m[1])
-			}
-		}
-	}
-}
-
-func TestWholeTokens(t *testing.T) {
-	for in, want := range map[string][]string{
-		"":                       nil,
-		"one":                    nil,
-		"one two":                nil,
-		"one TWO three":          {"two"},
-		" one ":                  {"one"},
-		"a.b-c_d/e":              {"b", "c", "d"},
-		"x größe y":              nil,
-		"x 'q' {org:String} z":   {"q", "org", "string"},
-		strings.Repeat("a ", 99): strings.Fields(strings.Repeat("a ", 32)),
-	} {
-		if diff := cmp.Diff(want, wholeTokens(in)); diff != "" {
-			t.Errorf("words of %q (-want +got):\n%s", in, diff)
-		}
-	}
-}
