@@ -83,6 +83,8 @@ var sameLevel = map[[2]string]string{
 	{"server/contract", "server/apierr"}: "a method names the errors that it returns",
 	{"server/paging", "server/apierr"}:   "a bad cursor is an error of the contract",
 	{"server/wirejson", "gen"}:           "field options decide the JSON",
+	{"server/paging", "server/limits"}:   "page sizes are limits",
+	{"server/demo", "server/limits"}:     "the demo fills the whole retention",
 }
 
 // seams says where a third-party module may be imported. Tests may import anything: they talk to the server from outside.

@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/egress"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/oauth"
 	"github.com/svc-observability/svc/server/openapi"
@@ -50,21 +51,6 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Rate of the API per credential (public-api.md "Limits").
-const (
-	restRequests = 600
-	restWindow   = time.Minute
-)
-
-// Rates of the public reads of share links in the same window: of one link, and of one address.
-const (
-	shareTokenRequests   = 600
-	shareAddressRequests = 120
-)
-
-// cliAddressRequests is how many command-line logins one address may start in the window.
-const cliAddressRequests = 60
-
 // openAPI serves the API address. With the role api it makes the services, the chain in front of them, and every door on the API address.
 func (a *App) openAPI(ctx context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleAPI) {
@@ -90,7 +76,7 @@ func (a *App) openAPI(ctx context.Context) error {
 		return err
 	}
 	chain, err := rpc.New(rpc.Config{
-		Contract: c, Idempotency: answers, DeniedCalls: denied, Limiter: limiter("rest", restRequests, restWindow), Logger: a.log, Registerer: a.registry,
+		Contract: c, Idempotency: answers, DeniedCalls: denied, Limiter: limiter("rest", limits.RESTRequests, limits.RESTPeriod), Logger: a.log, Registerer: a.registry,
 		MaxRequestBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {
@@ -216,7 +202,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
 	mount(svcv2connect.NewShareServiceHandler(dashboards.NewPublic(dashboards.PublicConfig{
 		Store: a.store, Hash: a.shareHash, Widgets: widgets,
-		ByToken: limiter("share-token", shareTokenRequests, restWindow), ByAddress: limiter("share-address", shareAddressRequests, restWindow),
+		ByToken: limiter("share-token", limits.ShareLinkRequests, limits.ShareLinkPeriod), ByAddress: limiter("share-address", limits.ShareAddressRequests, limits.ShareAddressPeriod),
 	}), options...))
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, shareTokens, a.shareHash), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
@@ -226,7 +212,7 @@ func (a *App) mountServices(
 	}), options...))
 	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, a.signIn, a.passwords), options...))
 	mount(svcv2connect.NewCliServiceHandler(clilogin.New(clilogin.Config{
-		Store: a.store, Hasher: a.hasher, ByAddress: limiter("cli", cliAddressRequests, restWindow), Guesses: auth.NewThrottle("cli", attempts, nil),
+		Store: a.store, Hasher: a.hasher, ByAddress: limiter("cli", limits.CLILoginRequests, limits.CLILoginPeriod), Guesses: auth.NewThrottle("cli", attempts, nil),
 		BaseURL: a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))

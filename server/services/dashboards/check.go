@@ -11,24 +11,25 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
 // Bounds of a definition.
 const (
-	maxWidgets         = 200
-	maxSections        = 50
-	maxTabs            = 20
-	maxVariables       = 50
-	maxOptions         = 500
-	maxTags            = 50
-	maxNameBytes       = 200
-	maxTextBytes       = 10_000
-	maxLongBytes       = 100_000
-	maxDefinitionBytes = 1 << 20
+	maxWidgets         = limits.Widgets
+	maxSections        = limits.Sections
+	maxTabs            = limits.Tabs
+	maxVariables       = limits.Variables
+	maxOptions         = limits.VariableOptions
+	maxTags            = limits.Tags
+	maxNameBytes       = limits.DashboardName
+	maxTextBytes       = limits.DashboardText
+	maxLongBytes       = limits.DashboardMarkdown
+	maxDefinitionBytes = limits.DashboardDefinition
 
-	gridColumns = 12
-	maxRows     = 10_000
+	gridColumns = limits.GridColumns
+	maxRows     = limits.GridRows
 	// maxViolations bounds what is told of a hostile definition.
 	maxViolations = 50
 )

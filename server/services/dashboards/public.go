@@ -8,15 +8,16 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/widget"
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Windows that a link can be asked for (rest-wire.md 6.13).
+// Windows that a reader of a link can ask for.
 const (
-	maxRangeSeconds     = 31 * 24 * 3600
-	maxListRangeSeconds = 7 * 24 * 3600
+	maxRangeSeconds     = int32(limits.TimeseriesWindow / time.Second)
+	maxListRangeSeconds = int32(limits.SearchWindow / time.Second)
 )
 
 // Limiter decides whether a token or an address may make one more request now.
