@@ -44,7 +44,7 @@ func orDefault(n, otherwise int) int {
 
 // bucketSQL is the start of the bucket that a time falls into.
 func (b planner) bucketSQL(column string, bucket time.Duration) string {
-	b.bind("bucket", "UInt32", int64(bucket/time.Second))
+	b.Bind("bucket", "UInt32", int64(bucket/time.Second))
 	return b.bucketOf(column)
 }
 

@@ -1,9 +1,13 @@
 package query
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+	"github.com/svc-observability/svc/server/query/sqlbuild/sqltest"
 )
 
 // planCase is a query in short: aggregation[:value]|source|where|group, group.
@@ -66,9 +70,17 @@ func (c planCase) spec() *Spec {
 	return q
 }
 
+func TestStatements(t *testing.T) {
+	start := time.Date(2026, 1, 31, 12, 0, 30, 0, time.UTC)
+	w := Window{Start: start, End: start.Add(2 * time.Hour)}
+	statements := planStatements(w)
+	maps.Copy(statements, metricCases(w))
+	sqltest.Check(t, statements)
+}
+
 // planStatements are for the tests of every statement: snapshots, bound values, the organization first.
-func planStatements(w Window) map[string]Statement {
-	out := map[string]Statement{}
+func planStatements(w Window) map[string]sqlbuild.Statement {
+	out := map[string]sqlbuild.Statement{}
 	for _, c := range planCases() {
 		q := c.spec()
 		p, err := PlanTimeseries(q, w, 5*time.Minute)

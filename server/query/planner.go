@@ -1,16 +1,22 @@
 package query
 
-// planner prints parts of statements and binds their values.
-type planner struct{ *builder }
+import (
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
 
-func newPlanner() planner { return planner{&builder{}} }
+// planner prints parts of statements and binds their values.
+type planner struct{ *sqlbuild.Builder }
+
+func newPlanner() planner { return planner{&sqlbuild.Builder{}} }
 
 // FilterSQL prints a valid filter as conditions that must all hold.
-func FilterSQL(b *builder, s Source, f Filter) conditions { return planner{b}.filter(s, f) }
+func FilterSQL(b *sqlbuild.Builder, s Source, f Filter) sqlbuild.Conditions {
+	return planner{b}.filter(s, f)
+}
 
 // TextSQL prints the value of a field as text, which is empty in rows without the field, and the condition that a row has the field. The
 // condition is empty for a field with several values in a row.
-func TextSQL(b *builder, s Source, f Field) (text, present string) {
+func TextSQL(b *sqlbuild.Builder, s Source, f Field) (text, present string) {
 	of := planner{b}.field(s, f)
 	if of.each != "" {
 		return of.text(), ""
@@ -22,6 +28,6 @@ func TextSQL(b *builder, s Source, f Field) (text, present string) {
 func Table(s Source) string { return rowsOf(s).table }
 
 // Layered prints a table of all rows of a window: whole hours and minutes from rollups, the rest from rows.
-func Layered(b *builder, w Window, r rollup, filter conditions) string {
+func Layered(b *sqlbuild.Builder, w Window, r RollupRead, filter sqlbuild.Conditions) string {
 	return planner{b}.layered(w, r, filter)
 }
