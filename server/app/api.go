@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/egress"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/oauth"
 	"github.com/svc-observability/svc/server/openapi"
@@ -31,6 +32,7 @@ import (
 	"github.com/svc-observability/svc/server/services/auditlog"
 	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
+	"github.com/svc-observability/svc/server/services/dashboards/links"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
 	"github.com/svc-observability/svc/server/services/eventanalytics"
@@ -50,21 +52,6 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Rate of the API per credential (public-api.md "Limits").
-const (
-	restRequests = 600
-	restWindow   = time.Minute
-)
-
-// Rates of the public reads of share links in the same window: of one link, and of one address.
-const (
-	shareTokenRequests   = 600
-	shareAddressRequests = 120
-)
-
-// cliAddressRequests is how many command-line logins one address may start in the window.
-const cliAddressRequests = 60
-
 // openAPI serves the API address. With the role api it makes the services, the chain in front of them, and every door on the API address.
 func (a *App) openAPI(ctx context.Context) error {
 	if !a.cfg.Roles.Has(config.RoleAPI) {
@@ -81,7 +68,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	denials, err := a.openDenials()
+	denied, err := a.openDeniedCallLog()
 	if err != nil {
 		return err
 	}
@@ -90,7 +77,7 @@ func (a *App) openAPI(ctx context.Context) error {
 		return err
 	}
 	chain, err := rpc.New(rpc.Config{
-		Contract: c, Idempotency: answers, Denials: denials, Limiter: limiter("rest", restRequests, restWindow), Logger: a.log, Registerer: a.registry,
+		Contract: c, Idempotency: answers, DeniedCalls: denied, Limiter: limiter("rest", limits.RESTRequests, limits.RESTPeriod), Logger: a.log, Registerer: a.registry,
 		MaxRequestBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {
@@ -102,7 +89,10 @@ func (a *App) openAPI(ctx context.Context) error {
 	}
 	a.passwords = auth.NewPasswords()
 	a.signIn = auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: a.passwords, Shared: attempts})
-	calls := a.mountServices(ctx, c, chain, shareTokens, limiter, attempts)
+	calls, err := a.mountServices(ctx, c, chain, shareTokens, limiter, attempts)
+	if err != nil {
+		return err
+	}
 	restDoor, err := rest.New(rest.Config{
 		Conn: loopback.Conn(calls), Contract: c, Admit: chain.Admit, Logger: a.log, MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes),
 	})
@@ -132,18 +122,17 @@ func (a *App) openAPI(ctx context.Context) error {
 	if err := mountReference(mux, c, a.baseURL()); err != nil {
 		return err
 	}
-	// REST answers what nobody else does: an unknown route gets the error envelope.
-	others := door(principal.DoorREST, restDoor)
-	mux.Handle("/", others)
+	// REST answers every other path: an unknown route gets the error envelope.
+	mux.Handle("/", restDoor)
 	programs := oauth.New(oauth.Config{
 		Store: a.store, Hasher: a.hasher, Issuer: a.baseURL(), Scopes: c.Scopes(), Guard: egress.New(a.opts.Egress...),
 		Limiter: limiter("oauth", oauth.RateLimit, oauth.RateWindow), Logger: a.log,
 	})
 	programs.Mount(mux)
-	if err := a.mountPages(mux, loopback.Conn(calls), credentials, programs, others); err != nil {
+	if err := a.mountPages(mux, loopback.Conn(calls), credentials, programs, restDoor); err != nil {
 		return err
 	}
-	api := requestid.Middleware(withOrigin(a.cfg.TrustedProxies, credentials.Middleware(byPrefix(asWritten(mux, others), "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
+	api := requestid.Middleware(withOrigin(a.cfg.TrustedProxies, credentials.Middleware(byPrefix(asWritten(mux, restDoor), "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
 	if a.opts.Watch != nil {
 		api = a.opts.Watch(api)
 	}
@@ -195,8 +184,8 @@ func door(d principal.Door, next http.Handler) http.Handler {
 
 // mountServices returns the handler of every API method, behind the chain. It is what all doors reach.
 func (a *App) mountServices(
-	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens dashboards.Sealer, limiter limiters, attempts auth.Buckets,
-) http.Handler {
+	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens links.Sealer, limiter limiters, attempts auth.Buckets,
+) (http.Handler, error) {
 	newSecret := func() (string, store.Secret, error) {
 		text := auth.NewSecret(auth.PrefixAPIKey)
 		return text, a.hasher.Secret(text), nil
@@ -212,11 +201,11 @@ func (a *App) mountServices(
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
-	mount(svcv2connect.NewShareServiceHandler(dashboards.NewPublic(dashboards.PublicConfig{
+	mount(svcv2connect.NewShareServiceHandler(links.NewPublic(links.PublicConfig{
 		Store: a.store, Hash: a.shareHash, Widgets: widgets,
-		ByToken: limiter("share-token", shareTokenRequests, restWindow), ByAddress: limiter("share-address", shareAddressRequests, restWindow),
+		ByToken: limiter("share-token", limits.ShareLinkRequests, limits.ShareLinkPeriod), ByAddress: limiter("share-address", limits.ShareAddressRequests, limits.ShareAddressPeriod),
 	}), options...))
-	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, shareTokens, a.shareHash), options...))
+	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, links.New(a.store, shareTokens, a.shareHash)), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewOrganizationServiceHandler(organization.New(organization.Config{
@@ -224,7 +213,7 @@ func (a *App) mountServices(
 	}), options...))
 	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, a.signIn, a.passwords), options...))
 	mount(svcv2connect.NewCliServiceHandler(clilogin.New(clilogin.Config{
-		Store: a.store, Hasher: a.hasher, ByAddress: limiter("cli", cliAddressRequests, restWindow), Guesses: auth.NewThrottle("cli", attempts, nil),
+		Store: a.store, Hasher: a.hasher, ByAddress: limiter("cli", limits.CLILoginRequests, limits.CLILoginPeriod), Guesses: auth.NewThrottle("cli", attempts, nil),
 		BaseURL: a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))
@@ -242,7 +231,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(reads).WithEngine(queryEngine), options...))
 	mount(svcv2connect.NewSessionReplaysServiceHandler(sessionreplays.New(reads, a.store), options...))
 	mount(svcv2connect.NewProductEventsServiceHandler(productevents.New(reads), options...))
-	return chain.Known(mux)
+	return chain.Handler(mux)
 }
 
 // shareHash is the hash by which the token of a share link is found: no other secret has it.

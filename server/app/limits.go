@@ -37,9 +37,9 @@ func (a *App) openLimiters(ctx context.Context) (limiters, auth.Buckets, error) 
 	}, client.Buckets("attempts"), nil
 }
 
-// openDenials makes what writes refused requests into the audit log, until the server stops.
-func (a *App) openDenials() (*rpc.Denials, error) {
-	denials := rpc.NewDenials(a.store, a.log)
-	a.onClose("record of refused requests", func(context.Context) error { denials.Close(); return nil })
-	return denials, a.registry.Register(denials)
+// openDeniedCallLog starts the writer of refused calls to the audit log. It runs until the server stops.
+func (a *App) openDeniedCallLog() (*rpc.DeniedCallLog, error) {
+	denied := rpc.NewDeniedCallLog(a.store, a.log)
+	a.onClose("log of denied calls", func(context.Context) error { denied.Close(); return nil })
+	return denied, a.registry.Register(denied)
 }

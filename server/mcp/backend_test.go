@@ -18,6 +18,7 @@ import (
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/rpc"
@@ -242,9 +243,9 @@ func textOf(res *sdk.CallToolResult) string {
 	return strings.Join(all, "\n")
 }
 
-func failureOf(t *testing.T, res *sdk.CallToolResult) failureData {
+func failureOf(t *testing.T, res *sdk.CallToolResult) tool.Failure {
 	t.Helper()
-	var d failureData
+	var d tool.Failure
 	raw, err := json.Marshal(res.StructuredContent)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/rpc"
 )
@@ -78,7 +79,7 @@ func TestDoorRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			res, body := send(t, tc.method, srv.URL+Path, tc.body, tc.header)
 			var got struct {
-				Error failureData `json:"error"`
+				Error tool.Failure `json:"error"`
 			}
 			if err := json.Unmarshal([]byte(body), &got); err != nil {
 				t.Fatalf("status %d, body %q: %v", res.StatusCode, body, err)

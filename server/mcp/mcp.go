@@ -1,5 +1,6 @@
-// Package mcp is the MCP server: Streamable HTTP at /mcp, without sessions. Each tool is a value in a file of its own, built on the
-// methods of the API, which it calls over the loopback: so authentication, scopes and limits are those of every other door.
+// Package mcp is the MCP server: Streamable HTTP at /mcp, without sessions. This package is the door, the
+// protocol and the list of tools. Package tool has what tools are made of, and each package below tools has one set of them. A tool calls
+// the methods of the API over the loopback, so authentication, scopes and limits are those of every other door.
 package mcp
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
-	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -26,7 +27,7 @@ const (
 	title      = "svc observability"
 )
 
-// ServerVersion is the version of what the server offers to programs (ingest-mcp-facts.md 4.1), not that of the build, which /version tells.
+// ServerVersion is the version of what the server offers to programs. It is not the version of the build, which /version has.
 const ServerVersion = "1.0.0"
 
 const instructions = `svc stores traces, logs and metrics of your services. Start with list_services to see what sends data, then search_traces or search_logs, then inspect_trace with a trace id. Times are UTC; give start_time and end_time as RFC 3339 or relative (now-1h); the default is the last 6 hours. Names of services and environments are matched exactly.`
@@ -64,36 +65,13 @@ type Fixtures func(*sdk.Server)
 // Server serves MCP. It is safe for concurrent use.
 type Server struct {
 	cfg     Config
-	clients clients
-	tools   []*tool
+	clients *tool.Clients
+	tools   []*tool.Tool
 	// methods are those that each tool is built on.
 	methods   map[string][]*contract.Method
 	stream    http.Handler
 	published map[string]http.Handler
 	durations *prometheus.HistogramVec
-}
-
-// clients are the services that tools call.
-type clients struct {
-	services     svcv2.ServicesServiceClient
-	traces       svcv2.TracesServiceClient
-	logs         svcv2.LogsServiceClient
-	metrics      svcv2.MetricsServiceClient
-	serviceMap   svcv2.ServiceMapServiceClient
-	environments svcv2.EnvironmentsServiceClient
-	attributes   svcv2.AttributesServiceClient
-	errors       svcv2.ErrorEventsServiceClient
-	sql          svcv2.SqlServiceClient
-	query        svcv2.QueryServiceClient
-
-	replays       svcv2.SessionReplaysServiceClient
-	productEvents svcv2.ProductEventsServiceClient
-	dashboards    svcv2.DashboardsServiceClient
-	dashboardData svcv2.DashboardDataServiceClient
-	agents        svcv2.AgentSessionsServiceClient
-	// instrumentation has the audit and the recommendations.
-	instrumentation svcv2.InstrumentationServiceClient
-	feedback        svcv2.AgentFeedbackServiceClient
 }
 
 // New makes the server. It fails when a tool is missing from the contract, or the contract names a tool that does not exist.
@@ -107,17 +85,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Server{cfg: cfg, durations: newDurations(), methods: map[string][]*contract.Method{}, clients: clients{
-		services: svcv2.NewServicesServiceClient(cfg.Conn), traces: svcv2.NewTracesServiceClient(cfg.Conn),
-		logs: svcv2.NewLogsServiceClient(cfg.Conn), metrics: svcv2.NewMetricsServiceClient(cfg.Conn),
-		serviceMap: svcv2.NewServiceMapServiceClient(cfg.Conn), environments: svcv2.NewEnvironmentsServiceClient(cfg.Conn),
-		attributes: svcv2.NewAttributesServiceClient(cfg.Conn), errors: svcv2.NewErrorEventsServiceClient(cfg.Conn),
-		sql: svcv2.NewSqlServiceClient(cfg.Conn), query: svcv2.NewQueryServiceClient(cfg.Conn),
-		replays: svcv2.NewSessionReplaysServiceClient(cfg.Conn), productEvents: svcv2.NewProductEventsServiceClient(cfg.Conn),
-		dashboards: svcv2.NewDashboardsServiceClient(cfg.Conn), feedback: svcv2.NewAgentFeedbackServiceClient(cfg.Conn),
-		dashboardData: svcv2.NewDashboardDataServiceClient(cfg.Conn), agents: svcv2.NewAgentSessionsServiceClient(cfg.Conn),
-		instrumentation: svcv2.NewInstrumentationServiceClient(cfg.Conn),
-	}}
+	s := &Server{cfg: cfg, durations: newDurations(), methods: map[string][]*contract.Method{}, clients: tool.NewClients(cfg.Conn)}
 	if cfg.Registerer != nil {
 		if err := cfg.Registerer.Register(s.durations); err != nil {
 			return nil, fmt.Errorf("mcp: register metrics: %w", err)
@@ -146,17 +114,17 @@ func New(cfg Config) (*Server, error) {
 	})
 	addPrompts(server)
 	for _, set := range toolsets() {
-		for _, make := range set.makes {
-			t, err := make(s)
+		for _, make := range set.tools {
+			t, err := make(s.clients)
 			if err != nil {
 				return nil, fmt.Errorf("mcp: %w", err)
 			}
-			if len(s.methods[t.name]) == 0 {
-				return nil, fmt.Errorf("mcp: no method of the contract names the tool %s, so nothing says which scope it needs", t.name)
+			if len(s.methods[t.Name]) == 0 {
+				return nil, fmt.Errorf("mcp: no method of the contract names the tool %s, so nothing says which scope it needs", t.Name)
 			}
-			t.set = set.name
+			t.Set = set.name
 			s.tools = append(s.tools, t)
-			server.AddTool(t.declaration(), s.observed(t, s.handler(t)))
+			server.AddTool(t.Declaration(), s.observed(t, s.handler(t)))
 		}
 	}
 	for name, methods := range s.methods {
@@ -176,8 +144,8 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) tool(name string) *tool {
-	if i := slices.IndexFunc(s.tools, func(t *tool) bool { return t.name == name }); i >= 0 {
+func (s *Server) tool(name string) *tool.Tool {
+	if i := slices.IndexFunc(s.tools, func(t *tool.Tool) bool { return t.Name == name }); i >= 0 {
 		return s.tools[i]
 	}
 	return nil

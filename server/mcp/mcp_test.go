@@ -21,6 +21,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -36,7 +37,7 @@ func TestToolSchemas(t *testing.T) {
 	tools := declared(t, connect(t, server(t, &backend{}, full(), nil), "full"))
 	wanted := 0
 	for _, set := range toolsets() {
-		wanted += len(set.makes)
+		wanted += len(set.tools)
 	}
 	if len(tools) != wanted {
 		t.Errorf("%d tools, want %d", len(tools), wanted)
@@ -121,7 +122,7 @@ func TestResults(t *testing.T) {
 				if err := resolve(t, tools[name].OutputSchema).Validate(res.StructuredContent); err != nil {
 					t.Errorf("%s %v: structured content: %v", name, args, err)
 				}
-				if n := len([]rune(text)); n > textBudget {
+				if n := len([]rune(text)); n > tool.TextBudget {
 					t.Errorf("%s %v: the text has %d characters", name, args, n)
 				}
 				if !strings.HasPrefix(text, "## "+tools[name].Title+"\n") {
@@ -215,30 +216,30 @@ func TestInputErrors(t *testing.T) {
 		schemas[tool.Name] = tool.OutputSchema
 	}
 	for name, tc := range map[string]struct {
-		tool, tag, parameter, text string
+		Tool, tag, parameter, text string
 		args                       map[string]any
 	}{
-		"backwards":     {"search_logs", tagInvalidInput, "start_time", "start_time must be before end_time", map[string]any{"start_time": "now", "end_time": "now-1h"}},
-		"too wide":      {"search_logs", tagInvalidInput, "start_time", "more than 7 days", map[string]any{"start_time": "now-8d"}},
-		"not a time":    {"search_logs", tagInvalidInput, "start_time", "start_time must be a time", map[string]any{"start_time": "yesterday"}},
-		"enum":          {"search_logs", tagInvalidInput, "severity", "severity must be one of TRACE", map[string]any{"severity": "LOUD"}},
-		"trace id":      {"inspect_trace", tagInvalidInput, "trace_id", "trace_id must be 32 hexadecimal digits, such as", map[string]any{"trace_id": "xyz"}},
-		"missing":       {"inspect_trace", tagInvalidInput, "trace_id", "trace_id is required", nil},
-		"negative":      {"search_traces", tagInvalidInput, "min_duration_ms", "of at least 0", map[string]any{"min_duration_ms": -1}},
-		"fraction":      {"search_traces", tagInvalidInput, "limit", "a whole number", map[string]any{"limit": 1.5}},
-		"object":        {"search_traces", tagInvalidInput, "service", "must be text", map[string]any{"service": map[string]any{"a": 1}}},
-		"value alone":   {"search_traces", tagInvalidInput, "attribute_value", "needs attribute_key", map[string]any{"attribute_value": "v"}},
-		"several":       {"search_logs", tagDecode, "severity", "search_logs: some arguments", map[string]any{"severity": "LOUD", "span_id": "x"}},
+		"backwards":     {"search_logs", tool.TagInvalidInput, "start_time", "start_time must be before end_time", map[string]any{"start_time": "now", "end_time": "now-1h"}},
+		"too wide":      {"search_logs", tool.TagInvalidInput, "start_time", "more than 7 days", map[string]any{"start_time": "now-8d"}},
+		"not a time":    {"search_logs", tool.TagInvalidInput, "start_time", "start_time must be a time", map[string]any{"start_time": "yesterday"}},
+		"enum":          {"search_logs", tool.TagInvalidInput, "severity", "severity must be one of TRACE", map[string]any{"severity": "LOUD"}},
+		"trace id":      {"inspect_trace", tool.TagInvalidInput, "trace_id", "trace_id must be 32 hexadecimal digits, such as", map[string]any{"trace_id": "xyz"}},
+		"missing":       {"inspect_trace", tool.TagInvalidInput, "trace_id", "trace_id is required", nil},
+		"negative":      {"search_traces", tool.TagInvalidInput, "min_duration_ms", "of at least 0", map[string]any{"min_duration_ms": -1}},
+		"fraction":      {"search_traces", tool.TagInvalidInput, "limit", "a whole number", map[string]any{"limit": 1.5}},
+		"object":        {"search_traces", tool.TagInvalidInput, "service", "must be text", map[string]any{"service": map[string]any{"a": 1}}},
+		"value alone":   {"search_traces", tool.TagInvalidInput, "attribute_value", "needs attribute_key", map[string]any{"attribute_value": "v"}},
+		"several":       {"search_logs", tool.TagDecode, "severity", "search_logs: some arguments", map[string]any{"severity": "LOUD", "span_id": "x"}},
 		"no such trace": {"inspect_trace", "@svc/http/v2/TraceNotFoundError", "trace_id", "No such trace.", map[string]any{"trace_id": strings.Repeat("0", 32)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res := call(t, session, tc.tool, tc.args)
+			res := call(t, session, tc.Tool, tc.args)
 			d := failureOf(t, res)
 			if d.Tag != tc.tag || d.Parameter != tc.parameter || !strings.Contains(textOf(res), tc.text) || !strings.Contains(d.Message, tc.text) {
 				t.Errorf("failed with %+v and text %q; want %s on %s with %q", d, textOf(res), tc.tag, tc.parameter, tc.text)
 			}
 			// Some clients hold failures against the schema, too.
-			if err := resolve(t, schemas[tc.tool]).Validate(res.StructuredContent); err != nil {
+			if err := resolve(t, schemas[tc.Tool]).Validate(res.StructuredContent); err != nil {
 				t.Errorf("the failure does not fit the tool's schema: %v", err)
 			}
 		})
@@ -265,7 +266,7 @@ func TestOffsetsPageThroughCursors(t *testing.T) {
 		Traces []struct {
 			DurationMs float64 `json:"durationMs"`
 		} `json:"traces"`
-		Pagination pagination `json:"pagination"`
+		Pagination tool.Pagination `json:"pagination"`
 	}
 	seen := map[float64]bool{}
 	for offset, pages := 0, 0; ; pages++ {
@@ -273,7 +274,7 @@ func TestOffsetsPageThroughCursors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res.Traces, res.Pagination = nil, pagination{}
+		res.Traces, res.Pagination = nil, tool.Pagination{}
 		if err := json.Unmarshal(raw, &res); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tools/services"
 )
 
 // promptText is a way of working, with {service} and {range} to fill in. Its steps are numbered; tools and arguments stand in backticks, and "When …:" or
@@ -77,11 +80,11 @@ func addPrompts(server *sdk.Server) {
 	for _, p := range prompts() {
 		server.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.description, Arguments: arguments}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 			service, span := "", ""
-			if v := oneLine(req.Params.Arguments["service_name"]); v != "" {
-				service = " in the service " + clip(v, 200)
+			if v := tool.OneLine(req.Params.Arguments["service_name"]); v != "" {
+				service = " in the service " + tool.Clip(v, 200)
 			}
-			if v := oneLine(req.Params.Arguments["time_range"]); v != "" {
-				span = " in the time range " + clip(v, 200)
+			if v := tool.OneLine(req.Params.Arguments["time_range"]); v != "" {
+				span = " in the time range " + tool.Clip(v, 200)
 			}
 			text := strings.NewReplacer("{service}", service, "{range}", span).Replace(p.text)
 			return &sdk.GetPromptResult{Description: p.description, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
@@ -102,10 +105,9 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 	ctx, cancel := whileConnected(ctx)
 	defer cancel()
 	end := s.cfg.Now()
-	a := &arguments{values: map[string]any{}, now: end}
-	rows, err := s.services(ctx, a, period(end.Add(-7*24*time.Hour), end))
+	rows, err := services.ListServices(ctx, s.clients, nil, tool.Period(end.Add(-7*24*time.Hour), end))
 	if err != nil {
-		if apiFailure(&tool{}, err).Tag == "@svc/http/v2/InsufficientScopeError" {
+		if tool.FailureOf(&tool.Tool{}, err).Tag == "@svc/http/v2/InsufficientScopeError" {
 			return res, nil
 		}
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
 // TestTags sends every error of the API through the door of the tools, as it comes back over the loopback. server/apierr/testdata has
@@ -24,7 +25,7 @@ func TestTags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := errorResult(&tool{name: "search_traces"}, st.Err())
+		res, err := tool.ErrorResult(&tool.Tool{Name: "search_traces"}, st.Err())
 		if err != nil {
 			t.Fatal(err)
 		}

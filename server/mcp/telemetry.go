@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/requestid"
 )
@@ -21,9 +22,9 @@ func newDurations() *prometheus.HistogramVec {
 }
 
 // observed wraps the handler of a tool.
-func (s *Server) observed(t *tool, next sdk.ToolHandler) sdk.ToolHandler {
+func (s *Server) observed(t *tool.Tool, next sdk.ToolHandler) sdk.ToolHandler {
 	level := slog.LevelDebug
-	if t.writes {
+	if t.Writes {
 		level = slog.LevelInfo
 	}
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -37,9 +38,9 @@ func (s *Server) observed(t *tool, next sdk.ToolHandler) sdk.ToolHandler {
 		if !ok {
 			p = &principal.Principal{Kind: "none"}
 		}
-		s.durations.WithLabelValues(t.name, outcome, string(p.Kind)).Observe(elapsed.Seconds())
+		s.durations.WithLabelValues(t.Name, outcome, string(p.Kind)).Observe(elapsed.Seconds())
 		if s.cfg.Logger.Enabled(ctx, level) {
-			s.cfg.Logger.LogAttrs(ctx, level, "MCP tool call", slog.String("tool", t.name), slog.String("outcome", outcome), slog.Duration("duration", elapsed),
+			s.cfg.Logger.LogAttrs(ctx, level, "MCP tool call", slog.String("tool", t.Name), slog.String("outcome", outcome), slog.Duration("duration", elapsed),
 				slog.String("org_id", string(p.Org)), slog.String("credential", string(p.Kind)), slog.String("credential_id", p.CredentialID), slog.String("user_id", string(p.User)),
 				slog.String("name", p.Name), slog.String("user_agent", principal.OriginFrom(ctx).UserAgent), slog.String("request_id", requestid.From(ctx)))
 		}

@@ -11,44 +11,36 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tools/agents"
+	"github.com/svc-observability/svc/server/mcp/tools/dashboards"
+	"github.com/svc-observability/svc/server/mcp/tools/errorevents"
+	"github.com/svc-observability/svc/server/mcp/tools/feedback"
+	"github.com/svc-observability/svc/server/mcp/tools/services"
+	"github.com/svc-observability/svc/server/mcp/tools/sessions"
+	"github.com/svc-observability/svc/server/mcp/tools/setup"
+	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
 	"github.com/svc-observability/svc/server/principal"
 )
 
 // toolset is a group of tools that a client can choose with ?toolsets=.
 type toolset struct {
 	name  string
-	makes []func(*Server) (*tool, error)
+	tools []tool.Maker
 }
 
 // toolsets are all tools, in the order in which they are listed.
 func toolsets() []toolset {
 	return []toolset{
-		{"services", []func(*Server) (*tool, error){
-			newListServices, newDiagnoseService, newGetServiceTopOperations, newServiceMap, newComparePeriods, newExploreAttributes, newListMetrics,
-		}},
-		{"telemetry", []func(*Server) (*tool, error){
-			newSearchTraces, newFindSlowTraces, newInspectTrace, newInspectSpan, newSearchLogs, newMineLogPatterns, newQueryData, newRunSQL, newDescribeWarehouseTables,
-		}},
-		{"errors", []func(*Server) (*tool, error){newFindErrors, newErrorDetail}},
-		{"dashboards", []func(*Server) (*tool, error){
-			newListDashboards, newGetDashboard, newDescribeDashboardSchema, newInspectChartData, newCreateDashboard, newUpdateDashboard, newAddDashboardWidget, newUpdateDashboardWidget,
-			newRemoveDashboardWidget, newReorderDashboardWidgets, newReplaceDashboardWidgets,
-		}},
-		{"sessions", []func(*Server) (*tool, error){newSearchSessions, newGetSessionTranscript, newGetSessionTraces, newListProductEvents, newQueryFunnel}},
-		{"agents", []func(*Server) (*tool, error){newListAgentSessions, newGetAgentSession, newGetAgentSessionTranscript, newGetAgentToolsOverview, newGetAgentToolError}},
-		{"setup", []func(*Server) (*tool, error){newAuditSetup, newGetInstrumentationRecommendations}},
-		{"feedback", []func(*Server) (*tool, error){newSendFeedback}},
+		{"services", services.Tools()},
+		{"telemetry", telemetry.Tools()},
+		{"errors", errorevents.Tools()},
+		{"dashboards", dashboards.Tools()},
+		{"sessions", sessions.Tools()},
+		{"agents", agents.Tools()},
+		{"setup", setup.Tools()},
+		{"feedback", feedback.Tools()},
 	}
-}
-
-// define completes a tool with the schema of its result.
-func define[T any](t *tool) (*tool, error) {
-	output, err := outputOf[T](nil)
-	if err != nil {
-		return nil, err
-	}
-	t.output = output
-	return t, nil
 }
 
 type selectionKey struct{}
@@ -69,9 +61,9 @@ func selecting(next http.Handler) http.Handler {
 }
 
 // selected reports whether the URL of the request leaves a tool in.
-func selected(ctx context.Context, t *tool) bool {
+func selected(ctx context.Context, t *tool.Tool) bool {
 	q, _ := ctx.Value(selectionKey{}).(url.Values)
-	if t.writes && slices.ContainsFunc(q["readonly"], func(v string) bool { return v == "1" || strings.EqualFold(v, "true") }) {
+	if t.Writes && slices.ContainsFunc(q["readonly"], func(v string) bool { return v == "1" || strings.EqualFold(v, "true") }) {
 		return false
 	}
 	var wanted []string
@@ -80,7 +72,7 @@ func selected(ctx context.Context, t *tool) bool {
 			wanted = append(wanted, name)
 		}
 	}
-	return len(wanted) == 0 || slices.Contains(wanted, t.set)
+	return len(wanted) == 0 || slices.Contains(wanted, t.Set)
 }
 
 // badSelection says what is wrong with the query of the URL, empty when nothing is: a slip in readonly=true must not offer tools that write, and one in
@@ -109,7 +101,7 @@ func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil {
 			if t := s.tool(call.Params.Name); t != nil && !selected(ctx, t) {
-				return errorResult(t, badInput("name", "is "+t.name+", which the URL of this connection leaves out with ?toolsets= or ?readonly=.", ""))
+				return tool.ErrorResult(t, tool.BadInput("name", "is "+t.Name+", which the URL of this connection leaves out with ?toolsets= or ?readonly=.", ""))
 			}
 		}
 		res, err := next(ctx, method, req)
@@ -125,7 +117,7 @@ func (s *Server) filterTools(next sdk.MethodHandler) sdk.MethodHandler {
 		shown.CacheScope = "private" // another caller sees other tools
 		shown.Tools = nil
 		for _, set := range s.tools {
-			if i := slices.IndexFunc(list.Tools, func(t *sdk.Tool) bool { return t.Name == set.name }); i >= 0 && s.visible(p, set.name) && selected(ctx, set) {
+			if i := slices.IndexFunc(list.Tools, func(t *sdk.Tool) bool { return t.Name == set.Name }); i >= 0 && s.visible(p, set.Name) && selected(ctx, set) {
 				shown.Tools = append(shown.Tools, list.Tools[i])
 			}
 		}

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,26 +15,28 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-// body is a request body that was read already. The marshaler leaves its error here: on its way through the generated code an error
-// turns to text.
+// body is a request body that readBody has read. strictJSON leaves its error here, because the generated code turns an error into
+// text.
 type body struct {
 	bytes.Reader
 	data []byte
-	err  error
+	// inPath names the fields of the request that the path gives.
+	inPath []string
+	err    error
 }
 
 // Close does nothing.
 func (b *body) Close() error { return nil }
 
-// readBody reads the whole body, if the method takes one.
-func (d *door) readBody(m *contract.Method, r *http.Request) (*body, error) {
+// readBody reads the whole body. A method without a body takes none but an empty object.
+func (t *transcoder) readBody(m *contract.Method, r *http.Request) (io.ReadCloser, error) {
 	takes := m.HTTP.BodyField != ""
 	if takes && r.ContentLength != 0 {
 		if err := checkContentType(r.Header.Get("Content-Type")); err != nil {
 			return nil, err
 		}
 	}
-	data, err := d.readAll(r)
+	data, err := t.readAll(r)
 	if err != nil {
 		return nil, err
 	}
@@ -46,31 +47,12 @@ func (d *door) readBody(m *contract.Method, r *http.Request) (*body, error) {
 	case takes && len(trimmed) == 0:
 		return nil, apierr.New(apierr.InvalidRequest, "The request body is missing: send a JSON object.")
 	}
-	if m.HTTP.BodyField == "*" {
-		if name := namedInBody(data, m.HTTP.PathParams); name != "" {
-			return nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` is no field of the body: it stands in the path.", name), apierr.Param(name))
-		}
+	if !takes {
+		return http.NoBody, nil
 	}
-	b := &body{data: data}
+	b := &body{data: data, inPath: m.HTTP.PathParams}
 	b.Reset(data)
 	return b, nil
-}
-
-// namedInBody is the first of the path parameters that the body gives, too: its value would be dropped for that of the path.
-func namedInBody(data []byte, parameters []string) string {
-	var object map[string]json.RawMessage
-	for _, name := range parameters {
-		if !bytes.Contains(data, []byte(`"`+name+`"`)) {
-			continue
-		}
-		if object == nil && json.Unmarshal(data, &object) != nil {
-			return "" // whoever reads the body says what is wrong with it
-		}
-		if _, given := object[name]; given {
-			return name
-		}
-	}
-	return ""
 }
 
 func checkContentType(header string) error {
@@ -85,19 +67,19 @@ func checkContentType(header string) error {
 	return nil
 }
 
-func (d *door) readAll(r *http.Request) ([]byte, error) {
+func (t *transcoder) readAll(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	if r.ContentLength > d.maxBody {
+	if r.ContentLength > t.maxBody {
 		drain(r.Body)
-		return nil, d.tooLarge()
+		return nil, t.tooLarge()
 	}
 	var from io.Reader = r.Body
 	switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
 	case "", "identity":
 	case "gzip":
-		z, err := gzip.NewReader(io.LimitReader(r.Body, d.maxBody))
+		z, err := gzip.NewReader(io.LimitReader(r.Body, t.maxBody))
 		if errors.Is(err, io.EOF) {
 			return nil, nil
 		}
@@ -112,20 +94,20 @@ func (d *door) readAll(r *http.Request) ([]byte, error) {
 	if r.ContentLength > 0 {
 		buf.Grow(int(r.ContentLength) + bytes.MinRead)
 	}
-	n, err := buf.ReadFrom(io.LimitReader(from, d.maxBody+1))
+	n, err := buf.ReadFrom(io.LimitReader(from, t.maxBody+1))
 	var tooLarge *http.MaxBytesError
 	switch {
-	case n > d.maxBody || errors.As(err, &tooLarge):
+	case n > t.maxBody || errors.As(err, &tooLarge):
 		drain(r.Body)
-		return nil, d.tooLarge()
+		return nil, t.tooLarge()
 	case err != nil:
 		return nil, unreadable(err)
 	}
 	return buf.Bytes(), nil
 }
 
-// drainBytes of a body that is too large are read and dropped: a client that sends first and reads then would find its connection
-// closed instead of the answer.
+// drainBytes is how much of a body that is too large is read and dropped. Without that, a client that sends its whole body before it
+// reads would find its connection closed instead of the answer.
 const drainBytes = 16 << 20
 
 func drain(body io.Reader) {
@@ -137,6 +119,6 @@ func unreadable(err error) error {
 	return apierr.New(apierr.InvalidRequest, "The request body could not be read to its end.", apierr.Cause(err))
 }
 
-func (d *door) tooLarge() error {
-	return apierr.New(apierr.PayloadTooLarge, fmt.Sprintf("The request body is larger than %d bytes.", d.maxBody))
+func (t *transcoder) tooLarge() error {
+	return apierr.New(apierr.PayloadTooLarge, fmt.Sprintf("The request body is larger than %d bytes.", t.maxBody))
 }

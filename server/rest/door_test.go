@@ -21,6 +21,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/requestid"
 	"github.com/svc-observability/svc/server/rest"
 	"github.com/svc-observability/svc/server/rpc"
 	"github.com/svc-observability/svc/server/rpc/loopback"
@@ -106,12 +107,12 @@ func newDoor(t testing.TB, limit int) http.Handler {
 		"reader": {Kind: principal.KindAPIKey, CredentialID: "key_reader", Role: principal.RoleRoot, Scopes: []string{"api_keys:read"}},
 		"member": {Kind: principal.KindSession, CredentialID: "session", Role: principal.RoleMember},
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return requestid.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p, ok := callers[r.Header.Get("Authorization")]; ok {
 			r = r.WithContext(principal.WithResult(r.Context(), principal.Result{Principal: &p}))
 		}
 		door.ServeHTTP(w, r)
-	})
+	}))
 }
 
 type call struct {

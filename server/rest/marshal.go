@@ -14,14 +14,14 @@ import (
 
 const contentType = "application/json"
 
-// marshaler is wirejson as the gateway wants it.
-type marshaler struct{}
+// strictJSON is wirejson as the gateway's marshaler.
+type strictJSON struct{}
 
 // ContentType is always JSON.
-func (marshaler) ContentType(any) string { return contentType }
+func (strictJSON) ContentType(any) string { return contentType }
 
-// Marshal writes a message, or a field that is the whole answer (response_body): a message that may be missing, or a list.
-func (c marshaler) Marshal(v any) ([]byte, error) {
+// Marshal writes a message, or the field that response_body names: a message that may be missing, or a list of messages.
+func (c strictJSON) Marshal(v any) ([]byte, error) {
 	if m, ok := v.(proto.Message); ok {
 		if reflect.ValueOf(m).IsNil() {
 			return []byte("null"), nil
@@ -30,7 +30,7 @@ func (c marshaler) Marshal(v any) ([]byte, error) {
 	}
 	list := reflect.ValueOf(v)
 	if list.Kind() != reflect.Slice {
-		return nil, &wirejson.EncodeError{Path: fmt.Sprintf("%T", v), Reason: "it is no protobuf message"}
+		return nil, &wirejson.EncodeError{Path: fmt.Sprintf("%T", v), Reason: "it is not a protobuf message"}
 	}
 	out := []byte{'['}
 	for i := range list.Len() {
@@ -46,36 +46,31 @@ func (c marshaler) Marshal(v any) ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// Unmarshal reads a message, or a field of message type, which the generated code passes by the address of its pointer.
-func (marshaler) Unmarshal(data []byte, v any) error {
-	if m, ok := v.(proto.Message); ok {
-		return wirejson.Unmarshal(data, m)
-	}
-	target := reflect.ValueOf(v)
-	if target.Kind() == reflect.Pointer && target.Elem().Kind() == reflect.Pointer {
-		fresh := reflect.New(target.Elem().Type().Elem())
-		if m, ok := fresh.Interface().(proto.Message); ok {
-			target.Elem().Set(fresh)
-			return wirejson.Unmarshal(data, m)
-		}
-	}
-	return fmt.Errorf("rest: a body of type %T cannot be read", v)
-}
+// Unmarshal reads a message.
+func (strictJSON) Unmarshal(data []byte, v any) error { return decode(data, v) }
 
-// NewDecoder reads one message.
-func (c marshaler) NewDecoder(r io.Reader) runtime.Decoder {
+// NewDecoder reads the body of a request.
+func (strictJSON) NewDecoder(r io.Reader) runtime.Decoder {
 	return runtime.DecoderFunc(func(v any) error {
 		b, ok := r.(*body)
 		if !ok {
-			return errors.New("rest: the body was not read by this door")
+			return errors.New("rest: readBody did not read this body")
 		}
-		b.err = c.Unmarshal(b.data, v)
+		b.err = decode(b.data, v, b.inPath...)
 		return b.err
 	})
 }
 
+func decode(data []byte, v any, inPath ...string) error {
+	m, ok := v.(proto.Message)
+	if !ok {
+		return fmt.Errorf("rest: a body of type %T cannot be read", v)
+	}
+	return wirejson.Unmarshal(data, m, inPath...)
+}
+
 // NewEncoder writes one message.
-func (c marshaler) NewEncoder(w io.Writer) runtime.Encoder {
+func (c strictJSON) NewEncoder(w io.Writer) runtime.Encoder {
 	return runtime.EncoderFunc(func(v any) error {
 		data, err := c.Marshal(v)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -33,7 +34,7 @@ func (c *Chain) admitCaller(ctx context.Context, m *contract.Method) error {
 		if err := c.limit(ctx, r.Refused); err != nil {
 			return err
 		}
-		c.denials.record(ctx, r.Refused, m, err)
+		c.denied.record(ctx, r.Refused, m, err)
 		return err
 	}
 	if err != nil {
@@ -43,7 +44,7 @@ func (c *Chain) admitCaller(ctx context.Context, m *contract.Method) error {
 		return err
 	}
 	if err := permit(p, m); err != nil {
-		c.denials.record(ctx, p, m, err)
+		c.denied.record(ctx, p, m, err)
 		return err
 	}
 	return nil
@@ -77,7 +78,8 @@ func (c *Chain) limit(ctx context.Context, p *principal.Principal) error {
 	if ok {
 		return nil
 	}
-	return apierr.New(apierr.RateLimit, "This credential made too many requests: 600 in 60 seconds are allowed. Wait, then try again.",
+	return apierr.New(apierr.RateLimit,
+		"This credential made too many requests: "+limits.Number(limits.RESTRequests)+" in "+limits.Seconds(limits.RESTPeriod)+" are allowed. Wait, then try again.",
 		apierr.RetryAfter(retryAfter))
 }
 

@@ -40,8 +40,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 	// Idempotency remembers the answers to requests with an Idempotency-Key; nil ignores the header.
 	Idempotency *idempotency.Keys
-	// Denials records who was refused although the credential is good; nil for nobody.
-	Denials *Denials
+	// DeniedCalls records calls that were denied although their credential is good; nil for no record.
+	DeniedCalls *DeniedCallLog
 	// Timeout ends a call that has no earlier deadline of its own; 0 for DefaultTimeout.
 	Timeout time.Duration
 	// MaxRequestBytes bounds a request message after decompression; 0 for DefaultMaxRequestBytes.
@@ -55,7 +55,7 @@ type Chain struct {
 	contract  *contract.Contract
 	limiter   Limiter
 	answers   *idempotency.Keys
-	denials   *Denials
+	denied    *DeniedCallLog
 	logger    *slog.Logger
 	timeout   time.Duration
 	maxBytes  int
@@ -67,7 +67,7 @@ type Chain struct {
 // New makes a chain. It fails when a rule of a request type does not compile.
 func New(cfg Config) (*Chain, error) {
 	c := &Chain{
-		contract: cfg.Contract, limiter: cfg.Limiter, answers: cfg.Idempotency, denials: cfg.Denials, logger: cfg.Logger, timeout: cfg.Timeout, maxBytes: cfg.MaxRequestBytes,
+		contract: cfg.Contract, limiter: cfg.Limiter, answers: cfg.Idempotency, denied: cfg.DeniedCalls, logger: cfg.Logger, timeout: cfg.Timeout, maxBytes: cfg.MaxRequestBytes,
 		now: cfg.Now,
 	}
 	if c.contract == nil {

@@ -100,8 +100,8 @@ func newFixture(t *testing.T, change ...func(*rpc.Config)) *fixture {
 	}
 	mux := http.NewServeMux()
 	path, handler := svcv2connect.NewApiKeysServiceHandler(f.service, f.chain.Options()...)
-	mux.Handle(path, f.chain.Known(handler))
-	mux.Handle("/", f.chain.Known(handler))
+	mux.Handle(path, f.chain.RefuseUnknownMethods(handler))
+	mux.Handle("/", f.chain.RefuseUnknownMethods(handler))
 	for _, r := range rpc.Infra(c.Services(), func(context.Context) error { return nil }) {
 		mux.Handle(r.Path, r.Handler)
 	}
@@ -454,5 +454,24 @@ func TestNewRefuses(t *testing.T) {
 	}
 	if _, err := rpc.New(rpc.Config{Contract: c, Registerer: metrics}); err == nil {
 		t.Error("the histogram was registered twice")
+	}
+}
+
+// TestHandlerNamesWhatIsNotMounted checks that a forgotten service stops the start.
+func TestHandlerNamesWhatIsNotMounted(t *testing.T) {
+	f := newFixture(t)
+	mux := http.NewServeMux()
+	mux.Handle(svcv2connect.NewApiKeysServiceHandler(f.service, f.chain.Options()...))
+	_, err := f.chain.Handler(mux)
+	if err == nil || !strings.Contains(err.Error(), "svc.v2.TracesService") || strings.Contains(err.Error(), "ApiKeysService") {
+		t.Errorf("the error does not name the services that are missing: %v", err)
+	}
+	for _, s := range f.contract.Services() {
+		if s != "svc.v2.ApiKeysService" {
+			mux.Handle("/"+s+"/", http.NotFoundHandler())
+		}
+	}
+	if _, err := f.chain.Handler(mux); err != nil {
+		t.Error(err)
 	}
 }

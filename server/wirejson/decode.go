@@ -2,6 +2,7 @@ package wirejson
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,9 +46,10 @@ func (e *DecodeError) Error() string {
 	}
 }
 
-// Unmarshal reads JSON text into an empty message. The error is a *DecodeError; the message then holds what could be read.
-func Unmarshal(data []byte, m proto.Message) error {
-	d := &decoder{scanner: scanner{data: data}}
+// Unmarshal reads JSON text into an empty message. It refuses the top-level fields that inPath names: their values come from the path
+// of the request. The error is a *DecodeError; the message then holds the values that could be read.
+func Unmarshal(data []byte, m proto.Message, inPath ...string) error {
+	d := &decoder{scanner: scanner{data: data}, inPath: inPath}
 	// A zero byte in the text looks like the end to peek: the position tells them apart.
 	switch c := d.peek(); {
 	case c == 0 && d.pos == len(data):
@@ -72,6 +74,7 @@ func Unmarshal(data []byte, m proto.Message) error {
 
 type decoder struct {
 	scanner
+	inPath   []string
 	problems []Problem
 	count    int
 }
@@ -166,6 +169,11 @@ func (d *decoder) message(m protoreflect.Message, path string, depth int) {
 		seen[name] = struct{}{}
 		if !ok {
 			d.problem(at, fmt.Sprintf("`%s` is not a known field%s.", at, l.suggestion(name)))
+			d.skip(depth)
+			continue
+		}
+		if depth == 0 && slices.Contains(d.inPath, name) {
+			d.problem(at, fmt.Sprintf("`%s` is not a field of the body. It is part of the path.", at))
 			d.skip(depth)
 			continue
 		}

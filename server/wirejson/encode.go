@@ -1,12 +1,14 @@
 package wirejson
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -23,9 +25,24 @@ type EncodeError struct {
 // Error returns path and reason.
 func (e *EncodeError) Error() string { return fmt.Sprintf("encode %s: %s", e.Path, e.Reason) }
 
+// scratch holds buffers in which Marshal writes, so that a large message does not grow a new one step by step.
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxScratch bounds the buffers that are kept.
+const maxScratch = 1 << 20
+
 // Marshal returns the JSON of a message.
 func Marshal(m proto.Message) ([]byte, error) {
-	return Append(make([]byte, 0, 512), m)
+	buffer, ok := scratch.Get().(*[]byte)
+	if !ok {
+		return Append(nil, m)
+	}
+	b, err := Append((*buffer)[:0], m)
+	out := bytes.Clone(b)
+	if *buffer = b; cap(b) <= maxScratch {
+		scratch.Put(buffer)
+	}
+	return out, err
 }
 
 // Append appends the JSON of a message. On error, what it appended is not complete.
@@ -52,7 +69,7 @@ func appendMessage(b []byte, m protoreflect.Message) ([]byte, error) {
 	for i := range l.fields {
 		f := &l.fields[i]
 		d := f.desc
-		set := m.Has(d)
+		set := !f.omitUnset && !f.nullable || m.Has(d) // Has is reflection: asked only where the answer matters
 		if !set && f.omitUnset {
 			continue
 		}

@@ -1,0 +1,288 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/svc-observability/svc/server/nearest"
+)
+
+// Call is embedded in the arguments of every tool. Its methods take pointers to fields of those arguments, as &a.Service, and know the
+// names of their parameters.
+type Call struct {
+	// Notes say which arguments were dropped or changed.
+	Notes []string
+	// Now is the time of the call, in UTC.
+	Now time.Time
+
+	// fields has the parameter of each field, by the pointer to the field.
+	fields map[any]*param
+	// given are the parameters that have a value: the caller's, or the default.
+	given map[*param]bool
+}
+
+func (c *Call) call() *Call { return c }
+
+// Arguments is implemented by pointers to structs that embed Call.
+type Arguments interface{ call() *Call }
+
+// Runner reads the arguments of a call and runs the tool.
+type Runner struct {
+	params []param
+	err    error
+	run    func(ctx context.Context, t *Tool, raw json.RawMessage, now time.Time) (*Answer, error)
+}
+
+// With makes the function of a tool from one that takes the tool's own arguments: a struct that embeds Call, and has a field for each
+// parameter (see paramsOf).
+func With[A any, P interface {
+	*A
+	Arguments
+}](run func(ctx context.Context, a P) (*Answer, error)) Runner {
+	params, err := paramsOf(reflect.TypeFor[A](), nil)
+	return Runner{params, err, func(ctx context.Context, t *Tool, raw json.RawMessage, now time.Time) (*Answer, error) {
+		a := P(new(A))
+		if err := t.bind(a, raw, now); err != nil {
+			return nil, err
+		}
+		out, err := run(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		out.Text.Notes = append(a.call().Notes, out.Text.Notes...)
+		return out, nil
+	}}
+}
+
+// Read reads arguments of a tool as a call does.
+func Read[A any, P interface {
+	*A
+	Arguments
+}](raw string, now time.Time) (P, error) {
+	params, err := paramsOf(reflect.TypeFor[A](), nil)
+	if err != nil {
+		return nil, err
+	}
+	a := P(new(A))
+	return a, (&Tool{Run: Runner{params: params}}).bind(a, json.RawMessage(raw), now)
+}
+
+// bind reads arguments leniently: a slip of a model that has one sensible meaning is taken as that, with a note where something was dropped
+// or changed. It fails with one error that lists every argument that cannot be used.
+func (t *Tool) bind(to Arguments, raw json.RawMessage, now time.Time) error {
+	v, c := reflect.ValueOf(to).Elem(), to.call()
+	c.Now, c.fields, c.given = now.UTC(), map[any]*param{}, map[*param]bool{}
+	for i := range t.Run.params {
+		p := &t.Run.params[i]
+		c.fields[v.FieldByIndex(p.index).Addr().Interface()] = p
+	}
+	given := map[string]any{}
+	if text := bytes.TrimSpace(raw); len(text) > 0 && !bytes.Equal(text, []byte("null")) {
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.UseNumber()
+		if err := dec.Decode(&given); err != nil {
+			return &InputError{Tag: TagDecode, Message: t.Name + ": the arguments must be a JSON object.\nParameters: " + t.paramNames()}
+		}
+	}
+	var problems []*InputError
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		p := t.param(name)
+		if p == nil {
+			if p = t.meant(name); p != nil {
+				if _, both := given[p.name]; both {
+					c.Note("%s was ignored: %s was given as well.", name, p.name)
+					continue
+				}
+			}
+		}
+		if p == nil {
+			c.Note("%s has no parameter %q; it was ignored. Did you mean %s?", t.Name, name, t.nearest(name))
+			continue
+		}
+		value, err := p.read(given[name], c)
+		if err != nil {
+			problems = append(problems, &InputError{Tag: TagInvalidInput, Parameter: p.name, Message: p.name + " " + err.Error() + ".", Example: p.example})
+			continue
+		}
+		if value != nil {
+			p.set(v, value)
+			c.given[p] = true
+		}
+	}
+	for i := range t.Run.params {
+		p := &t.Run.params[i]
+		if c.given[p] {
+			continue
+		}
+		if p.required && !slices.ContainsFunc(problems, func(e *InputError) bool { return e.Parameter == p.name }) {
+			problems = append(problems, &InputError{Tag: TagInvalidInput, Parameter: p.name, Message: p.name + " is required.", Example: p.example})
+		}
+		if p.fallback != nil {
+			p.set(v, p.fallback)
+			c.given[p] = true
+		}
+	}
+	switch len(problems) {
+	case 0:
+		return nil
+	case 1:
+		return problems[0]
+	}
+	text := t.Name + ": some arguments cannot be used."
+	for _, e := range problems {
+		text += "\n- " + e.Message
+	}
+	return &InputError{Tag: TagDecode, Message: text + "\nParameters: " + t.paramNames(), Parameter: problems[0].Parameter}
+}
+
+// set writes a value into the field of the parameter.
+func (p *param) set(to reflect.Value, value any) {
+	field := to.FieldByIndex(p.index)
+	v := reflect.ValueOf(value)
+	if field.Kind() != reflect.Pointer {
+		field.Set(v.Convert(field.Type()))
+		return
+	}
+	at := reflect.New(field.Type().Elem())
+	at.Elem().Set(v.Convert(at.Elem().Type()))
+	field.Set(at)
+}
+
+func (t *Tool) param(name string) *param {
+	i := slices.IndexFunc(t.Run.params, func(p param) bool { return p.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.Run.params[i]
+}
+
+// meant is the parameter that an unknown name stands for: one with another usual name, or one that differs by _json at its end, which some
+// tools have and others do not.
+func (t *Tool) meant(name string) *param {
+	usual := map[string]string{"service_name": "service", "since": "start_time", "until": "end_time", "service_names": "services"}
+	if p := t.param(usual[name]); p != nil {
+		return p
+	}
+	if base, ok := strings.CutSuffix(name, "_json"); ok {
+		return t.param(base)
+	}
+	return t.param(name + "_json")
+}
+
+func (t *Tool) names() []string {
+	names := make([]string, len(t.Run.params))
+	for i, p := range t.Run.params {
+		names[i] = p.name
+	}
+	return names
+}
+
+func (t *Tool) paramNames() string { return strings.Join(t.names(), ", ") }
+
+// nearest is the parameter whose name is most like a wrong one.
+func (t *Tool) nearest(name string) string { return nearest.Name(name, t.names()) }
+
+// Note adds a note to the answer of the call.
+func (c *Call) Note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+// NameOf is the name of the parameter of a field.
+func (c *Call) NameOf(field any) string {
+	if p := c.fields[field]; p != nil {
+		return p.name
+	}
+	return ""
+}
+
+// Bad says what is wrong with the argument in a field.
+func (c *Call) Bad(field any, message, example string) error {
+	return BadInput(c.NameOf(field), message, example)
+}
+
+// Given reports whether a field has a value: the caller's, or the default.
+func (c *Call) Given(field any) bool {
+	_, ok := c.value(field)
+	return ok
+}
+
+// value is the value of a field. Fields that are pointers or lists may have lost theirs since the call was read.
+func (c *Call) value(field any) (any, bool) {
+	v := reflect.ValueOf(field).Elem()
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil, false
+		}
+		return v.Elem().Interface(), true
+	case reflect.Slice:
+		return v.Interface(), v.Len() > 0
+	}
+	p := c.fields[field]
+	return v.Interface(), p != nil && c.given[p]
+}
+
+// Labels label a time range and the fields that have values, for the first line of a text.
+func (c *Call) Labels(w TimeRange, fields ...any) []Pair {
+	scope := []Pair{w.Label()}
+	for _, f := range fields {
+		if v, ok := c.value(f); ok {
+			scope = append(scope, Pair{c.NameOf(f), fmt.Sprint(v)})
+		}
+	}
+	return scope
+}
+
+// Again are the arguments of another call for the same time range and fields.
+func (c *Call) Again(w TimeRange, more map[string]any, fields ...any) map[string]any {
+	args := map[string]any{"start_time": w.Start, "end_time": w.End}
+	maps.Copy(args, c.Chosen(fields...))
+	maps.Copy(args, more)
+	return args
+}
+
+// Chosen are the fields that have values, by the names of their parameters.
+func (c *Call) Chosen(fields ...any) map[string]any {
+	out := map[string]any{}
+	for _, f := range fields {
+		if v, ok := c.value(f); ok {
+			out[c.NameOf(f)] = v
+		}
+	}
+	return out
+}
+
+// Echo are the fields that have values, by the names that results use: event_type as eventType.
+func (c *Call) Echo(fields ...any) map[string]any {
+	out := map[string]any{}
+	for name, v := range c.Chosen(fields...) {
+		words := strings.Split(name, "_")
+		for i, w := range words[1:] {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+		out[strings.Join(words, "")] = v
+	}
+	return out
+}
+
+// Decode reads the JSON in a field into a message of the API.
+func (c *Call) Decode(field any, m proto.Message) error {
+	return DecodeJSON(c.NameOf(field), reflect.ValueOf(field).Elem().Bytes(), m)
+}
+
+// Or is the value of an argument, or another one when the call did not give it.
+func Or[T any](v *T, other T) T {
+	if v == nil {
+		return other
+	}
+	return *v
+}

@@ -1,0 +1,124 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// NonNil is never nil.
+func NonNil(l []string) []string {
+	if l == nil {
+		return []string{}
+	}
+	return l
+}
+
+func ShownOf(n int, more bool, noun string) string {
+	switch {
+	case n == 0:
+		return ""
+	case more:
+		return fmt.Sprintf("Shown: the first %d %s; there are more. Raise limit to see them.", n, noun)
+	default:
+		return fmt.Sprintf("Shown: %d %s, which are all.", n, noun)
+	}
+}
+
+// ClampWindow moves the start of a suggested call so that the other tool takes it.
+func ClampWindow(args map[string]any, w TimeRange, days int) map[string]any {
+	if longest := time.Duration(days) * 24 * time.Hour; w.To.Sub(w.From) > longest {
+		args["start_time"] = Clock(w.To.Add(-longest))
+	}
+	return args
+}
+
+// NextCursor is nil on the last page and after a failure.
+func NextCursor(res interface {
+	GetHasMore() bool
+	GetNextCursor() string
+},
+) *string {
+	if !res.GetHasMore() {
+		return nil
+	}
+	next := res.GetNextCursor()
+	return &next
+}
+
+const (
+	maxOffset = 10_000
+	// pageSize is the largest page of the API.
+	pageSize = 100
+)
+
+// Pagination says where in the whole list a result is.
+type Pagination struct {
+	Offset  int  `json:"offset" jsonschema:"rows that were skipped"`
+	Limit   int  `json:"limit" jsonschema:"rows that were asked for"`
+	HasMore bool `json:"hasMore" jsonschema:"whether further rows exist"`
+	// Total is how many rows there are in all, where that is known.
+	Total      *int `json:"total,omitempty" jsonschema:"rows in all, where known"`
+	NextOffset *int `json:"nextOffset,omitempty" jsonschema:"offset of the next page"`
+}
+
+func NewPagination(offset, limit, shown int, more bool) Pagination {
+	p := Pagination{Offset: offset, Limit: limit, HasMore: more}
+	if next := offset + shown; more && next <= maxOffset {
+		p.NextOffset = &next
+	}
+	if all := offset + shown; !more && (shown > 0 || offset == 0) { // a page beyond the end does not say where that is
+		p.Total = &all
+	}
+	return p
+}
+
+// Shown is the page line of a text.
+func (p Pagination) Shown(n int, noun string) string {
+	switch {
+	case n == 0:
+		return ""
+	case p.NextOffset != nil:
+		return fmt.Sprintf("Shown: %s %d to %d; there are more. Call again with offset=%d to go on.", noun, p.Offset+1, p.Offset+n, *p.NextOffset)
+	case p.HasMore:
+		return fmt.Sprintf("Shown: %s %d to %d; there are more. Narrow the time range or add a filter to see them.", noun, p.Offset+1, p.Offset+n)
+	default:
+		return fmt.Sprintf("Shown: %s %d to %d, which are the last.", noun, p.Offset+1, p.Offset+n)
+	}
+}
+
+// Fetch reads one page of the API.
+type Fetch[T any] func(ctx context.Context, limit int32, cursor *string) (rows []T, next *string, err error)
+
+// Collect puts pages of the API together: limit rows after the first skip.
+func Collect[T any](ctx context.Context, cursor *string, skip, limit int, get Fetch[T]) (rows []T, more bool, err error) {
+	for {
+		want := skip
+		if skip == 0 {
+			want = limit - len(rows)
+		}
+		page, next, err := get(ctx, int32(min(want, pageSize)), cursor)
+		if err != nil {
+			return nil, false, err
+		}
+		if skip > 0 {
+			skip -= len(page)
+		} else {
+			rows = append(rows, page...)
+		}
+		if cursor = next; cursor == nil || len(rows) >= limit || len(page) == 0 {
+			return rows, next != nil, nil
+		}
+	}
+}
+
+// Compared are the arguments of compare_periods for a time range and the equally long time before it.
+func Compared(w TimeRange, service, environment *string) map[string]any {
+	args := map[string]any{"current_start": w.Start, "current_end": w.End}
+	for name, v := range map[string]*string{"service": service, "environment": environment} {
+		if v != nil {
+			args[name] = *v
+		}
+	}
+	return args
+}

@@ -1,0 +1,164 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Seconds writes milliseconds for reading.
+func Seconds(ms float64) string {
+	if ms < 1000 {
+		return Number(ms) + " ms"
+	}
+	return time.Duration(ms * float64(time.Millisecond)).Round(100 * time.Millisecond).String()
+}
+
+func Percent(rate float64) string { return Number(100*rate) + " %" }
+
+// MaxValueText bounds what one value of a span may add to a result: prompts and stack traces can be megabytes. REST has them whole.
+const MaxValueText = 4000
+
+// TextBudget is the most that a text may hold, in characters.
+const TextBudget = 25_000
+
+// Pair is a label and a value.
+type Pair struct{ label, value string }
+
+// Page is the text of an answer, in the order in which it is printed.
+type Page struct {
+	Scope  []Pair
+	Notes  []string
+	Blocks []Block
+	// Shown is the line that says how much of everything this is.
+	Shown string
+	Next  []Suggestion
+}
+
+// Block is a heading over rows that can be cut off one by one.
+type Block struct {
+	Heading string
+	// head comes before the rows whenever there are any; empty is printed when there are none.
+	head  []string
+	Rows  []string
+	Empty string
+}
+
+// Suggestion is a call that may come next.
+type Suggestion struct {
+	tool   string
+	Args   map[string]any
+	Reason string
+}
+
+func Table(heading, empty string, columns []string, rows [][]string) Block {
+	b := Block{Heading: heading, Empty: empty, head: []string{
+		"| " + strings.Join(columns, " | ") + " |", "|" + strings.Repeat(" --- |", len(columns)),
+	}}
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = strings.ReplaceAll(OneLine(c), "|", "\\|")
+		}
+		b.Rows = append(b.Rows, "| "+strings.Join(cells, " | ")+" |")
+	}
+	return b
+}
+
+// Render prints the page within the budget: rows that do not fit are left out, and the text says so.
+func (p *Page) Render(title string) string {
+	var head, tail strings.Builder
+	head.WriteString("## " + title + "\n")
+	if len(p.Scope) > 0 {
+		parts := make([]string, 0, len(p.Scope))
+		for _, s := range p.Scope {
+			if value := OneLine(s.value); value != "" {
+				parts = append(parts, s.label+": "+value)
+			}
+		}
+		head.WriteString(Clip(strings.Join(parts, " · "), 2000) + "\n")
+	}
+	for _, n := range p.Notes {
+		head.WriteString("Note: " + Clip(OneLine(n), 500) + "\n")
+	}
+	if p.Shown != "" {
+		tail.WriteString("\n" + p.Shown + "\n")
+	}
+	if len(p.Next) > 0 {
+		tail.WriteString("\nNext:\n")
+		for _, s := range p.Next {
+			args, err := json.Marshal(s.Args)
+			if err != nil {
+				continue // arguments are texts and numbers, which always marshal
+			}
+			tail.WriteString("- `" + s.tool + "` " + string(args) + ": " + s.Reason + "\n")
+		}
+	}
+	const reserve = 200 // for the budget note
+	left := TextBudget - reserve - utf8.RuneCountInString(head.String()) - utf8.RuneCountInString(tail.String())
+	dropped := 0
+	for _, b := range p.Blocks {
+		lines := []string{""}
+		if b.Heading != "" {
+			lines = append(lines, "### "+b.Heading)
+		}
+		if len(b.Rows) == 0 {
+			lines = append(lines, b.Empty)
+		} else {
+			lines = append(lines, b.head...)
+		}
+		text := strings.Join(lines, "\n") + "\n"
+		if utf8.RuneCountInString(text) > left {
+			dropped += len(b.Rows)
+			continue
+		}
+		left -= utf8.RuneCountInString(text)
+		head.WriteString(text)
+		for i, row := range b.Rows {
+			if left -= utf8.RuneCountInString(row) + 1; left < 0 {
+				dropped += len(b.Rows) - i
+				break
+			}
+			head.WriteString(row + "\n")
+		}
+	}
+	if dropped > 0 {
+		fmt.Fprintf(&head, "\nNote: %d rows do not fit into %d characters and were left out of this text; the structured content has them.\n", dropped, TextBudget)
+	}
+	return head.String() + tail.String()
+}
+
+func OneLine(s string) string {
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// Clip cuts a text to a number of characters and says how many are missing.
+func Clip(s string, most int) string {
+	n := utf8.RuneCountInString(s)
+	if n <= most {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", n-most)
+}
+
+func Number(v float64) string {
+	switch {
+	case v == float64(int64(v)):
+		return fmt.Sprintf("%d", int64(v))
+	case v >= 100 || v <= -100:
+		return fmt.Sprintf("%.0f", v)
+	default:
+		return fmt.Sprintf("%.3g", v)
+	}
+}
+
+// Labeled is a label and its value.
+func Labeled(label, value string) Pair { return Pair{label, value} }
+
+// Next suggests a call, and says what it is good for.
+func Next(tool string, args map[string]any, reason string) Suggestion {
+	return Suggestion{tool, args, reason}
+}

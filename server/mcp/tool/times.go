@@ -1,0 +1,123 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// Period is a time range with its texts.
+func Period(start, end time.Time) TimeRange {
+	return TimeRange{Start: Clock(start), End: Clock(end), From: start, To: end}
+}
+
+// Before is the equally long time before.
+func (w TimeRange) Before() TimeRange { return Period(w.From.Add(-w.To.Sub(w.From)), w.From) }
+
+const MaxSearch = 7 * 24 * time.Hour
+
+const DefaultWindow = 6 * time.Hour
+
+var relative = regexp.MustCompile(`^(?:now)?\s*([+-])\s*(\d{1,6})\s*(s|m|h|d|w)$`)
+
+// ParseTime takes the forms of time that arguments can have.
+func ParseTime(text string, now time.Time) (time.Time, error) {
+	lower := strings.ToLower(text)
+	if lower == "now" {
+		return now, nil
+	}
+	if m := relative.FindStringSubmatch(lower); m != nil {
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			return time.Time{}, errTime()
+		}
+		unit := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[3]]
+		if time.Duration(n) > 10*365*24*time.Hour/unit {
+			return time.Time{}, errors.New("lies more than ten years away")
+		}
+		if m[1] == "-" {
+			n = -n
+		}
+		return now.Add(time.Duration(n) * unit), nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		const firstMilliseconds = 100_000_000_000 // less than this is 1973 in milliseconds: such a number counts seconds
+		if n >= firstMilliseconds {
+			return time.UnixMilli(n).UTC(), nil
+		}
+		return time.Unix(n, 0).UTC(), nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, errTime()
+}
+
+func errTime() error {
+	return errors.New("must be a time: RFC 3339 (2026-01-31T09:30:00Z), YYYY-MM-DD HH:MM:SS in UTC, relative (now-1h) or Unix milliseconds")
+}
+
+// TimeRange is the window that a result is about.
+type TimeRange struct {
+	Start string `json:"start" jsonschema:"start of the time range, RFC 3339"`
+	End   string `json:"end" jsonschema:"end of the time range, RFC 3339"`
+
+	From time.Time `json:"-"`
+	To   time.Time `json:"-"`
+}
+
+// Window are the arguments for a time range, by default the last 6 hours.
+type Window struct {
+	Call
+	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-6h"`
+	EndTime   *time.Time `doc:"default now"`
+}
+
+// Range is the time range of a call. It refuses one that is longer than longest.
+func (w *Window) Range(longest time.Duration) (TimeRange, error) {
+	return w.Between(w.StartTime, w.EndTime, DefaultWindow, longest)
+}
+
+// Between is the time range from start to end. Without an end it ends now, and without a start it is as long as fallback says. It refuses a
+// range that is longer than longest.
+func (c *Call) Between(start, end *time.Time, fallback, longest time.Duration) (TimeRange, error) {
+	to := Or(end, c.Now)
+	w := Period(Or(start, to.Add(-min(fallback, longest))), to)
+	if !w.To.After(w.From) {
+		return w, BadInput("start_time", "must be before end_time ("+w.End+").", "now-1h")
+	}
+	if w.To.Sub(w.From) > longest {
+		days := int(longest / (24 * time.Hour))
+		return w, BadInput("start_time", fmt.Sprintf("is more than %d days before end_time, the most that this tool reads.", days), fmt.Sprintf("now-%dd", days))
+	}
+	return w, nil
+}
+
+// Timestamp is about when something was that is read by its id.
+type Timestamp struct {
+	Timestamp *time.Time `doc:"About when it was (within an hour): quicker."`
+}
+
+// Proto is the time for a request, nil without one.
+func (t Timestamp) Proto() *timestamppb.Timestamp {
+	if t.Timestamp == nil {
+		return nil
+	}
+	return timestamppb.New(*t.Timestamp)
+}
+
+func (w TimeRange) StartProto() *timestamppb.Timestamp { return timestamppb.New(w.From) }
+
+func (w TimeRange) EndProto() *timestamppb.Timestamp { return timestamppb.New(w.To) }
+
+func (w TimeRange) Label() Pair { return Pair{"Time range", w.Start + " to " + w.End} }
+
+// Clock writes times for answers.
+func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,161 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Tool is one tool. Its input schema and the reading of its arguments both come from the struct of its arguments (see With).
+type Tool struct {
+	Name, Title, Description string
+	// Set is the toolset that the tool belongs to.
+	Set                          string
+	Output                       *jsonschema.Schema
+	Writes, Destroys, Repeatable bool
+	// Run is made by With.
+	Run Runner
+}
+
+// Maker makes a tool over the services that it calls.
+type Maker func(*Clients) (*Tool, error)
+
+// Answer is what a tool found: data that fits its output schema, and the same for reading.
+type Answer struct {
+	Data any
+	Text Page
+}
+
+// Call runs the tool.
+func (t *Tool) Call(ctx context.Context, raw json.RawMessage, now time.Time) (*Answer, error) {
+	return t.Run.run(ctx, t, raw, now)
+}
+
+// Declaration is the tool as clients see it.
+func (t *Tool) Declaration() *sdk.Tool {
+	destructive, open := t.Destroys, false
+	return &sdk.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: inputSchema(t.Run.params), OutputSchema: t.Output,
+		Annotations: &sdk.ToolAnnotations{
+			Title: t.Title, ReadOnlyHint: !t.Writes, DestructiveHint: &destructive, IdempotentHint: !t.Writes || t.Repeatable, OpenWorldHint: &open,
+		},
+	}
+}
+
+// OutputOf is the schema of a Go type, with the shared types that refer to themselves.
+func OutputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Schema, error) {
+	schema, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: defs})
+	if err != nil {
+		return nil, fmt.Errorf("output schema: %w", err)
+	}
+	// No field is required: a failed call has structured content too, the error, and clients hold that against the schema as well.
+	dropNull(schema)
+	prune(schema, reflect.TypeFor[T]())
+	return schema, nil
+}
+
+// describedFields is how many fields the rows of a list may have for an output schema to give each a schema of its own.
+const describedFields = 2
+
+// prune keeps the list of tools short: single objects, rows with many fields, and deeper fields are described by the names of their fields.
+// The tag summary of a field of the result replaces that description. A result that another tool has too is described there alone.
+func prune(s *jsonschema.Schema, t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		p := s.Properties[name]
+		if p == nil {
+			continue
+		}
+		whole := len(p.Properties) > 0
+		pruneTo(p, 0)
+		pruneTo(p.Items, describedFields)
+		text, ok := f.Tag.Lookup("summary")
+		switch {
+		case ok && p.Items != nil:
+			p.Items.Description = text
+		case ok && whole:
+			p.Description = text
+		case whole && slices.Contains([]string{"timeRange", "pagination", "filters"}, name):
+			p.Description = "" // the instructions describe it for all tools
+		}
+	}
+}
+
+// pruneTo keeps the schemas of at most so many fields, and the names of all.
+func pruneTo(s *jsonschema.Schema, most int) {
+	if s == nil || len(s.Properties) == 0 {
+		return
+	}
+	for _, p := range s.Properties {
+		pruneTo(p, 0)
+		pruneTo(p.Items, 0)
+	}
+	if len(s.Properties) <= most {
+		return
+	}
+	names := s.PropertyOrder
+	if len(names) == 0 {
+		names = slices.Sorted(maps.Keys(s.Properties))
+	}
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = name
+		field := s.Properties[name]
+		switch {
+		case field.Items != nil && field.Items.Description != "":
+			parts[i] += "[]{" + field.Items.Description + "}"
+		case field.Items != nil:
+			parts[i] += "[]"
+		case field.Description != "":
+			parts[i] += "{" + field.Description + "}"
+		}
+	}
+	s.Description, s.Properties, s.PropertyOrder = strings.Join(parts, ","), nil, nil
+}
+
+// dropNull removes the null that schemas of slices and pointers allow: results leave out what they do not have, and an empty list
+// is a list.
+func dropNull(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	s.Types = slices.DeleteFunc(s.Types, func(t string) bool { return t == "null" })
+	if len(s.Types) == 1 {
+		s.Type, s.Types = s.Types[0], nil
+	}
+	// Names and types are what a reader needs. The rest costs tokens in every list of tools, of which a model has few.
+	s.Required, s.Description = nil, ""
+	if other := s.AdditionalProperties; other != nil && (other.Not != nil || other.Type == "" && len(other.Types) == 0) {
+		s.AdditionalProperties = nil
+	}
+	dropNull(s.Items)
+	dropNull(s.AdditionalProperties)
+	for _, p := range s.Properties {
+		dropNull(p)
+	}
+}
+
+// Define completes a tool with the schema of its result.
+func Define[T any](t *Tool) (*Tool, error) {
+	if t.Run.err != nil {
+		return nil, fmt.Errorf("arguments of %s: %w", t.Name, t.Run.err)
+	}
+	if t.Output != nil {
+		return t, nil
+	}
+	output, err := OutputOf[T](nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	t.Output = output
+	return t, nil
+}

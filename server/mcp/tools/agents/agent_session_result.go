@@ -1,0 +1,143 @@
+package agents
+
+import (
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+type agentSessionResult struct {
+	SessionID      string           `json:"sessionId"`
+	Title          string           `json:"title"`
+	TimeRange      tool.TimeRange   `json:"timeRange"`
+	Load           agentLoad        `json:"load"`
+	VendorIDs      []string         `json:"vendorIds"`
+	AgentNames     []string         `json:"agentNames"`
+	ServiceNames   []string         `json:"serviceNames"`
+	Verdict        agentVerdict     `json:"verdict"`
+	Checks         []agentCheck     `json:"checks"`
+	CheckCounts    map[string]int   `json:"checkCounts"`
+	Findings       []agentFinding   `json:"findings"`
+	FindingCount   int              `json:"findingCount"`
+	Vitals         agentVitals      `json:"vitals"`
+	Work           agentWork        `json:"work"`
+	Tokens         agentTokens      `json:"tokens"`
+	TokenReporting string           `json:"tokenReporting"`
+	Cost           *float64         `json:"cost,omitempty"`
+	Models         []agentModel     `json:"models"`
+	ToolCount      int              `json:"toolCount"`
+	Tools          []agentToolUse   `json:"tools"`
+	FailureGroups  []agentFailGroup `json:"failureGroups"`
+	TurnCount      int              `json:"turnCount"`
+	Turns          []agentTurn      `json:"turns"`
+	Evidence       *agentEvidence   `json:"evidence,omitempty"`
+}
+
+type agentLoad struct {
+	Spans           int    `json:"spans"`
+	Truncated       string `json:"truncated"`
+	ResumeStartTime string `json:"resumeStartTime,omitempty"`
+}
+
+type agentVerdict struct {
+	Status   string `json:"status"`
+	Headline string `json:"headline"`
+	SpanID   string `json:"spanId,omitempty"`
+}
+
+type agentCheck struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Status   string `json:"status"`
+	Headline string `json:"headline"`
+	Action   string `json:"action,omitempty"`
+	// FixArea is where the action is taken: agent, model, tool or instrumentation.
+	FixArea string `json:"fixArea,omitempty"`
+}
+
+type agentFinding struct {
+	Kind     string `json:"kind"`
+	Severity string `json:"severity"`
+	Label    string `json:"label"`
+	Count    int    `json:"count"`
+	TurnText string `json:"turnText"`
+	Detail   string `json:"detail"`
+	SpanID   string `json:"spanId"`
+}
+
+type agentVitals struct {
+	WallClockMs       float64        `json:"wallClockMs"`
+	ActiveMs          float64        `json:"activeMs"`
+	IdleMs            float64        `json:"idleMs"`
+	IdleGapCount      int            `json:"idleGapCount"`
+	AgentTimeMs       float64        `json:"agentTimeMs"`
+	AgentTimeSegments []agentSegment `json:"agentTimeSegments"`
+}
+
+type agentSegment struct {
+	Kind string  `json:"kind"`
+	Ms   float64 `json:"ms"`
+}
+
+type agentWork struct {
+	Turns     int `json:"turns"`
+	LLMCalls  int `json:"llmCalls"`
+	ToolCalls int `json:"toolCalls"`
+	Spans     int `json:"spans"`
+	Traces    int `json:"traces"`
+}
+
+type agentTokens struct {
+	Input      float64 `json:"input"`
+	CacheRead  float64 `json:"cacheRead"`
+	CacheWrite float64 `json:"cacheWrite"`
+	Output     float64 `json:"output"`
+	Reasoning  float64 `json:"reasoning"`
+	Total      float64 `json:"total"`
+}
+
+type agentModel struct {
+	Model       string   `json:"model"`
+	LLMCalls    int      `json:"llmCalls"`
+	TotalTokens float64  `json:"totalTokens"`
+	Cost        *float64 `json:"cost,omitempty"`
+}
+
+type agentToolUse struct {
+	Name      string  `json:"name"`
+	Calls     int     `json:"calls"`
+	Failed    int     `json:"failed"`
+	TotalMs   float64 `json:"totalMs"`
+	SlowestMs float64 `json:"slowestMs"`
+}
+
+type agentFailGroup struct {
+	Kind  string `json:"kind"`
+	Label string `json:"label"`
+	Count int    `json:"count"`
+}
+
+type agentTurn struct {
+	Ordinal    int     `json:"ordinal"`
+	AnchorKind string  `json:"anchorKind"`
+	AgentName  string  `json:"agentName,omitempty"`
+	OffsetMs   float64 `json:"offsetMs"`
+	DurationMs float64 `json:"durationMs"`
+	SpanCount  int     `json:"spanCount"`
+	Failed     bool    `json:"failed"`
+	Label      string  `json:"label,omitempty"`
+}
+
+type agentEvidence struct {
+	TraceID   string `json:"traceId"`
+	SpanID    string `json:"spanId"`
+	Timestamp string `json:"timestamp"`
+}
+
+func (t *agentTokens) add(sp *svcv2.AgentSpan) {
+	t.Input += sp.GetInputTokens()
+	t.Output += sp.GetOutputTokens()
+	t.CacheRead += sp.GetCacheReadTokens()
+	t.CacheWrite += sp.GetCacheWriteTokens()
+	t.Reasoning += sp.GetReasoningTokens()
+	t.Total += sp.GetInputTokens() + sp.GetOutputTokens()
+}

@@ -1,0 +1,296 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+type agentToolsResult struct {
+	TimeRange     tool.TimeRange    `json:"timeRange"`
+	Selection     map[string]string `json:"selection"`
+	Description   string            `json:"description,omitempty"`
+	FirstSeen     string            `json:"firstSeen,omitempty"`
+	LastSeen      string            `json:"lastSeen,omitempty"`
+	Current       agentTool         `json:"current"`
+	Previous      *agentTool        `json:"previous,omitempty"`
+	AllSessions   *agentTool        `json:"allSessions,omitempty"`
+	Tools         []agentTool       `json:"tools"`
+	FailureGroups *agentToolGroups  `json:"failureGroups,omitempty"`
+}
+
+type agentTool struct {
+	Name      string  `json:"name,omitempty"`
+	Calls     float64 `json:"calls"`
+	Failed    float64 `json:"failed"`
+	ErrorRate float64 `json:"errorRate"`
+	AvgMs     float64 `json:"avgMs"`
+	P95Ms     float64 `json:"p95Ms"`
+	Sessions  float64 `json:"sessions"`
+}
+
+type agentToolGroups struct {
+	Tool          string           `json:"tool"`
+	BucketSeconds int32            `json:"bucketSeconds"`
+	Cap           int              `json:"cap"`
+	Groups        []agentToolGroup `json:"groups"`
+}
+
+type agentToolGroup struct {
+	Fingerprint string    `json:"fingerprint"`
+	ErrorType   string    `json:"errorType"`
+	Message     string    `json:"message"`
+	Count       float64   `json:"count"`
+	Sessions    float64   `json:"sessions"`
+	LastSeen    string    `json:"lastSeen"`
+	Trend       []float64 `json:"trend"`
+}
+
+func toAgentTool(t *svcv2.AgentTool) agentTool {
+	return agentTool{t.GetName(), t.GetCalls(), t.GetFailed(), t.GetFailed() / max(t.GetCalls(), 1), t.GetAvgMs(), t.GetP95Ms(), t.GetSessions()}
+}
+
+func toAgentToolGroup(f *svcv2.AgentToolFailure) agentToolGroup {
+	return agentToolGroup{f.GetFingerprint(), f.GetErrorType(), tool.Clip(f.GetMessage(), 500), f.GetCount(), f.GetSessions(), tool.Clock(f.GetLastSeen().AsTime()), f.GetTrend()}
+}
+
+// selection writes arguments as texts.
+func selection(chosen map[string]any) map[string]string {
+	out := map[string]string{}
+	for name, v := range chosen {
+		out[name] = fmt.Sprint(v)
+	}
+	return out
+}
+
+type getAgentToolsOverviewArgs struct {
+	dayWindow
+	Tool *string
+	narrowed
+	ToolContains *string
+}
+
+func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[agentToolsResult](&tool.Tool{
+		Name: "get_agent_tools_overview", Title: "Tools of agents",
+		Description: "How often tools of AI agents were called and failed, and how long they took, against the equally long time before; at most 7 days. With tool, also its failures by fingerprint.",
+		Run: tool.With(func(ctx context.Context, a *getAgentToolsOverviewArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
+			if err != nil {
+				return nil, err
+			}
+			out, err := s.Agents.GetAgentToolsOverview(ctx, &svcv2.GetAgentToolsOverviewRequest{
+				StartTime: w.StartProto(), EndTime: w.EndProto(), Filters: a.filters(), Tool: tool.Or(a.Tool, ""), ToolContains: tool.Or(a.ToolContains, ""),
+			})
+			if err != nil {
+				return nil, err
+			}
+			// What a model, service or environment has says little without what there is elsewhere.
+			var all *svcv2.AgentToolsOverview
+			if len(a.Chosen(a.fields()...)) > 0 {
+				if all, err = s.Agents.GetAgentToolsOverview(ctx, &svcv2.GetAgentToolsOverviewRequest{
+					StartTime: w.StartProto(), EndTime: w.EndProto(), Tool: tool.Or(a.Tool, ""), ToolContains: tool.Or(a.ToolContains, ""),
+				}); err != nil {
+					return nil, err
+				}
+			}
+			return toolsAnswer(a, w, out, all), nil
+		}),
+	})
+}
+
+// toolsAnswer takes in all what the same call has without model, service and environment; nil when it has none.
+func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2.AgentToolsOverview) *tool.Answer {
+	chosen := append([]any{&a.Tool, &a.ToolContains}, a.fields()...)
+	res := agentToolsResult{TimeRange: w, Selection: selection(a.Chosen(chosen...)), Current: toAgentTool(out.GetCurrent()), Tools: []agentTool{}, Description: out.GetCurrent().GetDescription()}
+	if t := out.GetCurrent(); t.GetFirstSeen() != nil {
+		res.FirstSeen, res.LastSeen = tool.Clock(t.GetFirstSeen().AsTime()), tool.Clock(t.GetLastSeen().AsTime())
+	}
+	if out.GetPrevious().GetCalls() > 0 {
+		previous := toAgentTool(out.GetPrevious())
+		res.Previous = &previous
+	}
+	var cells [][]string
+	worst := agentTool{}
+	for _, t := range out.GetTools() {
+		row := toAgentTool(t)
+		res.Tools = append(res.Tools, row)
+		cells = append(cells, []string{row.Name, tool.Number(row.Calls), tool.Number(row.Failed), tool.Percent(row.ErrorRate), tool.Number(row.AvgMs), tool.Number(row.P95Ms), tool.Number(row.Sessions)})
+		if row.Failed > worst.Failed {
+			worst = row
+		}
+	}
+	text := tool.Page{Scope: a.Labels(w, chosen...), Shown: tool.ShownOf(len(cells), false, "tools")}
+	if res.Description != "" {
+		text.Scope = append(text.Scope, tool.Labeled("It is described to models as", tool.Clip(res.Description, 500)))
+	}
+	c := res.Current
+	summary := []string{fmt.Sprintf("- now: %s calls, %s failed (%s), p95 %s ms, %s sessions", tool.Number(c.Calls), tool.Number(c.Failed), tool.Percent(c.ErrorRate), tool.Number(c.P95Ms), tool.Number(c.Sessions))}
+	if p := res.Previous; p != nil {
+		summary = append(summary, fmt.Sprintf("- the time before: %s calls, %s failed (%s), p95 %s ms", tool.Number(p.Calls), tool.Number(p.Failed), tool.Percent(p.ErrorRate), tool.Number(p.P95Ms)))
+	} else {
+		summary = append(summary, "- the time before: no calls")
+	}
+	if all != nil {
+		every := toAgentTool(all.GetCurrent())
+		res.AllSessions = &every
+		summary = append(summary, fmt.Sprintf("- in all sessions: %s calls, %s failed (%s), p95 %s ms, %s sessions", tool.Number(every.Calls), tool.Number(every.Failed), tool.Percent(every.ErrorRate), tool.Number(every.P95Ms), tool.Number(every.Sessions)))
+	}
+	text.Blocks = []tool.Block{{Heading: "All calls", Rows: summary}}
+	named := tool.Or(a.Tool, "")
+	if named != "" {
+		text.Blocks[0].Heading = "Calls of " + named
+		res.FailureGroups = &agentToolGroups{Tool: named, BucketSeconds: out.GetBucketSeconds(), Cap: 20, Groups: []agentToolGroup{}}
+		var rows [][]string
+		for _, f := range out.GetFailures() {
+			g := toAgentToolGroup(f)
+			res.FailureGroups.Groups = append(res.FailureGroups.Groups, g)
+			rows = append(rows, []string{g.Fingerprint, g.ErrorType, tool.Clip(g.Message, 200), tool.Number(g.Count), tool.Number(g.Sessions), g.LastSeen, spark(g.Trend)})
+		}
+		text.Blocks = append(text.Blocks, tool.Table("Failures", "It did not fail.", []string{"Fingerprint", "Type", "Latest message", "Count", "Sessions", "Last", "Trend"}, rows))
+		if len(rows) > 0 {
+			text.Next = append(text.Next, tool.Next("get_agent_tool_error", a.Again(w, map[string]any{"tool": named, "fingerprint": rows[0][0]}, &a.Service, &a.Environment, &a.Model), "its most frequent failure with arguments and results"))
+		}
+	}
+	text.Blocks = append(text.Blocks, tool.Table("Tools", "No tool was called.", []string{"Tool", "Calls", "Failed", "Rate", "avg ms", "p95 ms", "Sessions"}, cells))
+	if named == "" && worst.Failed > 0 {
+		text.Next = append(text.Next, tool.Next("get_agent_tools_overview", a.Again(w, map[string]any{"tool": worst.Name}, &a.Service, &a.Environment, &a.Model), "how the tool with most failures fails"))
+	}
+	if len(text.Next) == 0 {
+		text.Next = append(text.Next, tool.Next("list_agent_sessions", map[string]any{"start_time": w.Start, "end_time": w.End}, "the sessions of this time"))
+	}
+	return &tool.Answer{Data: res, Text: text}
+}
+
+// spark draws a trend with a digit for each bucket: 0 to 9, of the highest.
+func spark(trend []float64) string {
+	highest := 0.0
+	for _, v := range trend {
+		highest = max(highest, v)
+	}
+	var b strings.Builder
+	for _, v := range trend {
+		if v == 0 {
+			b.WriteByte('.')
+		} else {
+			b.WriteByte("123456789"[int(v/highest*8)])
+		}
+	}
+	return b.String()
+}
+
+type agentToolErrorResult struct {
+	TimeRange      tool.TimeRange    `json:"timeRange"`
+	Tool           string            `json:"tool"`
+	Fingerprint    string            `json:"fingerprint"`
+	Selection      map[string]string `json:"selection"`
+	SamplesSession *string           `json:"samplesSession,omitempty"`
+	PayloadChars   int               `json:"payloadChars"`
+	Failure        agentToolGroup    `json:"failure"`
+	Sessions       []agentCount      `json:"sessions"`
+	SessionsCap    int               `json:"sessionsCap"`
+	Variants       []agentCount      `json:"variants"`
+	VariantsCap    int               `json:"variantsCap"`
+	Breakdown      []agentCount      `json:"breakdown"`
+	Samples        []agentToolSample `json:"samples"`
+	HasMoreSamples bool              `json:"hasMoreSamples"`
+}
+
+type agentCount struct {
+	Kind  string  `json:"kind"`
+	Name  string  `json:"name"`
+	Count float64 `json:"count"`
+}
+
+type agentToolSample struct {
+	SessionID  string  `json:"sessionId"`
+	TraceID    string  `json:"traceId"`
+	SpanID     string  `json:"spanId"`
+	Timestamp  string  `json:"timestamp"`
+	DurationMs float64 `json:"durationMs"`
+	Message    string  `json:"message"`
+	Arguments  string  `json:"arguments"`
+	Result     string  `json:"result"`
+}
+
+type getAgentToolErrorArgs struct {
+	dayWindow
+	Tool string `required:"true"`
+	narrowed
+	Fingerprint    string  `required:"true" shape:"fingerprint" example:"1234567890, from get_agent_tools_overview"`
+	Scope          string  `doc:"all: ignore model, service and environment." default:"selection" enum:"selection,all"`
+	SamplesSession *string `doc:"Samples of this session alone."`
+	SamplesLimit   int     `default:"10" clamp:"1..100"`
+	PayloadChars   int     `default:"800" clamp:"20..10000"`
+}
+
+func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[agentToolErrorResult](&tool.Tool{
+		Name: "get_agent_tool_error", Title: "Failure of a tool", Description: "One way in which a tool of AI agents fails: how often, where, in which sessions, and samples with arguments and results.",
+		Run: tool.With(func(ctx context.Context, a *getAgentToolErrorArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
+			if err != nil {
+				return nil, err
+			}
+			if a.Scope == "all" {
+				a.narrowed = narrowed{}
+			}
+			limit := int32(a.SamplesLimit)
+			out, err := s.Agents.GetAgentToolError(ctx, &svcv2.GetAgentToolErrorRequest{
+				StartTime: w.StartProto(), EndTime: w.EndProto(), Tool: a.Tool, Fingerprint: a.Fingerprint, Filters: a.filters(), SessionId: tool.Or(a.SamplesSession, ""), Limit: &limit,
+				PayloadChars: int32(a.PayloadChars),
+			})
+			if err != nil {
+				return nil, err
+			}
+			return toolErrorAnswer(a, w, out), nil
+		}),
+	})
+}
+
+func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.AgentToolError) *tool.Answer {
+	res := agentToolErrorResult{
+		TimeRange: w, Tool: a.Tool, Fingerprint: a.Fingerprint, Selection: selection(a.Chosen(a.fields()...)), SamplesSession: a.SamplesSession, PayloadChars: a.PayloadChars,
+		Failure: toAgentToolGroup(out.GetFailure()), SessionsCap: 20, VariantsCap: 10, Sessions: []agentCount{}, Variants: []agentCount{}, Breakdown: []agentCount{}, Samples: []agentToolSample{}, HasMoreSamples: out.GetHasMore(),
+	}
+	counted := func(list []*svcv2.AgentCount, to *[]agentCount) [][]string {
+		var cells [][]string
+		for _, c := range list {
+			*to = append(*to, agentCount{c.GetKind(), c.GetName(), c.GetCount()})
+			cells = append(cells, []string{c.GetKind(), tool.Clip(c.GetName(), 200), tool.Number(c.GetCount())})
+		}
+		return cells
+	}
+	columns := []string{"Of", "Name", "Count"}
+	f := res.Failure
+	text := tool.Page{Scope: append(a.Labels(w, &a.Tool, &a.Model, &a.Service, &a.Environment), tool.Labeled("Failure", f.ErrorType+": "+f.Message))}
+	text.Blocks = []tool.Block{
+		{Heading: "How often", Rows: []string{fmt.Sprintf("- %s times in %s sessions, last at %s", tool.Number(f.Count), tool.Number(f.Sessions), f.LastSeen), "- over time: " + spark(f.Trend)}},
+		tool.Table("Where", "", columns, counted(out.GetBreakdown(), &res.Breakdown)),
+		tool.Table("Messages", "", columns, counted(out.GetVariants(), &res.Variants)),
+		tool.Table("Sessions", "", columns, counted(out.GetSessions(), &res.Sessions)),
+	}
+	var samples [][]string
+	for _, one := range out.GetSamples() {
+		sp := one.GetSpan()
+		row := agentToolSample{one.GetSessionId(), sp.GetTraceId(), sp.GetSpanId(), tool.Clock(sp.GetStartTime().AsTime()), sp.GetDurationMs(), tool.Clip(sp.GetMessage(), 500), sp.GetInput(), sp.GetOutput()}
+		res.Samples = append(res.Samples, row)
+		samples = append(samples, []string{row.Timestamp, row.SessionID, tool.Seconds(row.DurationMs), row.Arguments, row.Result})
+	}
+	text.Blocks = append(text.Blocks, tool.Table("Samples, newest first", "There are no samples in this session.", []string{"Time", "Session", "Duration", "Arguments", "Result"}, samples))
+	text.Shown = tool.ShownOf(len(samples), out.GetHasMore(), "samples")
+	if len(res.Samples) > 0 {
+		one := res.Samples[0]
+		start := out.GetSamples()[0].GetSpan().GetStartTime().AsTime()
+		around := func(by time.Duration) string { return tool.Clock(start.Add(by)) }
+		text.Next = []tool.Suggestion{
+			tool.Next("inspect_trace", map[string]any{"trace_id": one.TraceID}, "the turn around the latest sample: what the tool itself called"),
+			tool.Next("get_agent_session_transcript", map[string]any{"session_id": one.SessionID, "start_time": around(-6 * time.Hour), "end_time": around(6 * time.Hour), "failed_only": true}, "what the user and the model said around it"),
+		}
+	}
+	return &tool.Answer{Data: res, Text: text}
+}

@@ -1,0 +1,298 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+const maxTranscriptOffset = 50_000
+
+type agentTranscriptResult struct {
+	SessionID    string           `json:"sessionId"`
+	Turns        int              `json:"turns"`
+	Selection    agentSelection   `json:"selection"`
+	RowCount     int              `json:"rowCount"`
+	Rows         []transcriptLine `json:"rows"`
+	Capture      agentCapture     `json:"capture"`
+	FirstFailure *transcriptLine  `json:"firstFailure,omitempty"`
+	Pagination   tool.Pagination  `json:"pagination"`
+}
+
+type agentSelection struct {
+	Turn       *int    `json:"turn,omitempty"`
+	FailedOnly bool    `json:"failedOnly"`
+	Search     *string `json:"search,omitempty"`
+}
+
+type agentCapture struct {
+	CapturedCalls int `json:"capturedCalls"`
+	LLMCalls      int `json:"llmCalls"`
+}
+
+// transcriptLine is a line of a transcript.
+type transcriptLine struct {
+	Kind       string  `json:"kind"`
+	Turn       int     `json:"turn"`
+	OffsetMs   float64 `json:"offsetMs"`
+	DurationMs float64 `json:"durationMs,omitempty"`
+	Name       string  `json:"name,omitempty"`
+	Text       string  `json:"text"`
+	Failed     bool    `json:"failed,omitempty"`
+	SpanID     string  `json:"spanId,omitempty"`
+	TraceID    string  `json:"traceId,omitempty"`
+}
+
+// message is one message to or from a model.
+type message struct{ Role, Text string }
+
+// MessagesOf reads the messages of a model call: the JSON of the conventions, the events of older ones, or any other text as it is.
+func MessagesOf(raw string) []message {
+	raw = strings.TrimSpace(raw)
+	if raw == "" {
+		return nil
+	}
+	var list []struct {
+		Role    string
+		Content any
+		Parts   []struct {
+			Type      string
+			Content   any
+			Name      string
+			Arguments any
+			Response  any
+			Result    any
+		}
+	}
+	if strings.HasPrefix(raw, "[") && json.Unmarshal([]byte(raw), &list) == nil {
+		var out []message
+		for _, m := range list {
+			parts := []string{plain(m.Content)}
+			for _, p := range m.Parts {
+				switch p.Type {
+				case "tool_call":
+					parts = append(parts, "→ "+p.Name+" "+plain(p.Arguments))
+				case "tool_call_response":
+					parts = append(parts, "← "+cmp.Or(plain(p.Response), plain(p.Result)))
+				default:
+					parts = append(parts, plain(p.Content))
+				}
+			}
+			out = append(out, message{strings.ToLower(m.Role), strings.TrimSpace(strings.Join(parts, "\n"))})
+		}
+		return out
+	}
+	var out []message
+	for _, line := range strings.Split(raw, "\n") {
+		name, text, ok := strings.Cut(line, ": ")
+		role := map[string]string{
+			"gen_ai.system.message": "system", "gen_ai.user.message": "user", "gen_ai.tool.message": "tool", "gen_ai.assistant.message": "assistant", "gen_ai.choice": "assistant",
+		}[name]
+		switch {
+		case ok && role != "":
+			out = append(out, message{role, text})
+		case len(out) > 0:
+			out[len(out)-1].Text += "\n" + line
+		default:
+			out = append(out, message{"", line})
+		}
+	}
+	return out
+}
+
+// plain is a value of a message as text.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	default:
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(raw)
+	}
+}
+
+type getAgentSessionTranscriptArgs struct {
+	SessionID string `required:"true" example:"conv_…, from list_agent_sessions"`
+	dayWindow
+	Turn         *int    `doc:"Only this turn." range:"1.."`
+	FailedOnly   bool    `doc:"Only turns with a failure." default:"false"`
+	Search       *string `doc:"Only lines with this text."`
+	PayloadChars int     `default:"300" clamp:"20..10000"`
+	Offset       int     `default:"0" clamp:"0..50000"`
+	Limit        int     `default:"120" clamp:"1..500"`
+}
+
+func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[agentTranscriptResult](&tool.Tool{
+		Name: "get_agent_session_transcript", Title: "Transcript of an agent session", Description: "Read what user, model and tools said in a session, in order; messages are there when the agent records them.",
+		Run: tool.With(func(ctx context.Context, a *getAgentSessionTranscriptArgs) (*tool.Answer, error) {
+			w, err := a.Range(maxAgentSession)
+			if err != nil {
+				return nil, err
+			}
+			// JSON around the text takes room too: what is read is cut after it is unpacked.
+			out, err := s.Agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{
+				SessionId: a.SessionID, StartTime: w.StartProto(), EndTime: w.EndProto(), PayloadChars: int32(min(a.PayloadChars*4+2000, 20_000)),
+			})
+			if err != nil {
+				return nil, err
+			}
+			return transcriptAnswer(a, w, out)
+		}),
+	})
+}
+
+func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svcv2.AgentSession) (*tool.Answer, error) {
+	turns := turnsOf(s.GetSpans())
+	res := agentTranscriptResult{SessionID: s.GetId(), Turns: len(turns), Rows: []transcriptLine{}, Selection: agentSelection{FailedOnly: a.FailedOnly, Search: a.Search}}
+	if a.Turn != nil {
+		if *a.Turn > len(turns) {
+			return nil, a.Bad(&a.Turn, fmt.Sprintf("must be at most %d, the turns of this session in the time range.", len(turns)), "1")
+		}
+		res.Selection.Turn = a.Turn
+	}
+	for _, sp := range s.GetSpans() {
+		if modelCall(sp.GetOperation()) {
+			res.Capture.LLMCalls++
+			if sp.GetInput()+sp.GetOutput() != "" {
+				res.Capture.CapturedCalls++
+			}
+		}
+	}
+	search := strings.ToLower(tool.Or(a.Search, ""))
+	first := s.GetSpans()[0].GetStartTime().AsTime()
+	var all []transcriptLine
+	for i, t := range turns {
+		if res.Selection.Turn != nil && *res.Selection.Turn != i+1 {
+			continue
+		}
+		broken := t.failed()
+		for _, sp := range t.spans {
+			broken = broken || sp.GetFailed()
+		}
+		if res.Selection.FailedOnly && !broken {
+			continue
+		}
+		for _, line := range turnLines(t, i+1, a.PayloadChars) {
+			line.OffsetMs -= ms(first.Sub(t.start()))
+			line.OffsetMs = max(line.OffsetMs, 0)
+			if line.Failed && res.FirstFailure == nil {
+				res.FirstFailure = &line
+			}
+			if search == "" || strings.Contains(strings.ToLower(line.Name+" "+line.Text), search) {
+				all = append(all, line)
+			}
+		}
+	}
+	res.RowCount = len(all)
+	offset, limit := min(a.Offset, len(all)), a.Limit
+	rows := all[offset:min(offset+limit, len(all))]
+	res.Rows = append(res.Rows, rows...)
+	res.Pagination = tool.NewPagination(offset, limit, len(rows), offset+len(rows) < len(all))
+	res.Pagination.Total = new(len(all))
+	text := tool.Page{Scope: []tool.Pair{tool.Labeled("Session", s.GetId()), w.Label(), tool.Labeled("Turns", fmt.Sprint(len(turns))), tool.Labeled("Messages recorded", fmt.Sprintf("%d of %d model calls", res.Capture.CapturedCalls, res.Capture.LLMCalls))}, Shown: res.Pagination.Shown(len(rows), "lines")}
+	if res.Capture.CapturedCalls == 0 {
+		text.Notes = append(text.Notes, "No messages were recorded: the agent must send gen_ai.input.messages and gen_ai.output.messages (in Python, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true).")
+	}
+	if s.GetTruncated() {
+		text.Notes = append(text.Notes, fmt.Sprintf("Only the first %d spans of the session were read.", len(s.GetSpans())))
+	}
+	b := tool.Block{Empty: "No line matches."}
+	for _, l := range rows {
+		b.Rows = append(b.Rows, l.text())
+	}
+	text.Blocks = []tool.Block{b}
+	again := map[string]any{"session_id": s.GetId(), "start_time": w.Start, "end_time": w.End}
+	if res.Pagination.NextOffset != nil {
+		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", a.Again(w, map[string]any{"session_id": s.GetId(), "offset": *res.Pagination.NextOffset}, &a.Turn, &a.FailedOnly, &a.Search, &a.PayloadChars, &a.Limit), "what follows"))
+	}
+	if f := res.FirstFailure; f != nil && f.SpanID != "" {
+		text.Next = append(text.Next, tool.Next("inspect_span", map[string]any{"trace_id": f.TraceID, "span_id": f.SpanID}, "the first failed step whole"))
+	} else {
+		text.Next = append(text.Next, tool.Next("get_agent_session", again, "figures of the session"))
+	}
+	return &tool.Answer{Data: res, Text: text}, nil
+}
+
+func (l transcriptLine) text() string {
+	if l.Kind == "turn" {
+		return fmt.Sprintf("\n**Turn %d** +%s, %s%s %s", l.Turn, tool.Seconds(l.OffsetMs), tool.Seconds(l.DurationMs), map[bool]string{true: ", FAILED"}[l.Failed], l.Name)
+	}
+	row := "- " + l.Kind
+	if l.Name != "" {
+		row += " " + l.Name
+	}
+	if l.DurationMs > 0 {
+		row += " (" + tool.Seconds(l.DurationMs) + ")"
+	}
+	if l.Failed {
+		row += " FAILED `" + l.SpanID + "`"
+	}
+	return row + ": " + tool.OneLine(l.Text)
+}
+
+// turnLines are the lines of a turn. Each message is said once: model calls repeat the conversation so far.
+func turnLines(t *turn, ordinal, most int) []transcriptLine {
+	start := t.start()
+	head := transcriptLine{Kind: "turn", Turn: ordinal, DurationMs: ms(t.end().Sub(start)), Failed: t.failed()}
+	if t.anchor != nil {
+		head.Name, head.SpanID, head.TraceID = t.anchor.GetAgent(), t.anchor.GetSpanId(), t.anchor.GetTraceId()
+	}
+	lines := []transcriptLine{head}
+	said := map[string]bool{}
+	say := func(sp *svcv2.AgentSpan, kind, name, text string) {
+		key := kind + "\x00" + text
+		if text == "" || said[key] {
+			return
+		}
+		said[key] = true
+		lines = append(lines, transcriptLine{Kind: kind, Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), Name: name, Text: tool.Clip(text, most), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId()})
+	}
+	for _, sp := range t.spans {
+		switch op := sp.GetOperation(); {
+		case op == OperationTool:
+			line := transcriptLine{
+				Kind: "tool", Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), DurationMs: sp.GetDurationMs(), Name: sp.GetTool(), Failed: sp.GetFailed(),
+				Text: strings.TrimSpace(tool.Clip(sp.GetInput(), most) + " → " + tool.Clip(sp.GetOutput(), most)), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
+			}
+			if sp.GetFailed() && !strings.Contains(line.Text, sp.GetMessage()) {
+				line.Text += " " + sp.GetErrorType() + ": " + tool.Clip(sp.GetMessage(), most)
+			}
+			lines = append(lines, line)
+		case modelCall(op), op == operationTurn:
+			say(sp, "system", "", sp.GetSystem())
+			for _, m := range MessagesOf(sp.GetInput()) {
+				kind := "prompt"
+				if m.Role == "user" || m.Role == "system" || m.Role == "assistant" {
+					kind = m.Role
+				}
+				if m.Role != "tool" { // results are with their calls
+					say(sp, kind, "", m.Text)
+				}
+			}
+			if op == operationTurn { // its output is that of its last call
+				continue
+			}
+			for _, m := range MessagesOf(sp.GetOutput()) {
+				say(sp, "assistant", sp.GetModel(), m.Text)
+			}
+			if sp.GetFailed() {
+				lines = append(lines, transcriptLine{
+					Kind: "note", Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), DurationMs: sp.GetDurationMs(), Name: sp.GetModel(), Failed: true,
+					Text: strings.TrimPrefix(sp.GetErrorType()+": "+tool.Clip(sp.GetMessage(), most), ": "), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
+				})
+			}
+		}
+	}
+	return lines
+}

@@ -1,0 +1,48 @@
+package agents
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+// toolUse answers with more calls when nothing narrows them.
+type toolUse struct {
+	svcv2.AgentSessionsServiceClient
+	asked int
+}
+
+func (f *toolUse) GetAgentToolsOverview(_ context.Context, req *svcv2.GetAgentToolsOverviewRequest, _ ...grpc.CallOption) (*svcv2.AgentToolsOverview, error) {
+	f.asked++
+	if len(req.GetFilters().GetModels()) > 0 {
+		return &svcv2.AgentToolsOverview{Current: &svcv2.AgentTool{Name: req.GetTool(), Calls: 4, Failed: 2}}, nil
+	}
+	return &svcv2.AgentToolsOverview{Current: &svcv2.AgentTool{Name: req.GetTool(), Calls: 10, Failed: 1}}, nil
+}
+
+func TestToolsOfAllSessions(t *testing.T) {
+	f := &toolUse{}
+	made, err := newGetAgentToolsOverview(&tool.Clients{Agents: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]*agentTool{
+		`{"tool":"find","model":"m"}`: {Name: "find", Calls: 10, Failed: 1, ErrorRate: 0.1}, `{"tool":"find"}`: nil,
+	} {
+		out, err := made.Call(t.Context(), []byte(args), now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, out.Data.(agentToolsResult).AllSessions); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", args, diff)
+		}
+	}
+	if f.asked != 3 {
+		t.Errorf("%d reads", f.asked)
+	}
+}

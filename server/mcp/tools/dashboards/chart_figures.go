@@ -1,0 +1,60 @@
+package dashboards
+
+import (
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+type chartStats struct {
+	RowCount    int         `json:"rowCount"`
+	SeriesCount int         `json:"seriesCount"`
+	FirstBucket string      `json:"firstBucket,omitempty"`
+	LastBucket  string      `json:"lastBucket,omitempty"`
+	SeriesStats []chartLine `json:"seriesStats"`
+}
+
+type chartLine struct {
+	Name          string        `json:"name"`
+	Min           *float64      `json:"min"`
+	Max           *float64      `json:"max"`
+	Avg           *float64      `json:"avg"`
+	ValidCount    uint32        `json:"validCount"`
+	NullCount     uint32        `json:"nullCount"`
+	ZeroCount     uint32        `json:"zeroCount"`
+	NegativeCount uint32        `json:"negativeCount"`
+	Samples       []chartSample `json:"samples"`
+}
+
+type chartSample struct {
+	Bucket string   `json:"bucket,omitempty"`
+	Value  *float64 `json:"value"`
+}
+
+// statedSeries is of how many series of a query there are figures.
+const statedSeries = 50
+
+// statsOf words the figures of a query: those of the series that are its own.
+func statsOf(q *svcv2.WidgetQueryInspection, series []*svcv2.WidgetSeriesFigures) *chartStats {
+	s := &chartStats{RowCount: int(q.GetRows()), SeriesCount: int(q.GetSeriesCount()), FirstBucket: clockOf(q.GetFirstBucket()), LastBucket: clockOf(q.GetLastBucket()), SeriesStats: []chartLine{}}
+	for _, f := range series[:min(len(series), statedSeries)] {
+		l := chartLine{
+			Name: tool.Clip(f.GetName(), 300), Min: f.Min, Max: f.Max, Avg: f.Avg, ValidCount: f.GetPoints(), NullCount: f.GetNulls(), ZeroCount: f.GetZeros(), NegativeCount: f.GetNegatives(),
+			Samples: []chartSample{},
+		}
+		for _, v := range f.GetSamples() {
+			l.Samples = append(l.Samples, chartSample{clockOf(v.GetBucket()), v.Value})
+		}
+		s.SeriesStats = append(s.SeriesStats, l)
+	}
+	return s
+}
+
+// clockOf is empty without a time.
+func clockOf(t *timestamppb.Timestamp) string {
+	if t == nil {
+		return ""
+	}
+	return tool.Clock(t.AsTime())
+}

@@ -1,0 +1,104 @@
+package dashboards
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+type schemaResult struct {
+	Markdown string `json:"markdown"`
+}
+
+// panelTypes are what a widget can be, as the API takes it.
+func panelTypes() []string {
+	f := (&svcv2.Widget{}).ProtoReflect().Descriptor().Fields().ByName("visualization")
+	return slices.Clone(tool.RulesOf(f).GetString().GetIn())
+}
+
+type describeDashboardSchemaArgs struct {
+	tool.Call
+	Section *string `enum:"panel_types,data_sources,units,queries,display,raw_sql"`
+}
+
+func newDescribeDashboardSchema(s *tool.Clients) (*tool.Tool, error) {
+	sections := []string{"panel_types", "data_sources", "units", "queries", "display", "raw_sql"}
+	return tool.Define[schemaResult](&tool.Tool{
+		Name: "describe_dashboard_schema", Title: "Schema of dashboards", Description: "Explain what dashboards and widgets are made of, whole or one section.",
+		Run: tool.With(func(_ context.Context, a *describeDashboardSchemaArgs) (*tool.Answer, error) {
+			wanted := sections
+			if v := a.Section; v != nil {
+				wanted = []string{*v}
+			}
+			var text tool.Page
+			var all []string
+			for _, name := range wanted {
+				b := schemaSection(name)
+				text.Blocks = append(text.Blocks, b)
+				all = append(all, "### "+b.Heading+"\n"+strings.Join(b.Rows, "\n"))
+			}
+			text.Next = []tool.Suggestion{tool.Next("list_dashboards", map[string]any{}, "dashboards to take as an example")}
+			return &tool.Answer{Data: schemaResult{strings.Join(all, "\n\n")}, Text: text}, nil
+		}),
+	})
+}
+
+func schemaSection(name string) tool.Block {
+	switch name {
+	case "panel_types":
+		rows := []string{"- visualization is one of: " + strings.Join(panelTypes(), ", ")}
+		return tool.Block{Heading: "Widgets", Rows: append(rows, describeMessage((&svcv2.Widget{}).ProtoReflect().Descriptor(), 0, "data_source", "display")...)}
+	case "data_sources":
+		return tool.Block{Heading: "Data sources (data_source)", Rows: describeMessage((&svcv2.WidgetDataSource{}).ProtoReflect().Descriptor(), 0, "queries", "formulas")}
+	case "queries":
+		return tool.Block{Heading: "Queries of a data source of kind query", Rows: append(describeMessage((&svcv2.QueryDraft{}).ProtoReflect().Descriptor(), 0),
+			"- where_clause: `key op value` joined by AND; operators = != > < >= <= contains !contains exists !exists")}
+	case "display":
+		return tool.Block{Heading: "Display (display)", Rows: describeMessage((&svcv2.WidgetDisplay{}).ProtoReflect().Descriptor(), 0)}
+	case "raw_sql":
+		return tool.Block{Heading: "Raw SQL", Rows: []string{
+			"- kind raw_sql; sql is one SELECT as in run_sql: $__orgFilter is needed, $__timeFilter(col), $__timeGroup(col), $__startTime, $__endTime, $__interval_s and variables as $name.",
+			"- line, area, bar over time: a time column, then numeric columns, or time, series, value.", "- stat, gauge: the first numeric column. pie, bar, hbar: name and value. table, list: any.",
+		}}
+	default:
+		return tool.Block{Heading: "Units", Rows: []string{
+			"- percent means 0 to 1, percent_100 means 0 to 100", "- duration_ms, duration_us, duration_ns, duration_s, bytes, number, requests_per_sec",
+		}}
+	}
+}
+
+// describeMessage lists the fields of a message with their types and choices, from the descriptors that the API itself checks by.
+func describeMessage(d protoreflect.MessageDescriptor, depth int, skip ...string) []string {
+	var rows []string
+	fields := d.Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		rules := tool.RulesOf(f)
+		typ := f.Kind().String()
+		if f.Message() != nil {
+			typ = "object"
+		}
+		if f.IsList() {
+			typ = "list of " + typ
+		}
+		row := fmt.Sprintf("%s- %s (%s", strings.Repeat("  ", depth), f.TextName(), typ)
+		if rules.GetRequired() {
+			row += ", required"
+		}
+		row += ")"
+		if in := rules.GetString().GetIn(); len(in) > 0 {
+			row += ": " + strings.Join(in, ", ")
+		}
+		rows = append(rows, row)
+		if m := f.Message(); m != nil && depth < 3 && !slices.Contains(skip, f.TextName()) && m.ParentFile().Package() == d.ParentFile().Package() && m != d {
+			rows = append(rows, describeMessage(m, depth+1)...)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,431 @@
+package dashboards
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wirejson"
+)
+
+// editWidgets reads a dashboard, changes its widgets and writes them back, unless somebody else changed it between.
+func editWidgets(ctx context.Context, s *tool.Clients, id string, edit func([]*svcv2.Widget) ([]*svcv2.Widget, error)) (*svcv2.DashboardMutationResponse, error) {
+	d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: id})
+	if err != nil {
+		return nil, err
+	}
+	widgets, err := edit(d.GetWidgets())
+	if err != nil {
+		return nil, err
+	}
+	return s.Dashboards.UpdateDashboard(ctx, &svcv2.UpdateDashboardRequest{
+		Id: d.GetId(), Widgets: widgets, ExpectedUpdatedAt: d.GetUpdatedAt(), UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"widgets"}},
+	})
+}
+
+// findWidget names the widgets that there are when there is none with the id.
+func findWidget(widgets []*svcv2.Widget, id string) (int, error) {
+	var ids []string
+	for i, x := range widgets {
+		if x.GetId() == id {
+			return i, nil
+		}
+		ids = append(ids, x.GetId())
+	}
+	return 0, tool.BadInput("widget_id", "is no widget of this dashboard. It has: "+tool.Clip(strings.Join(ids, ", "), 1000)+".", "")
+}
+
+type addDashboardWidgetArgs struct {
+	tool.Call
+	ofDashboard
+	PanelType          *panelType      `example:"line"`
+	Visualization      *string         `doc:"Instead of panel_type."`
+	SQL                *string         `doc:"Instead of data_source_json: one SELECT as in run_sql."`
+	DisplayType        *string         `doc:"How its columns are read; default panel_type."`
+	GranularitySeconds *int            `doc:"Its bucket." range:"1..31536000"`
+	DataSourceJSON     json.RawMessage `type:"object"`
+	Title              *string
+	DisplayJSON        json.RawMessage `type:"object"`
+	LayoutJSON         json.RawMessage `doc:"{\"x\":0,\"y\":0,\"w\":6,\"h\":4} on 12 columns." type:"object"`
+	WidgetID           *string
+	TimeRangeJSON      json.RawMessage `type:"object"`
+}
+
+func newAddDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
+	return defineChange(&tool.Tool{
+		Name: "add_dashboard_widget", Title: "New widget", Writes: true,
+		Description: "Add a widget to a dashboard, below the others unless layout_json says where. See describe_dashboard_schema.",
+		Run: tool.With(func(ctx context.Context, a *addDashboardWidgetArgs) (*tool.Answer, error) {
+			panel, err := panel(a)
+			if err != nil {
+				return nil, err
+			}
+			x := &svcv2.Widget{Visualization: panel, Display: &svcv2.WidgetDisplay{}, Layout: &svcv2.WidgetLayout{}}
+			display := map[string]any{}
+			if raw := a.DisplayJSON; raw != nil && json.Unmarshal(raw, &display) != nil {
+				return nil, a.Bad(&a.DisplayJSON, "must be an object.", `{"title":"Requests"}`)
+			}
+			if title := a.Title; title != nil {
+				display["title"] = *title
+			}
+			if slices.Contains(drawings(), panel) {
+				x.Visualization = "chart"
+				if display["chart_id"] == nil {
+					display["chart_id"] = chartPrefix + panel
+				}
+			}
+			raw, err := json.Marshal(display)
+			if err != nil {
+				return nil, fmt.Errorf("encode a widget's display: %w", err)
+			}
+			if err := tool.DecodeJSON(a.NameOf(&a.DisplayJSON), raw, x.Display); err != nil {
+				return nil, err
+			}
+			if x.DataSource, err = dataSource(a, panel); err != nil {
+				return nil, err
+			}
+			if a.LayoutJSON != nil {
+				if err := a.Decode(&a.LayoutJSON, x.Layout); err != nil {
+					return nil, err
+				}
+			}
+			if a.TimeRangeJSON != nil {
+				x.TimeRange = &svcv2.TimeRange{}
+				if err := a.Decode(&a.TimeRangeJSON, x.TimeRange); err != nil {
+					return nil, err
+				}
+			}
+			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+				place(x, widgets, a.LayoutJSON == nil, tool.Or(a.WidgetID, ""))
+				return append(widgets, x), nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			l := x.GetLayout()
+			var own map[string]any
+			if x.GetTimeRange() != nil {
+				if own, err = toMap(x.GetTimeRange()); err != nil {
+					return nil, err
+				}
+			}
+			return changeAnswer(dashboardChange{
+				Dashboard: changedRow(out), WidgetID: x.GetId(), PanelType: panelOf(x), Visualization: x.GetVisualization(), Layout: &gridPlace{l.GetX(), l.GetY(), l.GetW(), l.GetH()},
+				WidgetTimeRange: own,
+				Validation:      validateWidgets(ctx, s, out.GetId(), []*svcv2.Widget{x}), RenderWarnings: renderWarnings(x),
+			}, "The widget "+x.GetId()+" was added."), nil
+		}),
+	}, "widgetId", "panelType", "visualization", "layout", "widgetTimeRange", "validation", "renderWarnings")
+}
+
+// panelType is what a widget can be, in the words of agents.
+type panelType string
+
+// Choices are the panel types.
+func (panelType) Choices() []string { return allPanels() }
+
+// panel is what a new widget shall be: panel_type or visualization, else how the columns of its SQL are read.
+func panel(a *addDashboardWidgetArgs) (string, error) {
+	panel := strings.ToLower(tool.Or(a.Visualization, string(tool.Or(a.PanelType, panelType(tool.Or(a.DisplayType, ""))))))
+	if known := append(allPanels(), "chart"); !slices.Contains(known, panel) {
+		field := any(&a.PanelType)
+		if a.Visualization != nil {
+			field = &a.Visualization
+		}
+		return "", a.Bad(field, "must be one of "+strings.Join(known, ", ")+".", "line")
+	}
+	return panel, nil
+}
+
+// dataSource is where the data of a new widget comes from: data_source_json or sql; a text needs none.
+func dataSource(a *addDashboardWidgetArgs, panel string) (*svcv2.WidgetDataSource, error) {
+	out := &svcv2.WidgetDataSource{}
+	raw, sql := a.DataSourceJSON, a.SQL
+	switch {
+	case raw != nil && sql != nil:
+		return nil, a.Bad(&a.SQL, "cannot be given together with data_source_json.", "")
+	case raw != nil:
+		return out, a.Decode(&a.DataSourceJSON, out)
+	case sql != nil:
+		display := strings.ToLower(tool.Or(a.DisplayType, panel))
+		if display == "chart" {
+			display = "line"
+		}
+		if known := tool.RulesOf(out.ProtoReflect().Descriptor().Fields().ByName("display_type")).GetString().GetIn(); !slices.Contains(known, display) {
+			return nil, a.Bad(&a.DisplayType, "must be one of "+strings.Join(known, ", ")+".", "line")
+		}
+		source := &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: sql, DisplayType: &display}
+		if a.GranularitySeconds != nil {
+			source.GranularitySeconds = new(float64(*a.GranularitySeconds))
+		}
+		return source, nil
+	case panel == "markdown":
+		return &svcv2.WidgetDataSource{Kind: "static"}, nil
+	default:
+		return nil, a.Bad(&a.DataSourceJSON, "or sql is required: where the data comes from.", `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"}]}`)
+	}
+}
+
+// place gives a new widget an id that is free, and room below the others.
+func place(x *svcv2.Widget, widgets []*svcv2.Widget, below bool, id string) {
+	bottom := 0.0
+	for _, o := range widgets {
+		bottom = max(bottom, o.GetLayout().GetY()+o.GetLayout().GetH())
+	}
+	if x.Id = id; id == "" {
+		x.Id = freeID(widgets)
+	}
+	if below {
+		x.Layout = &svcv2.WidgetLayout{X: new(0.0), Y: &bottom, W: new(6.0), H: new(4.0)}
+	}
+}
+
+type updateDashboardWidgetArgs struct {
+	tool.Call
+	ofDashboard
+	WidgetID   string          `required:"true"`
+	WidgetJSON json.RawMessage `type:"object"`
+	PatchJSON  json.RawMessage `doc:"For example {\"display\":{\"title\":\"Errors\"}}." type:"object"`
+	Title      *string
+	ChartID    *string `doc:"query-builder-line, -area, -bar, …"`
+}
+
+func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
+	return defineChange(&tool.Tool{
+		Name: "update_dashboard_widget", Title: "Change of a widget", Writes: true, Destroys: true, Repeatable: true,
+		Description: "Replace one widget (widget_json) or change parts of it (patch_json, a merge patch; null removes).",
+		Run: tool.With(func(ctx context.Context, a *updateDashboardWidgetArgs) (*tool.Answer, error) {
+			whole, patch := a.WidgetJSON != nil, a.PatchJSON != nil
+			if whole && patch || !whole && !patch && a.Title == nil && a.ChartID == nil {
+				return nil, a.Bad(&a.PatchJSON, "or widget_json, title or chart_id is required, not both of the first.", `{"display":{"title":"Errors"}}`)
+			}
+			id := a.WidgetID
+			changed, repaired := &svcv2.Widget{}, false
+			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+				i, err := findWidget(widgets, id)
+				if err != nil {
+					return nil, err
+				}
+				x, err := changedWidget(widgets[i], a)
+				if err != nil {
+					return nil, err
+				}
+				repaired = repairScalar(x)
+				x.Id, changed = id, x
+				widgets = slices.Clone(widgets)
+				widgets[i] = x
+				return widgets, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			done := "The widget " + id + " was changed."
+			if repaired {
+				done += " " + repairOf(changed)
+			}
+			return changeAnswer(dashboardChange{
+				Dashboard: changedRow(out), WidgetID: id, PanelType: panelOf(changed), Visualization: changed.GetVisualization(), RepairedScalar: &repaired,
+				Validation: validateWidgets(ctx, s, out.GetId(), only(out.GetWidgets(), id)), RenderWarnings: renderWarnings(changed),
+			}, done), nil
+		}),
+	}, "widgetId", "panelType", "visualization", "validation", "repairedScalar", "renderWarnings")
+}
+
+// only is the widget with the id.
+func only(widgets []*svcv2.Widget, id string) []*svcv2.Widget {
+	i := slices.IndexFunc(widgets, func(x *svcv2.Widget) bool { return x.GetId() == id })
+	if i < 0 {
+		return nil
+	}
+	return widgets[i : i+1]
+}
+
+func changedWidget(old *svcv2.Widget, a *updateDashboardWidgetArgs) (*svcv2.Widget, error) {
+	raw, parameter := a.WidgetJSON, a.NameOf(&a.WidgetJSON)
+	if raw == nil {
+		before, err := wirejson.Marshal(old)
+		if err != nil {
+			return nil, fmt.Errorf("encode a widget: %w", err)
+		}
+		raw, parameter = before, a.NameOf(&a.PatchJSON)
+	}
+	var whole, patch any
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		return nil, tool.BadInput(parameter, "must be JSON.", "")
+	}
+	if p := a.PatchJSON; p != nil {
+		if err := json.Unmarshal(p, &patch); err != nil {
+			return nil, a.Bad(&a.PatchJSON, "must be JSON.", "")
+		}
+		whole = merge(whole, patch)
+	}
+	if display := a.Chosen(&a.Title, &a.ChartID); len(display) > 0 { // the display calls them the same
+		whole = merge(whole, map[string]any{"display": display})
+	}
+	if m, ok := whole.(map[string]any); ok {
+		m["id"] = old.GetId()
+	}
+	merged, err := json.Marshal(whole)
+	if err != nil {
+		return nil, fmt.Errorf("encode a widget: %w", err)
+	}
+	x := &svcv2.Widget{}
+	return x, tool.DecodeJSON(parameter, withPanel(merged), x)
+}
+
+// merge is RFC 7396.
+func merge(target, patch any) any {
+	p, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	t, ok := target.(map[string]any)
+	if !ok {
+		t = map[string]any{}
+	}
+	for k, v := range p {
+		if v == nil {
+			delete(t, k)
+		} else {
+			t[k] = merge(t[k], v)
+		}
+	}
+	return t
+}
+
+type removeDashboardWidgetArgs struct {
+	tool.Call
+	ofDashboard
+	WidgetID string `required:"true"`
+	confirmation
+}
+
+func newRemoveDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
+	return defineChange(&tool.Tool{
+		Name: "remove_dashboard_widget", Title: "Removal of a widget", Writes: true, Destroys: true,
+		Description: "Remove one widget. The version of the dashboard before is kept.",
+		Run: tool.With(func(ctx context.Context, a *removeDashboardWidgetArgs) (*tool.Answer, error) {
+			if err := a.confirmed(a, "removes the widget "+a.WidgetID); err != nil {
+				return nil, err
+			}
+			id := a.WidgetID
+			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+				i, err := findWidget(widgets, id)
+				if err != nil {
+					return nil, err
+				}
+				return slices.Delete(slices.Clone(widgets), i, i+1), nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), RemovedWidgetID: id}, "The widget "+id+" was removed."), nil
+		}),
+	}, "removedWidgetId")
+}
+
+// confirmation is the argument without which nothing is removed.
+type confirmation struct {
+	Confirm bool `doc:"Must be true." default:"false"`
+}
+
+func (c *confirmation) confirmed(call interface {
+	Bad(field any, message, example string) error
+}, what string,
+) error {
+	if c.Confirm {
+		return nil
+	}
+	return call.Bad(&c.Confirm, "must be true: this "+what+". Ask the user when in doubt.", "true")
+}
+
+type reorderDashboardWidgetsArgs struct {
+	tool.Call
+	ofDashboard
+	LayoutsJSON json.RawMessage `doc:"[{\"i\":\"w1\",\"x\":0,\"y\":0,\"w\":6,\"h\":4}]" required:"true"`
+}
+
+func newReorderDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
+	return defineChange(&tool.Tool{
+		Name: "reorder_dashboard_widgets", Title: "Layout of a dashboard", Writes: true, Repeatable: true,
+		Description: "Move and resize widgets on the grid of 12 columns.",
+		Run: tool.With(func(ctx context.Context, a *reorderDashboardWidgetsArgs) (*tool.Answer, error) {
+			var layouts []struct {
+				I          string
+				X, Y, W, H *float64
+			}
+			if err := json.Unmarshal(a.LayoutsJSON, &layouts); err != nil || len(layouts) == 0 {
+				return nil, a.Bad(&a.LayoutsJSON, "must be a list of places.", `[{"i":"w1","x":0,"y":0,"w":6,"h":4}]`)
+			}
+			var moved []string
+			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+				for _, l := range layouts {
+					i, err := findWidget(widgets, l.I)
+					if err != nil {
+						return nil, a.Bad(&a.LayoutsJSON, "names "+l.I+", which is no widget of this dashboard.", "")
+					}
+					to := widgets[i].GetLayout()
+					if to == nil {
+						to = &svcv2.WidgetLayout{}
+						widgets[i].Layout = to
+					}
+					for field, v := range map[**float64]*float64{&to.X: l.X, &to.Y: l.Y, &to.W: l.W, &to.H: l.H} {
+						if v != nil {
+							*field = v
+						}
+					}
+					moved = append(moved, l.I)
+				}
+				return widgets, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			return changeAnswer(dashboardChange{Dashboard: changedRow(out), UpdatedWidgetIDs: moved}, fmt.Sprintf("%d widgets have a new place.", len(moved))), nil
+		}),
+	}, "updatedWidgetIds")
+}
+
+type replaceDashboardWidgetsArgs struct {
+	tool.Call
+	ofDashboard
+	WidgetsJSON json.RawMessage `doc:"List of widgets." required:"true"`
+	confirmation
+}
+
+func newReplaceDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
+	return defineChange(&tool.Tool{
+		Name: "replace_dashboard_widgets", Title: "Widgets of a dashboard", Writes: true, Destroys: true,
+		Description: "Replace all widgets of a dashboard. The version before is kept.",
+		Run: tool.With(func(ctx context.Context, a *replaceDashboardWidgetsArgs) (*tool.Answer, error) {
+			if err := a.confirmed(a, "replaces every widget of the dashboard"); err != nil {
+				return nil, err
+			}
+			widgets, err := decodeWidgets(a.NameOf(&a.WidgetsJSON), a.WidgetsJSON)
+			if err != nil {
+				return nil, err
+			}
+			repaired, done := []string{}, ""
+			for _, x := range widgets {
+				if repairScalar(x) {
+					repaired, done = append(repaired, x.GetId()), done+" "+repairOf(x)
+				}
+			}
+			out, err := editWidgets(ctx, s, a.DashboardID, func([]*svcv2.Widget) ([]*svcv2.Widget, error) { return widgets, nil })
+			if err != nil {
+				return nil, err
+			}
+			res := dashboardChange{Dashboard: changedRow(out), WidgetIDs: []string{}, RepairedScalarIDs: repaired, Validation: validateWidgets(ctx, s, out.GetId(), out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
+			for _, x := range out.GetWidgets() {
+				res.WidgetIDs = append(res.WidgetIDs, x.GetId())
+			}
+			return changeAnswer(res, fmt.Sprintf("The dashboard has these %d widgets now.", len(res.WidgetIDs))+done), nil
+		}),
+	}, "widgetIds", "validation", "repairedScalarIds", "renderWarnings")
+}

@@ -1,0 +1,297 @@
+package dashboards
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+type chartResult struct {
+	Outcome       string         `json:"outcome"`
+	DashboardID   string         `json:"dashboardId"`
+	DashboardName string         `json:"dashboardName"`
+	Widget        chartWidget    `json:"widget"`
+	TimeRange     chartRange     `json:"timeRange"`
+	Queries       []chartQuery   `json:"queries"`
+	Verdict       string         `json:"verdict"`
+	Flags         []string       `json:"flags"`
+	Notes         []string       `json:"notes"`
+	Series        []chartSeries  `json:"series,omitempty"`
+	RawSQL        *chartSQL      `json:"rawSql,omitempty"`
+	DataSource    map[string]any `json:"dataSource,omitempty"`
+}
+
+type chartWidget struct {
+	ID            string  `json:"id"`
+	Title         *string `json:"title,omitempty"`
+	Visualization string  `json:"visualization"`
+	// Endpoint is what the data is read by.
+	Endpoint    string  `json:"endpoint"`
+	DisplayUnit *string `json:"displayUnit,omitempty"`
+	// HasFormulaWarning says that a formula gave no value where queries did.
+	HasFormulaWarning bool `json:"hasFormulaWarning"`
+	// HasUnsupportedTransform says that the widget turns its data into rows that no longer tell queries apart.
+	HasUnsupportedTransform bool `json:"hasUnsupportedTransform"`
+}
+
+type chartRange struct {
+	StartTime string `json:"startTime"`
+	EndTime   string `json:"endTime"`
+	Source    string `json:"source"`
+}
+
+// chartSeries are the figures of what no query of the query builder gave: columns of a statement, rows of a list.
+type chartSeries struct {
+	Name   string   `json:"name"`
+	Points uint32   `json:"points"`
+	Min    *float64 `json:"min,omitempty"`
+	Max    *float64 `json:"max,omitempty"`
+	Avg    *float64 `json:"avg,omitempty"`
+}
+
+type inspectChartDataArgs struct {
+	tool.Call
+	ofDashboard
+	WidgetID  string     `required:"true"`
+	StartTime *time.Time `doc:"Default: the window of the widget or dashboard."`
+	EndTime   *time.Time
+}
+
+func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[chartResult](&tool.Tool{
+		Name: "inspect_chart_data", Title: "Data of a widget", Description: "Read the data behind a widget, query by query, and say what is odd: empty, missing metric, unit or scale that does not fit, gaps, too many series.",
+		Run: tool.With(func(ctx context.Context, a *inspectChartDataArgs) (*tool.Answer, error) {
+			if (a.StartTime == nil) != (a.EndTime == nil) {
+				return nil, a.Bad(&a.StartTime, "and end_time must be given together, or neither.", "now-6h")
+			}
+			req := &svcv2.SearchDashboardWidgetInspectionRequest{Id: a.DashboardID, WidgetId: a.WidgetID}
+			if a.StartTime != nil {
+				w, err := a.Between(a.StartTime, a.EndTime, tool.DefaultWindow, tool.MaxSearch)
+				if err != nil {
+					return nil, err
+				}
+				req.TimeRange = absolute(w)
+			}
+			var out *svcv2.WidgetInspection
+			var board *svcv2.Dashboard
+			err := tool.Parallel(
+				func() (err error) {
+					out, err = s.DashboardData.SearchDashboardWidgetInspection(ctx, req)
+					return err
+				},
+				func() (err error) {
+					board, err = s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: req.GetId()})
+					return err
+				},
+			)
+			if err != nil {
+				return nil, err
+			}
+			i, err := findWidget(board.GetWidgets(), req.GetWidgetId())
+			if err != nil {
+				return nil, err
+			}
+			sql, err := readStatement(ctx, s, out, board.GetWidgets()[i])
+			if err != nil {
+				return nil, err
+			}
+			return chartAnswer(out, board.GetWidgets()[i], sql)
+		}),
+	})
+}
+
+func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*tool.Answer, error) {
+	res := chartResult{
+		Outcome: out.GetOutcome(), DashboardID: out.GetDashboardId(), DashboardName: out.GetDashboardName(),
+		TimeRange: chartRange{tool.Clock(out.GetStartTime().AsTime()), tool.Clock(out.GetEndTime().AsTime()), out.GetRangeSource()}, Verdict: out.GetVerdict(), Flags: tool.NonNil(out.GetFlags()), Notes: tool.NonNil(out.GetNotes()),
+		RawSQL: sql,
+	}
+	var err error
+	if res.DataSource, err = toMap(x.GetDataSource()); err != nil {
+		return nil, err
+	}
+	var withoutValue bool
+	if res.Queries, withoutValue, err = chartQueries(out, x.GetDataSource()); err != nil {
+		return nil, err
+	}
+	res.Widget = chartWidget{
+		ID: out.GetWidgetId(), Title: out.Title, Visualization: out.GetVisualization(), Endpoint: endpointOf(x.GetDataSource()), DisplayUnit: out.Unit,
+		HasFormulaWarning: withoutValue, HasUnsupportedTransform: out.GetReshaped(),
+	}
+	var cells, queries [][]string
+	figure := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return tool.Number(*v)
+	}
+	for _, f := range out.GetSeries() {
+		row := toChartSeries(f)
+		if len(res.Queries) == 0 {
+			res.Series = append(res.Series, row)
+		}
+		cells = append(cells, []string{tool.Clip(row.Name, 120), fmt.Sprint(row.Points), figure(row.Min), figure(row.Avg), figure(row.Max)})
+	}
+	text := tool.Page{Scope: []tool.Pair{
+		tool.Labeled("Dashboard", out.GetDashboardName()),
+		tool.Labeled("Widget", strings.TrimSpace(out.GetWidgetId()+" "+out.GetTitle())),
+		tool.Labeled("Panel", out.GetVisualization()),
+		tool.Labeled("Unit", out.GetUnit()),
+		tool.Labeled("Time range", res.TimeRange.StartTime+" to "+res.TimeRange.EndTime+" ("+res.TimeRange.Source+")"),
+		tool.Labeled("Verdict", strings.TrimSpace(out.GetVerdict()+" "+strings.Join(out.GetFlags(), ", "))),
+	}}
+	text.Notes = append(text.Notes, out.GetNotes()...)
+	for _, q := range res.Queries {
+		rows, series := "", ""
+		if q.Stats != nil {
+			rows, series = fmt.Sprint(q.Stats.RowCount), fmt.Sprint(q.Stats.SeriesCount)
+		}
+		queries = append(queries, []string{q.QueryName, strings.TrimSpace(q.Status + " " + q.Error), rows, series, figure(q.ReducedValue), strings.Join(q.Flags, ", ")})
+	}
+	if len(queries) > 0 {
+		text.Blocks = append(text.Blocks, tool.Table("Queries", "", []string{"Query", "Status", "Rows", "Series", "Value", "Flags"}, queries))
+	}
+	empty := "There are no values."
+	if out.GetOutcome() == "unsupported" {
+		empty = "A widget of this kind has no data to judge."
+	}
+	text.Blocks = append(text.Blocks, tool.Table("Series", empty, []string{"Series", "Points", "min", "avg", "max"}, cells))
+	if q := res.RawSQL; q != nil {
+		text.Blocks = append(text.Blocks, tool.Block{Heading: "SQL", Rows: []string{"```sql", strings.ReplaceAll(tool.Clip(q.SQL, 4000), "```", "'''"), "```"}}, q.block())
+	}
+	if res.Verdict != "looks_healthy" && out.GetOutcome() != "unsupported" {
+		text.Next = append(text.Next, tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "what its query may be; then update_dashboard_widget"))
+	}
+	text.Next = append(text.Next, tool.Next("get_dashboard", map[string]any{"dashboard_id": out.GetDashboardId()}, "the definition of the widget"))
+	return &tool.Answer{Data: res, Text: text}, nil
+}
+
+// validation says what the data of new widgets looks like.
+type validation struct {
+	Ran             bool            `json:"ran"`
+	Inspected       []inspectedItem `json:"inspected"`
+	HealthyCount    int             `json:"healthyCount"`
+	SuspiciousCount int             `json:"suspiciousCount"`
+	BrokenCount     int             `json:"brokenCount"`
+	SkippedCount    int             `json:"skippedCount"`
+	Capped          bool            `json:"capped"`
+	// TimeRange is what was read, where that is the same for all widgets.
+	TimeRange *tool.TimeRange `json:"timeRange,omitempty"`
+}
+
+type inspectedItem struct {
+	WidgetID      string   `json:"widgetId"`
+	Title         string   `json:"title,omitempty"`
+	Visualization string   `json:"visualization"`
+	Verdict       string   `json:"verdict"`
+	Flags         []string `json:"flags"`
+	Note          string   `json:"note,omitempty"`
+
+	start, end time.Time // of what was read
+}
+
+// maxValidated is how many widgets a change looks at.
+const maxValidated = 12
+
+// validateWidgets reads the data of widgets that were just written. A widget that cannot be read is told, and never fails the write: that is done.
+func validateWidgets(ctx context.Context, s *tool.Clients, dashboard string, widgets []*svcv2.Widget) *validation {
+	v := &validation{Ran: true, Inspected: []inspectedItem{}, Capped: len(widgets) > maxValidated}
+	v.SkippedCount = max(len(widgets)-maxValidated, 0)
+	widgets = widgets[:min(len(widgets), maxValidated)]
+	items := make([]inspectedItem, len(widgets))
+	if p, ok := principal.From(ctx); !ok || !p.Allows("dashboards", false) {
+		return &validation{Inspected: []inspectedItem{}, SkippedCount: len(widgets)}
+	}
+	const together = 3 // a change is no reason to take the whole share of an organization
+	for from := 0; from < len(widgets); from += together {
+		var reads []func() error
+		for i := from; i < min(from+together, len(widgets)); i++ {
+			reads = append(reads, func() error {
+				items[i] = inspected(ctx, s, dashboard, widgets[i])
+				return nil
+			})
+		}
+		_ = tool.Parallel(reads...) // they do not fail
+	}
+	for _, it := range items {
+		switch it.Verdict {
+		case "looks_healthy":
+			v.HealthyCount++
+		case "suspicious":
+			v.SuspiciousCount++
+		case "broken", "error":
+			v.BrokenCount++
+		default:
+			v.SkippedCount++
+		}
+		v.Inspected = append(v.Inspected, it)
+	}
+	v.TimeRange = sameRange(items)
+	return v
+}
+
+// sameRange is the window in which all widgets were read; nil when they have several. Windows that end now end a little later for each.
+func sameRange(items []inspectedItem) *tool.TimeRange {
+	const about = time.Minute
+	var same *tool.TimeRange
+	for _, it := range items {
+		switch {
+		case it.start.IsZero():
+		case same == nil:
+			w := tool.Period(it.start, it.end)
+			same = &w
+		case it.start.Sub(same.From).Abs() > about || it.end.Sub(same.To).Abs() > about:
+			return nil
+		}
+	}
+	return same
+}
+
+func inspected(ctx context.Context, s *tool.Clients, dashboard string, x *svcv2.Widget) inspectedItem {
+	it := inspectedItem{WidgetID: x.GetId(), Title: titleOf(x), Visualization: x.GetVisualization(), Flags: []string{}}
+	out, err := s.DashboardData.SearchDashboardWidgetInspection(ctx, &svcv2.SearchDashboardWidgetInspectionRequest{Id: dashboard, WidgetId: x.GetId()})
+	switch {
+	case err != nil:
+		it.Verdict, it.Note = "error", tool.Clip(tool.FailureOf(&tool.Tool{}, err).Message, 300)
+	case out.GetOutcome() == "unsupported":
+		it.Verdict = "unsupported"
+	default:
+		it.Verdict, it.Flags, it.Note = out.GetVerdict(), tool.NonNil(out.GetFlags()), tool.Clip(strings.Join(out.GetNotes(), " "), 300)
+		it.start, it.end = out.GetStartTime().AsTime(), out.GetEndTime().AsTime()
+	}
+	return it
+}
+
+// block shows what was found.
+func (v *validation) block() tool.Block {
+	var cells [][]string
+	for _, it := range v.Inspected {
+		cells = append(cells, []string{it.WidgetID, it.Title, it.Visualization, it.Verdict, strings.Join(it.Flags, ", "), it.Note})
+	}
+	heading := fmt.Sprintf("Data of the widgets: %d healthy, %d suspicious, %d broken", v.HealthyCount, v.SuspiciousCount, v.BrokenCount)
+	if v.Capped {
+		heading += fmt.Sprintf("; the first %d were looked at", maxValidated)
+	}
+	return tool.Table(heading, "No widget has data to look at.", []string{"Widget", "Title", "Panel", "Verdict", "Flags", "Note"}, cells)
+}
+
+func absolute(w tool.TimeRange) *svcv2.TimeRange {
+	return &svcv2.TimeRange{Type: "absolute", StartTime: w.StartProto(), EndTime: w.EndProto()}
+}
+
+func toChartSeries(f *svcv2.WidgetSeriesFigures) chartSeries {
+	return chartSeries{f.GetName(), f.GetPoints(), f.Min, f.Max, f.Avg}
+}
+
+// validateIf looks at widgets unless the call said not to.
+func validateIf(ctx context.Context, s *tool.Clients, wanted bool, d *svcv2.DashboardMutationResponse, widgets []*svcv2.Widget) *validation {
+	if !wanted {
+		return nil
+	}
+	return validateWidgets(ctx, s, d.GetId(), widgets)
+}

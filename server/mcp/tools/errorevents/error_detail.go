@@ -1,0 +1,181 @@
+package errorevents
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+type errorDetailResult struct {
+	TimeRange       tool.TimeRange   `json:"timeRange"`
+	FingerprintHash string           `json:"fingerprintHash"`
+	Service         *string          `json:"service,omitempty"`
+	Error           errorIdentity    `json:"error"`
+	Summary         errorSummary     `json:"summary"`
+	Anchored        bool             `json:"anchored,omitempty"`
+	Related         []relatedError   `json:"related,omitempty"`
+	Stacktrace      *string          `json:"stacktrace,omitempty"`
+	Versions        []tool.NameCount `json:"versions"`
+	Environments    []tool.NameCount `json:"environments"`
+	Traces          []errorTrace     `json:"traces"`
+	Timeseries      []countPoint     `json:"timeseries,omitempty"`
+}
+
+type errorIdentity struct {
+	Label         string `json:"label"`
+	ExceptionType string `json:"exceptionType"`
+	Message       string `json:"message"`
+	ServiceName   string `json:"serviceName"`
+	TopFrame      string `json:"topFrame"`
+}
+
+type errorSummary struct {
+	TimeRange        tool.TimeRange `json:"timeRange"`
+	Occurrences      float64        `json:"occurrences"`
+	AffectedTraces   float64        `json:"affectedTraces"`
+	FirstSeen        string         `json:"firstSeen"`
+	LastSeen         string         `json:"lastSeen"`
+	Services         []string       `json:"services"`
+	ServiceCount     int            `json:"serviceCount"`
+	NoExceptionCount float64        `json:"noExceptionCount"`
+}
+
+type countPoint struct {
+	Bucket string  `json:"bucket"`
+	Count  float64 `json:"count"`
+}
+
+type errorDetailArgs struct {
+	Fingerprint string `doc:"From find_errors." required:"true" shape:"fingerprint" example:"9223372036854775808"`
+	tool.Window
+	Service           *string `doc:"Exact name."`
+	Environment       *string
+	IncludeTimeseries bool `default:"false"`
+	Limit             int  `default:"5" clamp:"1..20"`
+}
+
+func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[errorDetailResult](&tool.Tool{
+		Name: "error_detail", Title: "Error",
+		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, other errors in them. Without times, the 24 hours before it last occurred.",
+		Run: tool.With(func(ctx context.Context, a *errorDetailArgs) (*tool.Answer, error) {
+			most := int32(a.Limit)
+			req := &svcv2.GetErrorEventRequest{Fingerprint: a.Fingerprint, ServiceName: a.Service, DeploymentEnvironment: a.Environment, SampleLimit: &most}
+			anchored := a.StartTime == nil && a.EndTime == nil // without a window, the API takes the one that ends with the last occurrence
+			if !anchored {
+				w, err := a.Range(30 * 24 * time.Hour)
+				if err != nil {
+					return nil, err
+				}
+				req.StartTime, req.EndTime = w.StartProto(), w.EndProto()
+			}
+			out, err := s.Errors.GetErrorEvent(ctx, req)
+			if err != nil {
+				return nil, err
+			}
+			res := toErrorDetail(a, out)
+			res.Anchored = anchored
+			var text tool.Page
+			if err := completeError(ctx, s, out, &res, &text); err != nil {
+				return nil, err
+			}
+			errorText(a, out, &res, &text)
+			return &tool.Answer{Data: res, Text: text}, nil
+		}),
+	})
+}
+
+func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailResult {
+	w := tool.Period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime())
+	res := errorDetailResult{
+		TimeRange: w, FingerprintHash: out.GetFingerprintHash(), Service: a.Service,
+		Error: errorIdentity{Label: tool.Clip(out.GetErrorLabel(), 300), ExceptionType: tool.Clip(out.GetExceptionType(), 300), Message: tool.Clip(out.GetSampleMessage(), 2000), TopFrame: tool.Clip(out.GetTopFrame(), 500)},
+		Summary: errorSummary{
+			TimeRange: w, Occurrences: out.GetCount(), AffectedTraces: out.GetAffectedTracesCount(), FirstSeen: tool.Clock(out.GetFirstSeen().AsTime()), LastSeen: tool.Clock(out.GetLastSeen().AsTime()),
+			Services: tool.NonNil(out.GetServices()), ServiceCount: int(out.GetAffectedServicesCount()), NoExceptionCount: out.GetNoExceptionCount(),
+		},
+		Related:  toRelated(out.GetRelatedErrors()),
+		Versions: []tool.NameCount{}, Environments: []tool.NameCount{}, Traces: []errorTrace{},
+	}
+	// The latest occurrence speaks for the others, in messages as well.
+	if samples := out.GetSampleTraces(); len(samples) > 0 {
+		res.Error.ServiceName = samples[0].GetServiceName()
+	} else if len(res.Summary.Services) > 0 {
+		res.Error.ServiceName = res.Summary.Services[0]
+	}
+	for _, v := range out.GetVersions() {
+		res.Versions = append(res.Versions, tool.NameCount{Name: v.GetName(), Count: v.GetCount()})
+	}
+	for _, v := range out.GetEnvironments() {
+		res.Environments = append(res.Environments, tool.NameCount{Name: v.GetName(), Count: v.GetCount()})
+	}
+	if st := out.GetStacktrace(); st != "" {
+		cut := tool.Clip(st, tool.MaxValueText)
+		res.Stacktrace = &cut
+	}
+	if a.IncludeTimeseries {
+		for _, p := range out.GetTimeseries() {
+			res.Timeseries = append(res.Timeseries, countPoint{tool.Clock(p.GetBucket().AsTime()), p.GetCount()})
+		}
+	}
+	return res
+}
+
+func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *tool.Page) {
+	text.Scope = append(a.Labels(res.TimeRange, &a.Service, &a.Environment), tool.Labeled("Error", res.Error.Label))
+	facts := tool.Block{Heading: "Summary", Rows: []string{
+		"- Type: " + tool.OneLine(res.Error.ExceptionType), "- Message: " + tool.Clip(tool.OneLine(res.Error.Message), 600), "- Top frame: " + tool.OneLine(res.Error.TopFrame),
+		fmt.Sprintf("- Occurrences: %s in %s traces, %s of them without an exception", tool.Number(res.Summary.Occurrences), tool.Number(res.Summary.AffectedTraces), tool.Number(res.Summary.NoExceptionCount)),
+		"- First seen: " + res.Summary.FirstSeen + ", last seen: " + res.Summary.LastSeen, "- Services: " + tool.Clip(strings.Join(res.Summary.Services, ", "), 500),
+		"- Versions: " + counts(res.Versions), "- Environments: " + counts(res.Environments),
+	}}
+	text.Blocks = []tool.Block{facts}
+	if st := out.GetStacktrace(); st != "" {
+		text.Blocks = append(text.Blocks, tool.Block{Heading: "Stack trace", Rows: []string{"```\n" + strings.ReplaceAll(tool.Clip(st, 3000), "```", "'''") + "\n```"}})
+	}
+	text.Blocks = append(text.Blocks, errorTraceTable(res.Traces))
+	if len(res.Related) > 0 {
+		var cells [][]string
+		for _, r := range res.Related[:min(5, len(res.Related))] {
+			cells = append(cells, []string{r.FingerprintHash, tool.Clip(r.Label, 120), r.ServiceName, fmt.Sprint(r.Traces)})
+		}
+		text.Blocks = append(text.Blocks, tool.Table("Other errors in these traces", "", []string{"Fingerprint", "Error", "Service", "Traces"}, cells))
+	}
+	for _, t := range res.Traces {
+		if len(t.Logs) > 0 {
+			text.Blocks = append(text.Blocks, errorLogTable(t))
+		}
+	}
+	if a.IncludeTimeseries {
+		var points [][]string
+		for _, p := range res.Timeseries {
+			if p.Count > 0 {
+				points = append(points, []string{p.Bucket, tool.Number(p.Count)})
+			}
+		}
+		text.Blocks = append(text.Blocks, tool.Table(fmt.Sprintf("Over time, by %d s", out.GetBucketSeconds()), "It did not occur.", []string{"Bucket", "Count"}, points))
+	}
+	if len(res.Traces) > 0 {
+		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": res.Traces[0].TraceID, "errors_only": true}, "how the failure came about"))
+	}
+	// From the minute in which it began, so that the time before has none of it.
+	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": tool.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
+	if len(res.Related) > 0 {
+		text.Next = append(text.Next, tool.Next("error_detail", a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, &a.Environment), "the error that comes with it most often: cause or consequence"))
+	}
+}
+
+func counts(list []tool.NameCount) string {
+	var parts []string
+	for _, v := range list[:min(len(list), 10)] {
+		parts = append(parts, v.Name+" ("+tool.Number(v.Count)+")")
+	}
+	if len(parts) == 0 {
+		return "none named"
+	}
+	return strings.Join(parts, ", ")
+}

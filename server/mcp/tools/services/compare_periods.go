@@ -1,0 +1,263 @@
+package services
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+// examined is how many services whose figures changed are looked into for causes.
+const examined = 3
+
+type comparison struct {
+	CurrentPeriod  tool.TimeRange    `json:"currentPeriod"`
+	PreviousPeriod tool.TimeRange    `json:"previousPeriod"`
+	Overall        overallPair       `json:"overall"`
+	LikelyCauses   []cause           `json:"likelyCauses"`
+	Services       []comparedService `json:"services" jsonschema:"those that changed first"`
+}
+
+type overallPair struct {
+	Current  overallStats `json:"current"`
+	Previous overallStats `json:"previous"`
+}
+
+type overallStats struct {
+	TotalSpans  float64 `json:"totalSpans"`
+	TotalErrors float64 `json:"totalErrors"`
+	ErrorRate   float64 `json:"errorRate"`
+}
+
+type periodStats struct {
+	Throughput float64 `json:"throughput"`
+	ErrorRate  float64 `json:"errorRate"`
+	P95Ms      float64 `json:"p95Ms"`
+}
+
+type comparedService struct {
+	Name     string      `json:"name"`
+	Current  periodStats `json:"current"`
+	Previous periodStats `json:"previous"`
+	Flags    []string    `json:"flags,omitempty" jsonschema:"error_rate_up, latency_up, throughput_drop"`
+
+	weight float64
+}
+
+type comparePeriodsArgs struct {
+	tool.Call
+	CurrentStart  *time.Time `doc:"Default 6 hours before current_end."`
+	CurrentEnd    *time.Time `doc:"Default now."`
+	PreviousStart *time.Time `doc:"Default: as long, just before."`
+	PreviousEnd   *time.Time
+	AroundTime    *time.Time `doc:"Instead of the other times."`
+	Service       *string    `doc:"Exact name."`
+	Environment   *string
+}
+
+func newComparePeriods(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[comparison](&tool.Tool{
+		Name: "compare_periods", Title: "Comparison of periods",
+		Description: "Compare two periods of at most 7 days: which services changed, and the likely cause with figures. around_time compares the 30 minutes after a moment with those before.",
+		Run: tool.With(func(ctx context.Context, a *comparePeriodsArgs) (*tool.Answer, error) {
+			current, prev, err := periods(a)
+			if err != nil {
+				return nil, err
+			}
+			return comparePeriods(ctx, s, a, current, prev)
+		}),
+	})
+}
+
+// periods reads the times of compare_periods.
+func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
+	if a.AroundTime != nil {
+		for _, other := range []any{&a.CurrentStart, &a.CurrentEnd, &a.PreviousStart, &a.PreviousEnd} {
+			if a.Given(other) {
+				a.Note("%s was ignored: around_time was given.", a.NameOf(other))
+			}
+		}
+		const half = 30 * time.Minute
+		mid := *a.AroundTime
+		return tool.Period(mid, mid.Add(half)), tool.Period(mid.Add(-half), mid), nil
+	}
+	check := func(field any, w tool.TimeRange) error {
+		switch length := w.To.Sub(w.From); {
+		case length <= 0:
+			return a.Bad(field, "must be before the end of its period ("+tool.Clock(w.To)+").", "now-1h")
+		case length > tool.MaxSearch:
+			return a.Bad(field, "is more than 7 days before the end of its period, the most that this tool reads.", "now-7d")
+		}
+		return nil
+	}
+	end := tool.Or(a.CurrentEnd, a.Now)
+	current = tool.Period(tool.Or(a.CurrentStart, end.Add(-tool.DefaultWindow)), end)
+	if err = check(&a.CurrentStart, current); err != nil {
+		return current, prev, err
+	}
+	end = tool.Or(a.PreviousEnd, current.From)
+	prev = tool.Period(tool.Or(a.PreviousStart, end.Add(-current.To.Sub(current.From))), end)
+	return current, prev, check(&a.PreviousStart, prev)
+}
+
+func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs, current, prev tool.TimeRange) (*tool.Answer, error) {
+	var now, before []*svcv2.Service
+	var patterns *svcv2.LogPatternList
+	var m *svcv2.ServiceMap
+	err := tool.Parallel(
+		func() (err error) { now, err = ListServices(ctx, s, a.Environment, current); return err },
+		func() (err error) { before, err = ListServices(ctx, s, a.Environment, prev); return err },
+		func() (err error) {
+			patterns, err = newPatterns(ctx, s, current, a.Service, a.Environment)
+			return err
+		},
+		func() (err error) { m, err = readMap(ctx, s, current, nil, a.Environment); return err },
+	)
+	if err != nil {
+		return nil, err
+	}
+	res := comparison{CurrentPeriod: current, PreviousPeriod: prev, LikelyCauses: []cause{}, Services: []comparedService{}}
+	rows := map[string]*comparedService{}
+	add := func(list []*svcv2.Service, sum *overallStats, set func(*comparedService, periodStats)) {
+		for _, r := range list {
+			if service := a.Service; service != nil && *service != r.GetName() {
+				continue
+			}
+			if rows[r.GetName()] == nil {
+				rows[r.GetName()] = &comparedService{Name: r.GetName()}
+			}
+			set(rows[r.GetName()], periodStats{r.GetThroughput(), r.GetErrorRate(), r.GetP95LatencyMs()})
+			sum.TotalSpans += r.GetSpanCount()
+			sum.TotalErrors += r.GetErrorCount()
+		}
+		sum.ErrorRate = sum.TotalErrors / max(sum.TotalSpans, 1)
+	}
+	add(now, &res.Overall.Current, func(c *comparedService, p periodStats) { c.Current = p })
+	add(before, &res.Overall.Previous, func(c *comparedService, p periodStats) { c.Previous = p })
+	for _, c := range rows {
+		c.flag()
+		res.Services = append(res.Services, *c)
+	}
+	sort.Slice(res.Services, func(i, j int) bool {
+		x, y := res.Services[i], res.Services[j]
+		if x.weight != y.weight {
+			return x.weight > y.weight
+		}
+		return x.Name < y.Name
+	})
+	found := logCauses(patterns, current, "")
+	for _, service := range suspects(res.Services, m, found, a.Service) {
+		e, err := gather(ctx, s, a.Environment, service, current, prev)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range e.causes() {
+			if c.Kind != "logs" || !slices.ContainsFunc(found, func(f cause) bool { return f.Kind == "logs" && f.Service == c.Service }) {
+				found = append(found, c)
+			}
+		}
+	}
+	rank(found)
+	res.LikelyCauses = append(res.LikelyCauses, found[:min(len(found), 10)]...)
+	return &tool.Answer{Data: res, Text: comparisonText(a, res)}, nil
+}
+
+// flag says what changed for the worse, as the flags are defined, and how much.
+func (c *comparedService) flag() {
+	now, was := c.Current, c.Previous
+	if now.ErrorRate > 1.5*was.ErrorRate && now.ErrorRate > 0.001 {
+		c.Flags = append(c.Flags, "error_rate_up")
+		c.weight += 20*(now.ErrorRate-was.ErrorRate) + growth(now.ErrorRate, was.ErrorRate)/2
+	}
+	if was.P95Ms > 0 && now.P95Ms > 2*was.P95Ms {
+		c.Flags = append(c.Flags, "latency_up")
+		c.weight += math.Log2(now.P95Ms / was.P95Ms)
+	}
+	if was.Throughput > 0 && now.Throughput < 0.5*was.Throughput {
+		c.Flags = append(c.Flags, "throughput_drop")
+		c.weight++
+	}
+}
+
+// suspects are the services to look into: those that changed most, and before them the ones that they call, for trouble moves from a
+// service to its callers.
+func suspects(list []comparedService, m *svcv2.ServiceMap, logs []cause, only *string) []string {
+	if only != nil {
+		return []string{*only}
+	}
+	flagged := map[string]bool{}
+	for _, c := range list {
+		if len(c.Flags) > 0 {
+			flagged[c.Name] = true
+		}
+	}
+	calls := map[string]bool{} // flagged services that call a flagged one
+	for _, e := range m.GetEdges() {
+		if flagged[e.GetSourceService()] && flagged[e.GetTargetService()] && e.GetSourceService() != e.GetTargetService() {
+			calls[e.GetSourceService()] = true
+		}
+	}
+	var first, then []string
+	for _, c := range list {
+		switch {
+		case !flagged[c.Name]:
+		case calls[c.Name]:
+			then = append(then, c.Name)
+		default:
+			first = append(first, c.Name)
+		}
+	}
+	order := append(first, then...)
+	order = order[:min(len(order), examined)]
+	// The service that changed most is looked into even when it only calls others that changed.
+	if len(list) > 0 && flagged[list[0].Name] && !slices.Contains(order, list[0].Name) {
+		order = append(order, list[0].Name)
+	}
+	for _, c := range logs {
+		if c.Service != "" && !slices.Contains(order, c.Service) && len(order) < examined+2 {
+			order = append(order, c.Service)
+		}
+	}
+	return order
+}
+
+func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
+	text := tool.Page{Scope: []tool.Pair{
+		tool.Labeled("Current", res.CurrentPeriod.Start+" to "+res.CurrentPeriod.End), tool.Labeled("Previous", res.PreviousPeriod.Start+" to "+res.PreviousPeriod.End),
+	}}
+	text.Scope = append(text.Scope, a.Labels(res.CurrentPeriod, &a.Service, &a.Environment)[1:]...)
+	if res.Overall.Previous.TotalSpans == 0 && res.Overall.Current.TotalSpans > 0 {
+		text.Notes = append(text.Notes, "No spans came in the previous period, so whatever is found counts as new; give previous_start and previous_end, or around_time, so that both periods have data.")
+	}
+	var cells [][]string
+	for _, c := range res.Services {
+		cells = append(cells, []string{
+			c.Name, strings.Join(c.Flags, ", "), tool.Number(c.Current.Throughput), tool.Number(c.Previous.Throughput), tool.Percent(c.Current.ErrorRate), tool.Percent(c.Previous.ErrorRate),
+			tool.Number(c.Current.P95Ms), tool.Number(c.Previous.P95Ms),
+		})
+	}
+	o := res.Overall
+	text.Blocks = []tool.Block{
+		{Heading: "Overall", Rows: []string{fmt.Sprintf("- %s spans, %s failed (%s); before %s spans, %s failed (%s)", tool.Number(o.Current.TotalSpans), tool.Number(o.Current.TotalErrors), tool.Percent(o.Current.ErrorRate), tool.Number(o.Previous.TotalSpans), tool.Number(o.Previous.TotalErrors), tool.Percent(o.Previous.ErrorRate))}},
+		causeBlock(res.LikelyCauses),
+		tool.Table("Services", "No service sent spans in either period.", []string{"Service", "Changed", "Spans/s", "before", "Errors", "before", "p95 ms", "before"}, cells),
+	}
+	if len(res.LikelyCauses) > 0 {
+		c, w := res.LikelyCauses[0], res.CurrentPeriod
+		next := tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "the service of the likeliest cause")
+		text.Next = append(text.Next, next)
+		if c.Kind == "logs" {
+			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, map[string]any{"service": c.Service}, &a.Environment), w, 1), "its log patterns"))
+		} else {
+			text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its slowest traces"),
+				tool.Next("find_errors", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its errors"))
+		}
+	}
+	return text
+}

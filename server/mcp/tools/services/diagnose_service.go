@@ -1,0 +1,166 @@
+package services
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
+)
+
+type diagnosis struct {
+	ServiceName  string               `json:"serviceName"`
+	TimeRange    tool.TimeRange       `json:"timeRange"`
+	Environment  *string              `json:"environment,omitempty"`
+	Health       health               `json:"health"`
+	Previous     *periodStats         `json:"previous,omitempty" jsonschema:"the equally long time before"`
+	LikelyCauses []cause              `json:"likelyCauses"`
+	TopErrors    []topError           `json:"topErrors"`
+	RecentTraces []telemetry.TraceRow `json:"recentTraces" summary:"as of search_traces"`
+	RecentLogs   []telemetry.LogRow   `json:"recentLogs" summary:"as of search_logs"`
+}
+
+type health struct {
+	Throughput float64 `json:"throughput"`
+	ErrorRate  float64 `json:"errorRate"`
+	ErrorCount float64 `json:"errorCount"`
+	P50Ms      float64 `json:"p50Ms"`
+	P95Ms      float64 `json:"p95Ms"`
+	P99Ms      float64 `json:"p99Ms"`
+	Apdex      float64 `json:"apdex"`
+}
+
+type topError struct {
+	FingerprintHash string  `json:"fingerprintHash"`
+	Label           string  `json:"label"`
+	Count           float64 `json:"count"`
+}
+
+const (
+	diagnosedTraces = 5
+	diagnosedLogs   = 15
+	diagnosedErrors = 10
+)
+
+type diagnoseServiceArgs struct {
+	Service string `doc:"Exact name." required:"true" example:"checkout"`
+	tool.Window
+	Environment *string
+}
+
+func newDiagnoseService(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[diagnosis](&tool.Tool{
+		Name: "diagnose_service", Title: "Diagnosis",
+		Description: "What is wrong with one service in at most 7 days: health against the time before, likely causes with figures (release, dependency, error, log pattern), top errors, latest traces and logs.",
+		Run: tool.With(func(ctx context.Context, a *diagnoseServiceArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
+			if err != nil {
+				return nil, err
+			}
+			return diagnose(ctx, s, a, w)
+		}),
+	})
+}
+
+func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w tool.TimeRange) (*tool.Answer, error) {
+	service, prev := a.Service, w.Before()
+	var e *evidence
+	var apdex *svcv2.ServiceApdex
+	var traces []*svcv2.TraceSummary
+	var logs []*svcv2.Log
+	var row, was *svcv2.Service
+	err := tool.Parallel(
+		func() (err error) { e, err = gather(ctx, s, a.Environment, service, w, prev); return err },
+		func() (err error) { row, err = findService(ctx, s, a.Environment, service, w); return err },
+		func() (err error) { was, err = findService(ctx, s, a.Environment, service, prev); return err },
+		func() (err error) {
+			apdex, err = s.Services.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{Name: service, StartTime: w.StartProto(), EndTime: w.EndProto(), DeploymentEnvironment: a.Environment})
+			return err
+		},
+		func() (err error) {
+			most := int32(diagnosedTraces)
+			res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{ServiceName: &service, DeploymentEnvironment: a.Environment}})
+			traces = res.GetData()
+			return err
+		},
+		func() (err error) {
+			logs, _, err = tool.Collect(ctx, nil, 0, diagnosedLogs, telemetry.FetchLogs(s, w, &svcv2.LogFilters{ServiceName: &service, DeploymentEnvironment: a.Environment}))
+			return err
+		},
+	)
+	if err != nil {
+		return nil, err
+	}
+	res := diagnosis{
+		ServiceName: service, TimeRange: w, Environment: a.Environment, LikelyCauses: append([]cause{}, e.causes()...), TopErrors: []topError{}, RecentTraces: []telemetry.TraceRow{}, RecentLogs: []telemetry.LogRow{},
+		Health: health{row.GetThroughput(), row.GetErrorRate(), row.GetErrorCount(), row.GetP50LatencyMs(), row.GetP95LatencyMs(), row.GetP99LatencyMs(), apdex.GetApdexScore()},
+	}
+	res.LikelyCauses = res.LikelyCauses[:min(len(res.LikelyCauses), 8)]
+	before := periodStats{was.GetThroughput(), was.GetErrorRate(), was.GetP95LatencyMs()}
+	lines := tool.Block{Heading: "Health", Rows: []string{
+		fmt.Sprintf("- Throughput: %s spans/s", tool.Number(res.Health.Throughput)), fmt.Sprintf("- Errors: %s (%s spans)", tool.Percent(res.Health.ErrorRate), tool.Number(res.Health.ErrorCount)),
+		fmt.Sprintf("- Latency: p50 %s ms, p95 %s ms, p99 %s ms; apdex %s", tool.Number(res.Health.P50Ms), tool.Number(res.Health.P95Ms), tool.Number(res.Health.P99Ms), tool.Number(res.Health.Apdex)),
+	}}
+	if was == nil {
+		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: it sent no spans, so whatever is found counts as new", w.To.Sub(w.From)))
+	} else {
+		res.Previous = &before
+		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: %s spans/s, errors %s, p95 %s ms", w.To.Sub(w.From), tool.Number(before.Throughput), tool.Percent(before.ErrorRate), tool.Number(before.P95Ms)))
+	}
+	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses)}}
+	var cells [][]string
+	for _, x := range e.errors.GetData()[:min(len(e.errors.GetData()), diagnosedErrors)] {
+		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), tool.Clip(x.GetErrorLabel(), 300), x.GetCount()})
+		cells = append(cells, []string{x.GetFingerprintHash(), tool.Clip(x.GetErrorLabel(), 160), tool.Number(x.GetCount())})
+	}
+	if res.RecentTraces, err = telemetry.TraceRows(ctx, s, traces); err != nil {
+		return nil, err
+	}
+	for _, l := range logs {
+		res.RecentLogs = append(res.RecentLogs, telemetry.ToLogRow(l))
+	}
+	text.Blocks = append(text.Blocks, tool.Table("Top errors", "No span failed.", []string{"Fingerprint", "Error", "Count"}, cells),
+		telemetry.TraceTable("Latest traces", "No trace.", res.RecentTraces), telemetry.LogTable("Latest logs", "No log record.", res.RecentLogs))
+	if len(res.LikelyCauses) > 0 {
+		c := res.LikelyCauses[0]
+		if c.Kind == "logs" {
+			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, nil, &a.Service, &a.Environment), w, 1), "its log patterns"))
+		}
+		// What fails in a service that it calls is explained there.
+		if c.Kind == "dependency" && c.target != service && !strings.Contains(c.target, ":") {
+			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.target}, &a.Environment), "the service that it calls, where the likeliest cause lies"))
+		}
+	}
+	if len(res.TopErrors) > 0 {
+		text.Next = append(text.Next, tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.TopErrors[0].FingerprintHash}, &a.Service, &a.Environment), "the most frequent error"))
+	}
+	text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, nil, &a.Service, &a.Environment), "on what slow traces spend their time"),
+		tool.Next("service_map", a.Again(w, nil, &a.Service, &a.Environment), "what it calls and who calls it"))
+	return &tool.Answer{Data: res, Text: text}, nil
+}
+
+// findService is the row of a service in the list, nil when it has no spans then.
+func findService(ctx context.Context, s *tool.Clients, environment *string, service string, w tool.TimeRange) (*svcv2.Service, error) {
+	rows, err := ListServices(ctx, s, environment, w)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if r.GetName() == service {
+			return r, nil
+		}
+	}
+	return nil, nil
+}
+
+func ListServices(ctx context.Context, s *tool.Clients, environment *string, w tool.TimeRange) ([]*svcv2.Service, error) {
+	rows, _, err := tool.Collect(ctx, nil, 0, 500, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Service, *string, error) {
+		res, err := s.Services.ListServices(ctx, &svcv2.ListServicesRequest{
+			StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, DeploymentEnvironment: environment,
+		})
+		return res.GetData(), tool.NextCursor(res), err
+	})
+	return rows, err
+}

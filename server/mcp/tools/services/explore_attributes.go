@@ -1,0 +1,174 @@
+package services
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
+)
+
+type attributesResult struct {
+	Source       string           `json:"source"`
+	Scope        *string          `json:"scope,omitempty"`
+	Key          *string          `json:"key,omitempty"`
+	TimeRange    tool.TimeRange   `json:"timeRange"`
+	Service      *string          `json:"service,omitempty"`
+	Keys         []keyCount       `json:"keys,omitzero"`
+	Values       []valCount       `json:"values,omitzero"`
+	Environments []tool.NameCount `json:"environments,omitzero"`
+	CommitShas   []tool.NameCount `json:"commitShas,omitzero"`
+}
+
+type keyCount struct {
+	Key   string  `json:"key"`
+	Scope string  `json:"scope"`
+	Count float64 `json:"count"`
+}
+
+type valCount struct {
+	Value string  `json:"value"`
+	Count float64 `json:"count"`
+}
+
+type exploreAttributesArgs struct {
+	Source     string  `required:"true" enum:"traces,logs,metrics,services" example:"traces"`
+	Scope      *string `doc:"Where the attribute is." enum:"span,resource,log,metric,event"`
+	Key        *string `doc:"List the values of this key."`
+	Service    *string `doc:"Exact name."`
+	MetricName *string `doc:"For source=metrics with key."`
+	tool.Window
+	Limit int `default:"50" clamp:"1..500"`
+}
+
+func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[attributesResult](&tool.Tool{
+		Name: "explore_attributes", Title: "Attributes",
+		Description: "List attribute keys, or the values of one key, in at most 30 days; source=services lists environments and commit SHAs.",
+		Run: tool.With(func(ctx context.Context, a *exploreAttributesArgs) (*tool.Answer, error) {
+			w, err := a.Range(30 * 24 * time.Hour)
+			if err != nil {
+				return nil, err
+			}
+			res := attributesResult{Source: a.Source, Scope: a.Scope, Key: a.Key, TimeRange: w, Service: a.Service}
+			text := tool.Page{Scope: a.Labels(w, &a.Source, &a.Scope, &a.Key, &a.Service, &a.MetricName)}
+			switch {
+			case res.Source == "services":
+				err = exploreServices(ctx, s, a, w, &res, &text)
+			case res.Key == nil:
+				err = exploreKeys(ctx, s, a, w, &res, &text)
+			default:
+				err = exploreValues(ctx, s, a, w, &res, &text)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return &tool.Answer{Data: res, Text: text}, nil
+		}),
+	})
+}
+
+func exploreKeys(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
+	rows, more, err := tool.Collect(ctx, nil, 0, a.Limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AttributeKey, *string, error) {
+		list, err := s.Attributes.ListAttributeKeys(ctx, &svcv2.ListAttributeKeysRequest{
+			StartTime: w.StartProto(), EndTime: w.EndProto(), Signal: res.Source, Scope: res.Scope, ServiceName: res.Service, Limit: &limit, Cursor: cursor,
+		})
+		return list.GetData(), tool.NextCursor(list), err
+	})
+	if err != nil {
+		return err
+	}
+	res.Keys = []keyCount{}
+	var cells [][]string
+	for _, r := range rows {
+		res.Keys = append(res.Keys, keyCount{r.GetKey(), r.GetScope(), r.GetCount()})
+		cells = append(cells, []string{r.GetKey(), r.GetScope(), tool.Number(r.GetCount())})
+	}
+	text.Blocks = []tool.Block{tool.Table("Keys", "No attribute was seen in this time range.", []string{"Key", "Scope", "Count"}, cells)}
+	text.Shown = tool.ShownOf(len(rows), more, "keys")
+	if len(rows) > 0 {
+		text.Next = append(text.Next, tool.Next("explore_attributes", a.Again(w, map[string]any{"source": res.Source, "key": rows[0].GetKey(), "scope": rows[0].GetScope()}, &a.Service), "the values of the most frequent key"))
+	}
+	return nil
+}
+
+func attributeValues(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, signal, key string, scope *string, most int) ([]*svcv2.AttributeValue, bool, error) {
+	return tool.Collect(ctx, nil, 0, most, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AttributeValue, *string, error) {
+		list, err := s.Attributes.ListAttributeValues(ctx, &svcv2.ListAttributeValuesRequest{
+			StartTime: w.StartProto(), EndTime: w.EndProto(), Signal: signal, Key: key, Scope: scope, ServiceName: a.Service,
+			MetricName: a.MetricName, Limit: &limit, Cursor: cursor,
+		})
+		return list.GetData(), tool.NextCursor(list), err
+	})
+}
+
+func exploreValues(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
+	rows, more, err := attributeValues(ctx, s, a, w, res.Source, *res.Key, res.Scope, a.Limit)
+	if err != nil {
+		return err
+	}
+	res.Values = []valCount{}
+	var cells [][]string
+	for _, r := range rows {
+		res.Values = append(res.Values, valCount{tool.Clip(r.GetValue(), tool.MaxValueText), r.GetCount()})
+		cells = append(cells, []string{tool.Clip(r.GetValue(), 200), tool.Number(r.GetCount())})
+	}
+	text.Blocks = []tool.Block{tool.Table("Values", "No value of this key was seen in this time range. List the keys by leaving out key.", []string{"Value", "Count"}, cells)}
+	text.Shown = tool.ShownOf(len(rows), more, "values")
+	if len(rows) > 0 && res.Source == "traces" && (res.Scope == nil || *res.Scope == "span") {
+		args := a.Again(w, map[string]any{"attribute_key": *res.Key, "attribute_value": rows[0].GetValue()}, &a.Service)
+		text.Next = append(text.Next, tool.Next("search_traces", tool.ClampWindow(args, w, 7), "traces with the most frequent value"))
+	}
+	return nil
+}
+
+func exploreServices(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
+	list, err := s.Environments.ListEnvironments(ctx, &svcv2.ListEnvironmentsRequest{StartTime: w.StartProto(), EndTime: w.EndProto()})
+	if err != nil {
+		return err
+	}
+	res.Environments = []tool.NameCount{}
+	var cells, commits [][]string
+	for _, e := range list.GetData() {
+		res.Environments = append(res.Environments, tool.NameCount{Name: e.GetName(), Count: e.GetSpanCount()})
+		cells = append(cells, []string{e.GetName(), tool.Number(e.GetSpanCount())})
+	}
+	scope := "resource"
+	for _, key := range telemetry.CommitKeys() {
+		rows, _, err := attributeValues(ctx, s, a, w, "traces", key, &scope, a.Limit)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			res.CommitShas = append(res.CommitShas, tool.NameCount{Name: r.GetValue(), Count: r.GetCount()})
+		}
+	}
+	res.CommitShas = mergeCounts(res.CommitShas)
+	for _, c := range res.CommitShas {
+		commits = append(commits, []string{c.Name, tool.Number(c.Count)})
+	}
+	text.Blocks = []tool.Block{
+		tool.Table("Environments", "No environment was seen in this time range.", []string{"Environment", "Spans"}, cells),
+		tool.Table("Commits", "No resource names a commit (vcs.ref.head.revision).", []string{"Commit", "Spans"}, commits),
+	}
+	text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil), "the services"))
+	return nil
+}
+
+// mergeCounts lists each name once, most frequent first. A resource that names its commit under both keys is counted under each, so the larger count
+// is kept.
+func mergeCounts(list []tool.NameCount) []tool.NameCount {
+	merged := []tool.NameCount{}
+	for _, c := range list {
+		if i := slices.IndexFunc(merged, func(m tool.NameCount) bool { return m.Name == c.Name }); i >= 0 {
+			merged[i].Count = max(merged[i].Count, c.Count)
+		} else {
+			merged = append(merged, c)
+		}
+	}
+	slices.SortStableFunc(merged, func(a, b tool.NameCount) int { return cmp.Compare(b.Count, a.Count) })
+	return merged
+}

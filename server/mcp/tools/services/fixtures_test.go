@@ -1,0 +1,3 @@
+package services
+
+func ptr[T any](v T) *T { return &v }

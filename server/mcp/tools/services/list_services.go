@@ -1,0 +1,93 @@
+package services
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+const (
+	maxServices = 100
+	// countedServices is up to how many they are counted.
+	countedServices = 1000
+)
+
+type servicesResult struct {
+	TimeRange tool.TimeRange `json:"timeRange"`
+	Total     *int           `json:"total,omitempty" jsonschema:"how many services there are; left out when there are more than 1000; the 100 busiest are listed"`
+	Services  []serviceRow   `json:"services" jsonschema:"busiest first"`
+}
+
+type serviceRow struct {
+	Name       string  `json:"name"`
+	Throughput float64 `json:"throughput" jsonschema:"entry spans per second, corrected for sampling"`
+	ErrorRate  float64 `json:"errorRate" jsonschema:"0 to 1"`
+	P95Ms      float64 `json:"p95Ms" jsonschema:"95th percentile of the duration in milliseconds"`
+}
+
+type listServicesArgs struct {
+	tool.Window
+	Environment *string
+}
+
+func newListServices(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[servicesResult](&tool.Tool{
+		Name: "list_services", Title: "Services",
+		Description: "List the services that sent spans in a time range of at most 365 days, busiest first, with throughput, error rate and p95 latency. A good first call.",
+		Run: tool.With(func(ctx context.Context, a *listServicesArgs) (*tool.Answer, error) {
+			w, err := a.Range(365 * 24 * time.Hour)
+			if err != nil {
+				return nil, err
+			}
+			rows, more, err := tool.Collect(ctx, nil, 0, countedServices, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Service, *string, error) {
+				res, err := s.Services.ListServices(ctx, &svcv2.ListServicesRequest{
+					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, DeploymentEnvironment: a.Environment,
+				})
+				return res.GetData(), tool.NextCursor(res), err
+			})
+			if err != nil {
+				return nil, err
+			}
+			return servicesAnswer(a, w, rows, more), nil
+		}),
+	})
+}
+
+func servicesAnswer(a *listServicesArgs, w tool.TimeRange, rows []*svcv2.Service, more bool) *tool.Answer {
+	res := servicesResult{TimeRange: w, Services: []serviceRow{}}
+	if total := len(rows); !more {
+		res.Total = &total
+	}
+	if len(rows) > maxServices {
+		rows, more = rows[:maxServices], true
+	}
+	text := tool.Page{Scope: a.Labels(w, &a.Environment)}
+	var cells [][]string
+	for _, r := range rows {
+		res.Services = append(res.Services, serviceRow{r.GetName(), r.GetThroughput(), r.GetErrorRate(), r.GetP95LatencyMs()})
+		cells = append(cells, []string{r.GetName(), tool.Number(r.GetThroughput()), tool.Number(100*r.GetErrorRate()) + " %", tool.Number(r.GetP95LatencyMs())})
+	}
+	text.Blocks = []tool.Block{tool.Table("", "No service sent spans in this time range. Try a longer one, for example start_time=now-7d, or leave out the environment.",
+		[]string{"Service", "Spans/s", "Errors", "p95 ms"}, cells)}
+	if len(rows) > 0 {
+		text.Shown = fmt.Sprintf("Shown: %d services, which are all.", len(rows))
+		if more {
+			text.Shown = fmt.Sprintf("Shown: the %d busiest services; there are more. Narrow the time range or the environment to see others.", len(rows))
+		}
+		worst := rows[0]
+		for _, r := range rows {
+			if r.GetErrorRate() > worst.GetErrorRate() {
+				worst = r
+			}
+		}
+		if worst.GetErrorRate() > 0 {
+			args := a.Again(w, map[string]any{"service": worst.GetName(), "has_error": true}, &a.Environment)
+			text.Next = append(text.Next, tool.Next("search_traces", tool.ClampWindow(args, w, 7), "failed traces of the service with the highest error rate"))
+		}
+		text.Next = append(text.Next, tool.Next("search_logs", tool.ClampWindow(a.Again(w, map[string]any{"service": rows[0].GetName()}), w, 7), "logs of the busiest service"))
+	}
+	return &tool.Answer{Data: res, Text: text}
+}

@@ -1,0 +1,101 @@
+package services
+
+import (
+	"context"
+	"fmt"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+type operationsResult struct {
+	TimeRange   tool.TimeRange `json:"timeRange"`
+	ServiceName string         `json:"serviceName"`
+	Metric      string         `json:"metric"`
+	Total       int            `json:"total" jsonschema:"operations listed"`
+	Operations  []operationRow `json:"operations"`
+}
+
+type operationRow struct {
+	Name      string  `json:"name"`
+	Value     float64 `json:"value" jsonschema:"of the metric"`
+	Spans     float64 `json:"spans" jsonschema:"corrected for sampling"`
+	ErrorRate float64 `json:"errorRate" jsonschema:"0 to 1"`
+	P95Ms     float64 `json:"p95Ms"`
+}
+
+type getServiceTopOperationsArgs struct {
+	Service string `doc:"Exact name." required:"true" example:"checkout"`
+	tool.Window
+	Environment *string
+	Metric      string `doc:"What to rank by; the lowest apdex comes first." default:"count" enum:"count,avg_duration,p50_duration,p95_duration,p99_duration,error_rate,apdex"`
+	Limit       int    `default:"20" clamp:"1..500"`
+}
+
+func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[operationsResult](&tool.Tool{
+		Name: "get_service_top_operations", Title: "Top operations",
+		Description: "List the operations of one service in at most 7 days, ranked by a metric: the busiest, slowest or most failing span names.",
+		Run: tool.With(func(ctx context.Context, a *getServiceTopOperationsArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
+			if err != nil {
+				return nil, err
+			}
+			metric, order := a.Metric, a.Metric
+			if metric == "apdex" {
+				order = "p95_duration" // the API does not rank by apdex; what is slow is not content
+			}
+			rows, more, err := tool.Collect(ctx, nil, 0, a.Limit, fetchOperations(s, w, a.Service, a.Environment, order))
+			if err != nil {
+				return nil, err
+			}
+			res := operationsResult{TimeRange: w, ServiceName: a.Service, Metric: metric, Total: len(rows), Operations: []operationRow{}}
+			var cells [][]string
+			for _, r := range rows {
+				o := operationRow{r.GetName(), operationValue(r, metric), r.GetEstimatedSpanCount(), r.GetErrorRate(), r.GetP95LatencyMs()}
+				res.Operations = append(res.Operations, o)
+				cells = append(cells, []string{tool.Clip(o.Name, 120), tool.Number(o.Value), tool.Number(o.Spans), tool.Percent(o.ErrorRate), tool.Number(o.P95Ms)})
+			}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Metric)}
+			text.Blocks = []tool.Block{tool.Table("", "The service has no spans in this time range.", []string{"Operation", metric, "Spans", "Errors", "p95 ms"}, cells)}
+			if len(rows) > 0 {
+				text.Shown = fmt.Sprintf("Shown: %d operations, which are all.", len(rows))
+				if more {
+					text.Shown = fmt.Sprintf("Shown: the first %d operations; there are more. Raise limit to see them.", len(rows))
+				}
+				text.Next = append(text.Next, tool.Next("search_traces", a.Again(w, map[string]any{"span_name": rows[0].GetName()}, &a.Service, &a.Environment), "traces of the first operation"))
+			}
+			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, nil, &a.Service, &a.Environment), "what changed in this service"))
+			return &tool.Answer{Data: res, Text: text}, nil
+		}),
+	})
+}
+
+func fetchOperations(s *tool.Clients, w tool.TimeRange, service string, environment *string, order string) tool.Fetch[*svcv2.ServiceOperationDetail] {
+	return func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.ServiceOperationDetail, *string, error) {
+		res, err := s.Services.ListServiceOperations(ctx, &svcv2.ListServiceOperationsRequest{
+			Name: service, StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor,
+			DeploymentEnvironment: environment, OrderBy: &order,
+		})
+		return res.GetData(), tool.NextCursor(res), err
+	}
+}
+
+func operationValue(o *svcv2.ServiceOperationDetail, metric string) float64 {
+	switch metric {
+	case "avg_duration":
+		return o.GetAvgLatencyMs()
+	case "p50_duration":
+		return o.GetP50LatencyMs()
+	case "p95_duration":
+		return o.GetP95LatencyMs()
+	case "p99_duration":
+		return o.GetP99LatencyMs()
+	case "error_rate":
+		return o.GetErrorRate()
+	case "apdex":
+		return o.GetApdex()
+	default:
+		return o.GetEstimatedSpanCount()
+	}
+}

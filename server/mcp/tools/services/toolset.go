@@ -1,0 +1,17 @@
+// package services has the tools for services.
+package services
+
+import "github.com/svc-observability/svc/server/mcp/tool"
+
+// Tools makes the tools of this set, in the order in which they are listed.
+func Tools() []tool.Maker {
+	return []tool.Maker{
+		newListServices,
+		newDiagnoseService,
+		newGetServiceTopOperations,
+		newServiceMap,
+		newComparePeriods,
+		newExploreAttributes,
+		newListMetrics,
+	}
+}

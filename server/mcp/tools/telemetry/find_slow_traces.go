@@ -1,0 +1,322 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+// slowCandidates is how many traces are looked at to find the slowest.
+const slowCandidates = 1000
+
+type slowResult struct {
+	TimeRange tool.TimeRange `json:"timeRange"`
+	Stats     *slowStats     `json:"stats,omitempty" jsonschema:"durations of root spans"`
+	Traces    []TraceRow     `json:"traces" jsonschema:"slowest first"`
+	// ExplainedTraceID is the trace that CriticalPath and Repeated are about.
+	ExplainedTraceID string       `json:"explainedTraceId,omitempty"`
+	CriticalPath     []pathStep   `json:"criticalPath,omitempty" jsonschema:"where the explained trace spent its time"`
+	Repeated         []repeatedOp `json:"repeated,omitempty" jsonschema:"operations that it did over and over"`
+	// Slower are the root operations, or those of the service, that take much longer than in the equally long time before.
+	Slower      []slowerOp `json:"slower"`
+	Service     *string    `json:"service,omitempty"`
+	Environment *string    `json:"environment,omitempty"`
+}
+
+type slowStats struct {
+	P50Ms float64 `json:"p50Ms"`
+	P95Ms float64 `json:"p95Ms"`
+	MinMs float64 `json:"minMs"`
+	MaxMs float64 `json:"maxMs"`
+}
+
+type pathStep struct {
+	SpanID      string  `json:"spanId"`
+	ServiceName string  `json:"serviceName"`
+	SpanName    string  `json:"spanName"`
+	SelfMs      float64 `json:"selfMs" jsonschema:"on the path, without its children"`
+}
+
+type repeatedOp struct {
+	ServiceName string  `json:"serviceName"`
+	SpanName    string  `json:"spanName"`
+	Count       int     `json:"count"`
+	TotalMs     float64 `json:"totalMs"`
+}
+
+type findSlowTracesArgs struct {
+	tool.Window
+	Service     *string `doc:"Exact name."`
+	Environment *string
+	Limit       int `default:"10" clamp:"1..100"`
+}
+
+func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[slowResult](&tool.Tool{
+		Name: "find_slow_traces", Title: "Slow traces",
+		Description: "Find the slowest traces of at most 7 days, which operations got slower, and on what the slowest spent its time (critical path, repeated calls).",
+		Run: tool.With(func(ctx context.Context, a *findSlowTracesArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
+			if err != nil {
+				return nil, err
+			}
+			var stats *slowStats
+			var slower []slowerOp
+			err = tool.Parallel(
+				func() (err error) { stats, err = readStats(ctx, s, a, w); return err },
+				func() (err error) { slower, err = slowerOperations(ctx, s, a, w); return err },
+			)
+			if err != nil {
+				return nil, err
+			}
+			res := slowResult{TimeRange: w, Stats: stats, Traces: []TraceRow{}, Slower: slower, Service: a.Service, Environment: a.Environment}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
+			if stats == nil {
+				text.Blocks = []tool.Block{{Empty: "No trace began in this time range."}}
+				text.Next = []tool.Suggestion{tool.Next("list_services", a.Again(w, nil, &a.Environment), "which services sent spans")}
+				return &tool.Answer{Data: res, Text: text}, nil
+			}
+			rows, err := slowest(ctx, s, a, w, stats)
+			if err != nil {
+				return nil, err
+			}
+			if res.Traces, err = TraceRows(ctx, s, rows); err != nil {
+				return nil, err
+			}
+			text.Blocks = []tool.Block{
+				{Heading: "Durations of root spans", Rows: []string{fmt.Sprintf("- p50 %s ms, p95 %s ms, shortest %s ms, longest %s ms", tool.Number(stats.P50Ms), tool.Number(stats.P95Ms), tool.Number(stats.MinMs), tool.Number(stats.MaxMs))}},
+				slowerBlock(slower), TraceTable("Slowest", "No trace was found.", res.Traces),
+			}
+			if len(slower) > 0 {
+				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "why operations got slower: release, dependency, error or log pattern"))
+			}
+			if len(rows) > 0 {
+				if err := explainSlow(ctx, s, a, w, rows[0], &res, &text); err != nil {
+					return nil, err
+				}
+			}
+			return &tool.Answer{Data: res, Text: text}, nil
+		}),
+	})
+}
+
+// explainSlow says on what one trace spent its time: the slowest of the operation that got slower the most, for what is always slow, a nightly job say,
+// is seldom what is asked about; else the slowest of all.
+func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, slowest *svcv2.TraceSummary, res *slowResult, text *tool.Page) error {
+	pick, of := slowest, "slowest"
+	if len(res.Slower) > 0 {
+		op := res.Slower[0]
+		found, err := slowestOf(ctx, s, a, w, op)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			pick, of = found, "slowest "+tool.Clip(tool.OneLine(op.SpanName), 120)
+		}
+	}
+	trace, err := s.Traces.GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: pick.GetId(), Timestamp: pick.GetStartTime()})
+	if err != nil {
+		return err
+	}
+	tree := newSpanTree(trace.GetSpans())
+	res.ExplainedTraceID, res.CriticalPath, res.Repeated = pick.GetId(), tree.criticalPath(8), tree.repeated(3)
+	text.Blocks = append(text.Blocks, pathBlock("Critical path of the "+of+" ("+pick.GetId()+", "+tool.Number(trace.GetDurationMs())+" ms), by own time", res.CriticalPath, trace.GetDurationMs()))
+	if len(res.Repeated) > 0 {
+		text.Blocks = append(text.Blocks, repeatedBlock(res.Repeated))
+	}
+	text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": pick.GetId()}, "the "+of+" in full"))
+	if len(res.CriticalPath) > 0 {
+		service := res.CriticalPath[0].ServiceName
+		text.Next = append(text.Next,
+			tool.Next("get_service_top_operations", a.Again(w, map[string]any{"service": service, "metric": "p95_duration"}, &a.Environment), "which operations are slow in the service in which that trace spent most of its time"),
+			tool.Next("diagnose_service", a.Again(w, map[string]any{"service": service}, &a.Environment), "what changed in that service"))
+	}
+	return nil
+}
+
+// slowestOf is the slowest of the latest traces in which an operation took as long as few of its spans do; nil when none is kept.
+func slowestOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, op slowerOp) (*svcv2.TraceSummary, error) {
+	most := int32(100)
+	out, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{
+		ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.Environment, MinDurationMs: &op.P95Ms,
+	}})
+	if err != nil || len(out.GetData()) == 0 {
+		return nil, err
+	}
+	return slices.MaxFunc(out.GetData(), func(x, y *svcv2.TraceSummary) int { return cmp.Compare(x.GetDurationMs(), y.GetDurationMs()) }), nil
+}
+
+// rootFilter narrows to the roots that the arguments mean. With a service it is that service's entry spans that count: most services
+// never have a root.
+func rootFilter(a *findSlowTracesArgs) *svcv2.QueryFilter {
+	f := &svcv2.QueryFilter{}
+	add := func(field string, value any) {
+		one := &svcv2.QueryFilter{Field: &field}
+		op := "="
+		one.Operator, one.Value = &op, tool.StructValue(value)
+		f.All = append(f.All, one)
+	}
+	if service := a.Service; service != nil {
+		add("service.name", *service)
+	} else {
+		add("root_only", true)
+	}
+	if environment := a.Environment; environment != nil {
+		add("deployment.environment", *environment)
+	}
+	return f
+}
+
+func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) (*slowStats, error) {
+	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
+	for _, q := range [][2]string{{"p50", "p50_duration"}, {"p95", "p95_duration"}, {"low", "min_duration"}, {"high", "max_duration"}, {"n", "count"}} {
+		req.Queries = append(req.Queries, &svcv2.QuerySpec{Name: q[0], Source: "traces", Aggregation: q[1], Filter: rootFilter(a)})
+	}
+	out, err := s.Query.QueryBreakdown(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if len(out.GetData()) == 0 {
+		return nil, nil
+	}
+	v := out.GetData()[0].GetValues()
+	if len(v) < 5 || v[4].GetValue() == 0 {
+		return nil, nil
+	}
+	return &slowStats{v[0].GetValue(), v[1].GetValue(), v[2].GetValue(), v[3].GetValue()}, nil
+}
+
+// slowest asks for traces that are as slow as few are, and for less slow ones as long as that is too few.
+func slowest(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, stats *slowStats) ([]*svcv2.TraceSummary, error) {
+	limit := a.Limit
+	var rows []*svcv2.TraceSummary
+	for _, least := range []float64{stats.P95Ms + (stats.MaxMs-stats.P95Ms)/2, stats.P95Ms, stats.P50Ms, 0} {
+		filters := &svcv2.TraceFilters{ServiceName: a.Service, DeploymentEnvironment: a.Environment, MinDurationMs: &least}
+		if a.Service == nil {
+			root := "root"
+			filters.SpanScope = &root
+		}
+		var err error
+		rows, _, err = tool.Collect(ctx, nil, 0, slowCandidates, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.TraceSummary, *string, error) {
+			res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Filters: filters})
+			return res.GetData(), tool.NextCursor(res), err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) >= limit {
+			break
+		}
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].GetDurationMs() > rows[j].GetDurationMs() })
+	return rows[:min(len(rows), limit)], nil
+}
+
+// criticalPath follows, from the longest root, at each span the children that kept it waiting: backwards from its end, the child that ended last
+// before. It returns the spans with the most time of their own on that path.
+func (t *spanTree) criticalPath(most int) []pathStep {
+	root := -1
+	for i, p := range t.parent {
+		if p < 0 && (root < 0 || t.spans[i].GetDurationMs() > t.spans[root].GetDurationMs()) {
+			root = i
+		}
+	}
+	if root < 0 {
+		return nil
+	}
+	start := func(i int) float64 {
+		return float64(t.spans[i].GetStartTime().AsTime().Sub(t.spans[root].GetStartTime().AsTime()).Nanoseconds()) / 1e6
+	}
+	self := map[int]float64{}
+	var walk func(i int, until float64)
+	walk = func(i int, until float64) {
+		begin := start(i)
+		kids := slices.Clone(t.children[i])
+		sort.Slice(kids, func(a, b int) bool {
+			return start(kids[a])+t.spans[kids[a]].GetDurationMs() > start(kids[b])+t.spans[kids[b]].GetDurationMs()
+		})
+		at := until
+		for _, k := range kids {
+			ks := max(start(k), begin)
+			ke := min(start(k)+t.spans[k].GetDurationMs(), at)
+			if ke <= ks {
+				continue // it ran beside another, or after what waited for it
+			}
+			self[i] += at - ke
+			walk(k, ke)
+			at = ks
+		}
+		self[i] += max(at-begin, 0)
+	}
+	walk(root, t.spans[root].GetDurationMs())
+	order := make([]int, 0, len(self))
+	for i, ms := range self {
+		if ms > 0 {
+			order = append(order, i)
+		}
+	}
+	sort.Slice(order, func(a, b int) bool {
+		if self[order[a]] != self[order[b]] {
+			return self[order[a]] > self[order[b]]
+		}
+		return order[a] < order[b]
+	})
+	var steps []pathStep
+	for _, i := range order[:min(len(order), most)] {
+		sp := t.spans[i]
+		steps = append(steps, pathStep{sp.GetId(), sp.GetServiceName(), tool.Clip(sp.GetName(), 300), self[i]})
+	}
+	return steps
+}
+
+// repeated are operations that spans under one parent do over and over: a query in a loop.
+func (t *spanTree) repeated(most int) []repeatedOp {
+	const least = 5
+	type key struct {
+		parent        int
+		service, name string
+	}
+	sums := map[key]*repeatedOp{}
+	for i, s := range t.spans {
+		k := key{t.parent[i], s.GetServiceName(), s.GetName()}
+		if sums[k] == nil {
+			sums[k] = &repeatedOp{ServiceName: k.service, SpanName: tool.Clip(k.name, 300)}
+		}
+		sums[k].Count++
+		sums[k].TotalMs += s.GetDurationMs()
+	}
+	var list []repeatedOp
+	for k, r := range sums {
+		if r.Count >= least && k.parent >= 0 {
+			list = append(list, *r)
+		}
+	}
+	sort.Slice(list, func(i, j int) bool {
+		if list[i].TotalMs != list[j].TotalMs {
+			return list[i].TotalMs > list[j].TotalMs
+		}
+		return list[i].SpanName < list[j].SpanName
+	})
+	return list[:min(len(list), most)]
+}
+
+func pathBlock(heading string, path []pathStep, whole float64) tool.Block {
+	var cells [][]string
+	for _, p := range path {
+		cells = append(cells, []string{p.ServiceName, tool.Clip(p.SpanName, 120), tool.Number(p.SelfMs), tool.Percent(p.SelfMs / max(whole, 0.001)), p.SpanID})
+	}
+	return tool.Table(heading, "The slowest trace has no spans.", []string{"Service", "Span", "own ms", "Share", "Span id"}, cells)
+}
+
+func repeatedBlock(list []repeatedOp) tool.Block {
+	b := tool.Block{Heading: "Done over and over under one span"}
+	for _, r := range list {
+		b.Rows = append(b.Rows, fmt.Sprintf("- %s: %s, %d times, %s ms together", r.ServiceName, tool.Clip(tool.OneLine(r.SpanName), 200), r.Count, tool.Number(r.TotalMs)))
+	}
+	return b
+}

@@ -1,0 +1,235 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+const (
+	logsFetched = 50
+	logsShown   = 20
+)
+
+type traceResult struct {
+	TraceID           string    `json:"traceId"`
+	Timestamp         *string   `json:"timestamp,omitempty"`
+	StartTime         string    `json:"startTime" jsonschema:"start of the earliest span, RFC 3339"`
+	DurationMs        float64   `json:"durationMs" jsonschema:"from the first start to the last end"`
+	RootDurationMs    float64   `json:"rootDurationMs" jsonschema:"duration of the root span, or of the earliest span when there is no root"`
+	ServiceCount      int       `json:"serviceCount"`
+	SpanCount         int       `json:"spanCount" jsonschema:"spans of the trace"`
+	Spans             spanNodes `json:"spans" jsonschema:"the selected spans as a tree"`
+	RenderedSpanCount int       `json:"renderedSpanCount" jsonschema:"spans in the tree"`
+	TotalSpanCount    int       `json:"totalSpanCount" jsonschema:"spans that were read, at most the 5000 earliest"`
+	Omitted           []omitted `json:"omitted" jsonschema:"spans that were left out, by parent"`
+	Truncated         bool      `json:"truncated" jsonschema:"whether spans were left out"`
+	ErrorsOnly        bool      `json:"errorsOnly"`
+	Logs              []LogRow  `json:"logs,omitzero" jsonschema:"latest log records of the trace; left out without the scope logs:read"`
+}
+
+type spanNode struct {
+	SpanID             string            `json:"spanId"`
+	ParentSpanID       string            `json:"parentSpanId" jsonschema:"empty for a root span"`
+	SpanName           string            `json:"spanName"`
+	ServiceName        string            `json:"serviceName"`
+	SpanKind           string            `json:"spanKind"`
+	StartTime          string            `json:"startTime"`
+	DurationMs         float64           `json:"durationMs"`
+	StatusCode         string            `json:"statusCode"`
+	StatusMessage      string            `json:"statusMessage"`
+	Attributes         map[string]string `json:"attributes"`
+	ResourceAttributes map[string]string `json:"resourceAttributes"`
+	Events             []spanEvent       `json:"events"`
+	Links              []spanLink        `json:"links"`
+	Children           spanNodes         `json:"children"`
+}
+
+type spanNodes []*spanNode
+
+type spanEvent struct {
+	Timestamp  string            `json:"timestamp"`
+	Name       string            `json:"name"`
+	Attributes map[string]string `json:"attributes"`
+}
+
+type spanLink struct {
+	TraceID    string            `json:"traceId"`
+	SpanID     string            `json:"spanId"`
+	Attributes map[string]string `json:"attributes"`
+}
+
+type omitted struct {
+	ParentSpanID    string  `json:"parentSpanId" jsonschema:"empty for the root level"`
+	Count           int     `json:"count"`
+	TotalDurationMs float64 `json:"totalDurationMs"`
+}
+
+func traceOutput() (*jsonschema.Schema, error) {
+	defs := map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[spanNodes](): {Type: "array", Items: &jsonschema.Schema{Ref: "#/$defs/span"}},
+		// Telemetry without attributes has an empty object, never null.
+		reflect.TypeFor[map[string]string](): {Type: "object", AdditionalProperties: &jsonschema.Schema{Type: "string"}},
+	}
+	span, err := tool.OutputOf[spanNode](defs)
+	if err != nil {
+		return nil, err
+	}
+	output, err := tool.OutputOf[traceResult](defs)
+	if err != nil {
+		return nil, err
+	}
+	output.Defs = map[string]*jsonschema.Schema{"span": span}
+	return output, nil
+}
+
+type inspectTraceArgs struct {
+	tool.Call
+	TraceID string `required:"true" shape:"trace"`
+	tool.Timestamp
+	ErrorsOnly bool `doc:"Only spans that failed, and the spans above them." default:"false"`
+	MaxSpans   int  `doc:"How many spans to return." default:"60" clamp:"1..300"`
+}
+
+func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
+	output, err := traceOutput()
+	if err != nil {
+		return nil, err
+	}
+	return tool.Define[traceResult](&tool.Tool{
+		Name: "inspect_trace", Title: "Trace",
+		Description: "Read one trace: its spans as a tree with attributes, events and links, and its log records. In a large trace the slowest, busiest and failed spans are kept and the rest is summed up; raise max_spans or set errors_only to see other parts.",
+		Output:      output,
+		Run: tool.With(func(ctx context.Context, a *inspectTraceArgs) (*tool.Answer, error) {
+			req := &svcv2.GetTraceRequest{TraceId: a.TraceID, Timestamp: a.Timestamp.Proto()}
+			trace, err := s.Traces.GetTrace(ctx, req)
+			if err != nil && req.Timestamp != nil && tool.IsNotFound(err) {
+				a.Note("Nothing of this trace begins within an hour of timestamp; it was looked for at all times.")
+				req.Timestamp = nil
+				trace, err = s.Traces.GetTrace(ctx, req)
+			}
+			if err != nil {
+				return nil, err
+			}
+			res := inspect(trace, a.MaxSpans, a.ErrorsOnly)
+			if req.Timestamp != nil {
+				at := tool.Clock(req.Timestamp.AsTime())
+				res.Timestamp = &at
+			}
+			text := tool.Page{}
+			total, err := addLogs(ctx, s, trace, &res, &text)
+			if err != nil {
+				return nil, err
+			}
+			traceText(&res, &text, total)
+			text.Next = append(text.Next, traceNext(trace, &res)...)
+			return &tool.Answer{Data: res, Text: text}, nil
+		}),
+	})
+}
+
+// addLogs reads the records of the trace, from an hour before its first span to an hour after its last.
+func addLogs(ctx context.Context, s *tool.Clients, trace *svcv2.Trace, res *traceResult, text *tool.Page) (shown string, err error) {
+	if p, ok := principal.From(ctx); !ok || !p.Allows("logs", false) {
+		text.Notes = append(text.Notes, "The logs of the trace are left out: the credential does not have the scope logs:read.")
+		return "", nil
+	}
+	w := tool.TimeRange{From: trace.GetStartTime().AsTime().Add(-time.Hour), To: trace.GetEndTime().AsTime().Add(time.Hour)}
+	if w.To.Sub(w.From) > tool.MaxSearch {
+		w.To = w.From.Add(tool.MaxSearch)
+		text.Notes = append(text.Notes, "The trace is longer than 7 days: only logs of its first days were searched.")
+	}
+	id := trace.GetId()
+	rows, more, err := tool.Collect(ctx, nil, 0, logsFetched, FetchLogs(s, w, &svcv2.LogFilters{TraceId: &id}))
+	if err != nil {
+		return "", err
+	}
+	found := fmt.Sprint(len(rows))
+	if more {
+		found = fmt.Sprintf("more than %d", len(rows))
+	}
+	res.Logs = []LogRow{}
+	for _, l := range rows[:min(len(rows), logsShown)] {
+		res.Logs = append(res.Logs, ToLogRow(l))
+	}
+	return fmt.Sprintf("Logs (%d of %s)", len(res.Logs), found), nil
+}
+
+// traceNext are calls that look closer: at the deepest failed span, else at the one that took the most time of its own.
+func traceNext(trace *svcv2.Trace, res *traceResult) []tool.Suggestion {
+	var next []tool.Suggestion
+	var failed *svcv2.Span
+	for _, sp := range trace.GetSpans() {
+		if sp.GetStatusCode() == "Error" {
+			failed = sp // they are in the order of their start: the last began in the others
+		}
+	}
+	at := trace.GetStartTime().AsTime()
+	service := ""
+	if failed != nil {
+		service = failed.GetServiceName()
+		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": failed.GetId(), "timestamp": tool.Clock(failed.GetStartTime().AsTime())}, "the failed span that began last, whole: exception, stack trace, attributes"))
+	} else if path := newSpanTree(trace.GetSpans()).criticalPath(1); len(path) > 0 {
+		service = path[0].ServiceName
+		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].SpanID}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", tool.Number(path[0].SelfMs))))
+	}
+	if service != "" {
+		// The trace may be any of many, long after what changed: a period around it, not the time before it against that after.
+		w := tool.Period(at.Add(-30*time.Minute), at.Add(30*time.Minute))
+		next = append(next, tool.Next("diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "what was wrong in "+service+" around this trace"))
+	}
+	return next
+}
+
+func traceText(res *traceResult, text *tool.Page, logs string) {
+	text.Scope = []tool.Pair{
+		tool.Labeled("Trace", res.TraceID),
+		tool.Labeled("Start", res.StartTime),
+		tool.Labeled("Duration", tool.Number(res.DurationMs)+" ms"),
+		tool.Labeled("Spans", fmt.Sprint(res.SpanCount)),
+		tool.Labeled("Services", fmt.Sprint(res.ServiceCount)),
+	}
+	if res.SpanCount > res.TotalSpanCount {
+		text.Notes = append(text.Notes, fmt.Sprintf("The trace has %d spans; the %d earliest were read.", res.SpanCount, res.TotalSpanCount))
+	}
+	spans := tool.Block{Heading: "Spans", Empty: "No span of this trace failed."}
+	below := map[string]omitted{}
+	for _, o := range res.Omitted {
+		below[o.ParentSpanID] = o
+	}
+	leftOut := func(parent string, depth int) {
+		if o, ok := below[parent]; ok {
+			spans.Rows = append(spans.Rows, fmt.Sprintf("%s- … %d spans left out, %s ms together", strings.Repeat("  ", depth), o.Count, tool.Number(o.TotalDurationMs)))
+		}
+	}
+	var walk func(nodes spanNodes, depth int)
+	walk = func(nodes spanNodes, depth int) {
+		for _, n := range nodes {
+			row := fmt.Sprintf("%s- %s: %s (%s, %s ms) `%s`", strings.Repeat("  ", min(depth, 40)), n.ServiceName, tool.Clip(tool.OneLine(n.SpanName), 120), n.SpanKind, tool.Number(n.DurationMs), n.SpanID)
+			if n.StatusCode == "Error" {
+				row += " ERROR " + tool.Clip(tool.OneLine(n.StatusMessage), 200)
+			}
+			spans.Rows = append(spans.Rows, row)
+			walk(n.Children, depth+1)
+			leftOut(n.SpanID, min(depth+1, 40))
+		}
+	}
+	walk(res.Spans, 0)
+	leftOut("", 0)
+	text.Blocks = []tool.Block{spans}
+	if logs != "" {
+		text.Blocks = append(text.Blocks, LogTable(logs, "The trace has no log records.", res.Logs))
+	}
+	text.Shown = fmt.Sprintf("Shown: %d of %d spans.", res.RenderedSpanCount, res.TotalSpanCount)
+	if res.Truncated && res.RenderedSpanCount < 300 && !res.ErrorsOnly {
+		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": res.TraceID, "max_spans": 300}, "more spans of this trace"))
+	}
+}

@@ -1,0 +1,140 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+type patternsResult struct {
+	TimeRange    tool.TimeRange `json:"timeRange"`
+	Filters      logsFilters    `json:"filters"`
+	TotalCount   float64        `json:"totalCount"`
+	TotalSampled int            `json:"totalSampled"`
+	SampleSize   int            `json:"sampleSize"`
+	Patterns     []patternRow   `json:"patterns"`
+}
+
+type patternRow struct {
+	Template       string         `json:"template"`
+	Count          float64        `json:"count" jsonschema:"in the whole time range, estimated from the sample"`
+	PreviousCount  float64        `json:"previousCount" jsonschema:"in the equally long time before"`
+	IsNew          bool           `json:"isNew" jsonschema:"not seen in the time before"`
+	Sample         string         `json:"sample"`
+	SeverityCounts map[string]int `json:"severityCounts"`
+	ServiceCounts  map[string]int `json:"serviceCounts"`
+	FirstSeen      string         `json:"firstSeen"`
+}
+
+type mineLogPatternsArgs struct {
+	tool.Window
+	Service     *string `doc:"Exact name."`
+	Environment *string
+	Severity    *string `shape:"severity"`
+	Search      *string `doc:"Text in the body."`
+	TraceID     *string `shape:"trace"`
+	SampleSize  int     `default:"10000" clamp:"100..50000"`
+	Limit       int     `default:"50" clamp:"1..200"`
+}
+
+func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[patternsResult](&tool.Tool{
+		Name: "mine_log_patterns", Title: "Log patterns",
+		Description: "Group the log records of at most 24 hours by the pattern of their message, new ones first, compared with the time before.",
+		Run: tool.With(func(ctx context.Context, a *mineLogPatternsArgs) (*tool.Answer, error) {
+			w, err := a.Range(24 * time.Hour)
+			if err != nil {
+				return nil, err
+			}
+			size, most := int32(a.SampleSize), int32(a.Limit)
+			out, err := s.Logs.SearchLogPatterns(ctx, &svcv2.SearchLogPatternsRequest{
+				StartTime: w.StartProto(), EndTime: w.EndProto(), SampleSize: &size, MaxPatterns: &most, Filters: &svcv2.LogFilters{
+					ServiceName: a.Service, DeploymentEnvironment: a.Environment, Severity: a.Severity, BodySearch: a.Search, TraceId: a.TraceID,
+				},
+			})
+			if err != nil {
+				return nil, err
+			}
+			res := patternsResult{TimeRange: w, TotalCount: out.GetTotalCount(), TotalSampled: int(out.GetSampledCount()), SampleSize: int(size), Patterns: []patternRow{}, Filters: logsFilters{
+				Service: a.Service, Environment: a.Environment, Severity: a.Severity, Search: a.Search, TraceID: a.TraceID,
+			}}
+			for _, p := range out.GetData() {
+				res.Patterns = append(res.Patterns, toPatternRow(p))
+			}
+			// What is new says most about what happened.
+			slices.SortStableFunc(res.Patterns, func(x, y patternRow) int {
+				switch {
+				case x.IsNew != y.IsNew && x.IsNew:
+					return -1
+				case x.IsNew != y.IsNew:
+					return 1
+				case x.Count > y.Count:
+					return -1
+				case x.Count < y.Count:
+					return 1
+				}
+				return strings.Compare(x.Template, y.Template)
+			})
+			var cells [][]string
+			for _, p := range res.Patterns {
+				mark := ""
+				if p.IsNew {
+					mark = "new"
+				}
+				cells = append(cells, []string{mark, tool.Number(p.Count), tool.Number(p.PreviousCount), strings.Join(slices.Sorted(maps.Keys(p.SeverityCounts)), ", "), strings.Join(slices.Sorted(maps.Keys(p.ServiceCounts)), ", "), tool.Clip(p.Template, 240), tool.Clip(p.Sample, 160)})
+			}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Severity, &a.Search, &a.TraceID)}
+			text.Blocks = []tool.Block{tool.Table("", "No record matches. Try a longer time range or fewer filters.", []string{"", "Records", "Before", "Severity", "Service", "Pattern", "Sample"}, cells)}
+			if len(cells) > 0 && !slices.ContainsFunc(res.Patterns, func(p patternRow) bool { return p.PreviousCount > 0 }) {
+				text.Notes = append(text.Notes, "No record matched in the time before, so every pattern counts as new; choose a time range that begins after the data does to see what changed.")
+			}
+			if len(cells) > 0 {
+				text.Shown = fmt.Sprintf("Shown: %d patterns of %s records, found in a sample of %d.", len(cells), tool.Number(res.TotalCount), res.TotalSampled)
+				first := res.Patterns[0]
+				args := a.Again(w, map[string]any{}, &a.Environment)
+				if len(first.ServiceCounts) > 0 {
+					args["service"] = slices.Sorted(maps.Keys(first.ServiceCounts))[0]
+				}
+				if part := fixedPart(first.Template); part != "" {
+					args["search"] = part
+				}
+				text.Next = append(text.Next, tool.Next("search_logs", args, "records of the first pattern"))
+			}
+			return &tool.Answer{Data: res, Text: text}, nil
+		}),
+	})
+}
+
+func toPatternRow(p *svcv2.LogPattern) patternRow {
+	count := func(m map[string]int32) map[string]int {
+		out := map[string]int{}
+		for k, v := range m {
+			out[k] = int(v)
+		}
+		return out
+	}
+	return patternRow{
+		tool.Clip(p.GetTemplate(), 1000), p.GetEstimatedCount(), p.GetBaselineEstimatedCount(), p.GetIsNew(), tool.Clip(p.GetSample(), 1000), count(p.GetSeverityCounts()),
+		count(p.GetServiceCounts()), tool.Clock(p.GetFirstSeen().AsTime()),
+	}
+}
+
+// fixedPart is the longest text of a template between its placeholders, which a search finds.
+func fixedPart(template string) string {
+	best := ""
+	for _, part := range strings.FieldsFunc(template, func(r rune) bool { return r == '<' || r == '>' }) {
+		if part = strings.TrimSpace(part); len(part) > len(best) {
+			best = part
+		}
+	}
+	if len(best) > 100 {
+		best = strings.TrimSpace(strings.ToValidUTF8(best[:100], ""))
+	}
+	return best
+}

@@ -1,0 +1,391 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+const (
+	maxQueried  = 31 * 24 * time.Hour
+	otherGroups = "(all others)"
+)
+
+type dataResult struct {
+	TimeRange tool.TimeRange `json:"timeRange"`
+	Kind      string         `json:"kind"`
+	Metric    string         `json:"metric"`
+	GroupBy   *string        `json:"groupBy,omitempty"`
+	Decisions []string       `json:"decisions,omitempty" jsonschema:"defaults that were applied"`
+	Context   queryEcho      `json:"queryContext"`
+	Unit      string         `json:"unit"`
+	Result    dataPoints     `json:"result"`
+	Truncated bool           `json:"truncated"`
+}
+
+type queryEcho struct {
+	Source string `json:"source"`
+	Where  string `json:"where,omitempty"`
+}
+
+type dataPoints struct {
+	Kind string      `json:"kind"`
+	Data []dataPoint `json:"data"`
+}
+
+type dataPoint struct {
+	Bucket string             `json:"bucket,omitempty"`
+	Series map[string]float64 `json:"series,omitempty"`
+	Name   *string            `json:"name,omitempty"`
+	Value  *float64           `json:"value,omitempty"`
+}
+
+type queryDataArgs struct {
+	Source           string `required:"true" of:"QuerySpec.source" example:"traces"`
+	Kind             string `required:"true" enum:"timeseries,breakdown" example:"timeseries"`
+	Metric           *metric
+	GroupBy          *string `doc:"service, span_name, status_code, http_method, severity, event_name, kind, source, host, page_path, group, attribute, resource_attribute (both need attribute_key), none."`
+	Service          *string `doc:"Exact name."`
+	Environments     []string
+	CommitShas       []string
+	SpanName         *string
+	RootSpansOnly    *bool
+	ApdexThresholdMs *float64 `range:"1.."`
+	Severity         *string  `shape:"severity"`
+	MetricName       *string  `doc:"For source=metrics, with metric_type."`
+	MetricType       *string  `of:"QueryMetric.type"`
+	EventName        []string
+	EventKind        []string
+	Host             *string
+	PagePath         *string
+	AttributeKey     *string `doc:"Filter, and key to group by."`
+	AttributeValue   *string `doc:"Exact value of attribute_key."`
+	AttributeScope   *string `enum:"span,resource,log,metric,event"`
+	Where            *string `doc:"Further conditions, for example duration > 500 AND attr.http.route = '/cart'."`
+	tool.Window
+	BucketSeconds *int `range:"1..2678400"`
+	Limit         int  `default:"10" clamp:"1..100"`
+
+	// How resolveNames understands names that the call leaves open.
+	partOfName, onResource bool
+}
+
+// metric is the name of a metric of a source.
+type metric string
+
+// Describe lists the metrics of every source.
+func (metric) Describe() string {
+	var parts []string
+	for _, source := range []string{"traces", "logs", "metrics", "product_events"} {
+		parts = append(parts, source+": "+strings.Join(metricsOf(source), ", "))
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+func newQueryData(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[dataResult](&tool.Tool{
+		Name: "query_data", Title: "Query",
+		Description: "Compute a time series, or the top groups (breakdown), of spans, logs, one metric or product events.",
+		Run: tool.With(func(ctx context.Context, a *queryDataArgs) (*tool.Answer, error) {
+			w, err := a.Range(maxQueried)
+			if err != nil {
+				return nil, err
+			}
+			if err := resolveNames(ctx, s, a, w); err != nil {
+				return nil, err
+			}
+			spec, res, err := spec(a, w)
+			if err != nil {
+				return nil, err
+			}
+			if res.Kind == "breakdown" {
+				return queryBreakdown(ctx, s, a, w, spec, res)
+			}
+			return queryTimeseries(ctx, s, a, w, spec, res)
+		}),
+	})
+}
+
+// groupField is the engine's name of a way to group.
+func groupField(group, key string) string {
+	switch group {
+	case "service":
+		return "service.name"
+	case "span_name":
+		return "span.name"
+	case "status_code":
+		return "status_code"
+	case "http_method":
+		return "http.method"
+	case "page_path":
+		return "page.path"
+	case "attribute":
+		return "attr." + key
+	case "resource_attribute":
+		return "resource." + key
+	default:
+		return group
+	}
+}
+
+// metricsOf are the metrics of a source.
+func metricsOf(source string) []string {
+	switch source {
+	case "traces":
+		return []string{"count", "error_rate", "apdex", "avg_duration", "p50_duration", "p95_duration", "p99_duration"}
+	case "metrics":
+		return []string{"avg", "sum", "min", "max", "count", "rate", "increase", "p50", "p95", "p99"}
+	case "product_events":
+		return []string{"count", "sessions", "persons", "users", "visitors"}
+	default:
+		return []string{"count"}
+	}
+}
+
+// spec turns the arguments into a query of the engine; every condition is a value in its tree, never text.
+func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, error) {
+	res := &dataResult{TimeRange: w, Kind: a.Kind, Context: queryEcho{Source: a.Source}}
+	source := res.Context.Source
+	fallback := "count"
+	if source == "metrics" {
+		fallback = "avg"
+	}
+	if res.Metric = string(tool.Or(a.Metric, "")); res.Metric == "" {
+		res.Metric = fallback
+		res.Decisions = append(res.Decisions, "metric="+fallback)
+	}
+	if known := metricsOf(source); !slices.Contains(known, res.Metric) {
+		return nil, nil, a.Bad(&a.Metric, fmt.Sprintf("is %q; source=%s has %s.", res.Metric, source, strings.Join(known, ", ")), known[0])
+	}
+	group := tool.Or(a.GroupBy, "")
+	if group == "" && res.Kind == "breakdown" {
+		group = "service"
+		if source == "product_events" {
+			group = "event_name"
+		}
+		res.Decisions = append(res.Decisions, "group_by="+group)
+	}
+	filter := &svcv2.QueryFilter{}
+	var echo []string
+	add := func(field, op string, values ...any) {
+		one := &svcv2.QueryFilter{Field: &field, Operator: &op}
+		text := field + " " + op
+		switch {
+		case op == "in":
+			for _, v := range values {
+				one.Values = append(one.Values, tool.StructValue(v))
+			}
+			text += fmt.Sprintf(" %v", values)
+		case len(values) > 0:
+			one.Value = tool.StructValue(values[0])
+			text += fmt.Sprintf(" %v", values[0])
+		}
+		filter.All, echo = append(filter.All, one), append(echo, text)
+	}
+	for field, v := range map[string]*string{"service.name": a.Service, "span.name": a.SpanName, "severity": a.Severity, "host": a.Host, "page.path": a.PagePath} {
+		if v != nil {
+			op := "="
+			if v == a.SpanName && a.partOfName {
+				op = "contains"
+				res.Decisions = append(res.Decisions, "span_name as a part of names: no span has exactly this one")
+			}
+			add(field, op, *v)
+		}
+	}
+	slices.SortFunc(filter.All, func(x, y *svcv2.QueryFilter) int { return strings.Compare(x.GetField(), y.GetField()) })
+	slices.Sort(echo)
+	for _, f := range []struct {
+		field string
+		list  []string
+	}{{"deployment.environment", a.Environments}, {"event_name", a.EventName}, {"kind", a.EventKind}, {"resource." + CommitKeys()[0], a.CommitShas}} {
+		if len(f.list) > 0 {
+			var values []any
+			for _, v := range f.list {
+				values = append(values, v)
+			}
+			add(f.field, "in", values...)
+		}
+	}
+	if tool.Or(a.RootSpansOnly, false) {
+		add("root_only", "=", true)
+	}
+	key := tool.Or(a.AttributeKey, "")
+	if (group == "attribute" || group == "resource_attribute") && key == "" {
+		return nil, nil, a.Bad(&a.AttributeKey, "is required to group by "+group+".", "http.route")
+	}
+	if key != "" {
+		field := "attr." + key
+		if tool.Or(a.AttributeScope, "") == "resource" || a.onResource || group == "resource_attribute" {
+			field = "resource." + key
+			if a.onResource {
+				res.Decisions = append(res.Decisions, "attribute_scope=resource")
+				if group == "attribute" {
+					group = "resource_attribute"
+				}
+			}
+		} else if tool.Or(a.AttributeScope, "") == "event" {
+			field = "event." + key
+		}
+		switch v := a.AttributeValue; {
+		case v != nil:
+			add(field, "=", *v)
+		case !strings.HasSuffix(group, "attribute"):
+			add(field, "exists")
+		}
+	} else if a.AttributeValue != nil {
+		return nil, nil, a.Bad(&a.AttributeValue, "needs attribute_key: the name of the attribute that has this value.", "")
+	}
+	spec := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: res.Metric, Where: a.Where, ApdexThresholdMs: a.ApdexThresholdMs}
+	if len(filter.All) > 0 {
+		spec.Filter = filter
+	}
+	res.Context.Where = strings.Join(append(echo, tool.Or(a.Where, "")), " AND ")
+	res.Context.Where = strings.TrimSuffix(res.Context.Where, " AND ")
+	if group != "" && group != "none" {
+		res.GroupBy = &group
+		spec.GroupBy = []string{groupField(group, key)}
+	}
+	if source == "metrics" {
+		name, typ := a.MetricName, a.MetricType
+		if name == nil {
+			return nil, nil, a.Bad(&a.MetricName, "is required for source=metrics. list_metrics has the names.", "http.server.request.duration")
+		}
+		if typ == nil {
+			return nil, nil, a.Bad(&a.MetricType, "is required for source=metrics. list_metrics has the types.", "histogram")
+		}
+		spec.Metric = &svcv2.QueryMetric{Name: *name, Type: *typ}
+	}
+	limit := int32(a.Limit)
+	spec.Limit, spec.SeriesLimit = &limit, &limit
+	return spec, res, nil
+}
+
+func queryBreakdown(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange, spec *svcv2.QuerySpec, res *dataResult) (*tool.Answer, error) {
+	out, err := s.Query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Queries: []*svcv2.QuerySpec{spec}})
+	if err != nil {
+		return nil, err
+	}
+	res.Unit = unitOf(res.Context.Source, res.Metric)
+	res.Result, res.Truncated = dataPoints{Kind: "breakdown", Data: []dataPoint{}}, out.GetTruncated()
+	var cells [][]string
+	for _, r := range out.GetData() {
+		name := r.GetName()
+		if r.GetOther() {
+			name = otherGroups
+		}
+		p := dataPoint{Name: &name}
+		shown := ""
+		if v := r.GetValues(); len(v) > 0 && v[0].Value != nil {
+			p.Value, shown = v[0].Value, tool.Number(v[0].GetValue())
+		}
+		res.Result.Data = append(res.Result.Data, p)
+		cells = append(cells, []string{tool.Clip(name, 200), shown})
+	}
+	group := "all"
+	if res.GroupBy != nil {
+		group = *res.GroupBy
+	}
+	text := dataText(a, w, res, out.GetWarnings())
+	text.Blocks = []tool.Block{tool.Table("", "Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.", []string{group, res.Metric + " (" + res.Unit + ")"}, cells)}
+	text.Shown = tool.ShownOf(len(cells), out.GetTruncated(), "groups")
+	text.Next = dataNext(a, w, res)
+	return &tool.Answer{Data: res, Text: text}, nil
+}
+
+// unitOf is the unit of a value, as far as the query itself says it.
+func unitOf(source, metric string) string {
+	switch {
+	case source == "metrics":
+		return "number"
+	case strings.HasSuffix(metric, "_duration"):
+		return "duration_ms"
+	case metric == "error_rate":
+		return "percent"
+	case metric == "rate":
+		return "requests_per_sec"
+	default:
+		return "number"
+	}
+}
+
+func queryTimeseries(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange, spec *svcv2.QuerySpec, res *dataResult) (*tool.Answer, error) {
+	req := &svcv2.QueryTimeseriesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Queries: []*svcv2.QuerySpec{spec}}
+	if b := a.BucketSeconds; b != nil {
+		n := int32(*b)
+		req.BucketSeconds = &n
+	}
+	out, err := s.Query.QueryTimeseries(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	res.Unit = unitOf(res.Context.Source, res.Metric)
+	res.Result, res.Truncated = dataPoints{Kind: "timeseries", Data: []dataPoint{}}, out.GetTruncated()
+	var names []string
+	at := map[time.Time]map[string]float64{}
+	var order []time.Time
+	for _, series := range out.GetSeries() {
+		name := strings.Join(series.GetGroup(), ", ")
+		switch {
+		case series.GetOther():
+			name = otherGroups
+		case name == "" && res.GroupBy != nil:
+			name = "(none)" // rows without the field
+		case name == "":
+			name = res.Metric
+		}
+		names = append(names, name)
+		for _, p := range series.GetPoints() {
+			t := p.GetTimestamp().AsTime()
+			if at[t] == nil {
+				at[t] = map[string]float64{}
+				order = append(order, t)
+			}
+			at[t][name] = p.GetValue()
+		}
+	}
+	slices.SortFunc(order, time.Time.Compare)
+	var cells [][]string
+	for _, t := range order {
+		res.Result.Data = append(res.Result.Data, dataPoint{Bucket: tool.Clock(t), Series: at[t]})
+		line := []string{tool.Clock(t)}
+		for _, name := range names {
+			shown := ""
+			if v, ok := at[t][name]; ok {
+				shown = tool.Number(v)
+			}
+			line = append(line, shown)
+		}
+		cells = append(cells, line)
+	}
+	text := dataText(a, w, res, out.GetWarnings())
+	heads := []string{"Bucket"}
+	for _, name := range names {
+		heads = append(heads, tool.Clip(tool.OneLine(name), 60))
+	}
+	text.Blocks = []tool.Block{tool.Table(res.Metric+" ("+res.Unit+")", "Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.", heads, cells)}
+	if len(cells) > 0 {
+		text.Shown = fmt.Sprintf("Shown: %d buckets of %d series.", len(cells), len(names))
+	}
+	text.Next = dataNext(a, w, res)
+	return &tool.Answer{Data: res, Text: text}, nil
+}
+
+func dataText(a *queryDataArgs, w tool.TimeRange, res *dataResult, warnings []string) tool.Page {
+	text := tool.Page{Scope: append([]tool.Pair{w.Label()}, tool.Labeled("source", res.Context.Source), tool.Labeled("metric", res.Metric))}
+	if res.Context.Where != "" {
+		text.Scope = append(text.Scope, tool.Labeled("where", res.Context.Where))
+	}
+	text.Notes = append(text.Notes, warnings...)
+	if len(res.Decisions) > 0 {
+		text.Notes = append(text.Notes, "Defaults: "+strings.Join(res.Decisions, ", ")+".")
+	}
+	if res.Kind == "timeseries" && !w.To.Before(a.Now) {
+		text.Notes = append(text.Notes, "The last bucket is not complete yet.")
+	}
+	return text
+}

@@ -1,0 +1,59 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+// resolveNames looks up how the names of a call are meant, where it does not say: a span name that no span has exactly is a part of names, and
+// an attribute that only resources have is one of the resource.
+func resolveNames(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange) error {
+	source := a.Source
+	key := a.AttributeKey
+	askName := source == "traces" && a.SpanName != nil
+	askKey := key != nil && a.AttributeScope == nil && source != "product_events" && tool.Or(a.GroupBy, "") != "resource_attribute"
+	if source == "metrics" && (a.MetricName == nil || a.MetricType == nil) {
+		return nil // which is refused later
+	}
+	if !askName && !askKey {
+		return nil
+	}
+	if longest := 30 * 24 * time.Hour; w.To.Sub(w.From) > longest {
+		w = tool.Period(w.To.Add(-longest), w.To)
+	}
+	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
+	ask := func(name, field, op string, value any) {
+		f := &svcv2.QueryFilter{Field: &field, Operator: &op}
+		if value != nil {
+			f.Value = tool.StructValue(value)
+		}
+		q := &svcv2.QuerySpec{Name: name, Source: source, Aggregation: "count", Filter: &svcv2.QueryFilter{All: []*svcv2.QueryFilter{f}}}
+		if source == "metrics" {
+			q.Metric = &svcv2.QueryMetric{Name: *a.MetricName, Type: *a.MetricType}
+		}
+		req.Queries = append(req.Queries, q)
+	}
+	if askName {
+		ask("name", "span.name", "=", *a.SpanName)
+	}
+	if askKey {
+		ask("own", "attr."+*key, "exists", nil)
+		ask("resource", "resource."+*key, "exists", nil)
+	}
+	out, err := s.Query.QueryBreakdown(ctx, req)
+	if err != nil {
+		return err
+	}
+	counts := map[string]float64{}
+	for _, row := range out.GetData() {
+		for i, v := range row.GetValues() {
+			counts[req.GetQueries()[i].GetName()] += v.GetValue()
+		}
+	}
+	a.partOfName = askName && counts["name"] == 0
+	a.onResource = askKey && counts["own"] == 0 && counts["resource"] > 0
+	return nil
+}

@@ -1,0 +1,94 @@
+package telemetry
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+// dataNext are calls that go on from a result: what lies behind its largest group or its steepest rise, or which names there are when it is empty.
+func dataNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Suggestion {
+	source := res.Context.Source
+	if len(res.Result.Data) == 0 {
+		switch source {
+		case "metrics":
+			return []tool.Suggestion{tool.Next("list_metrics", tool.ClampWindow(a.Again(w, nil, &a.Service), w, 30), "which metrics there are, with their types")}
+		case "product_events":
+			return []tool.Suggestion{tool.Next("list_product_events", tool.ClampWindow(a.Again(w, nil), w, 30), "which events there are")}
+		}
+		return []tool.Suggestion{
+			tool.Next("list_services", a.Again(w, nil), "which services send data"),
+			tool.Next("explore_attributes", tool.ClampWindow(a.Again(w, map[string]any{"source": source}, &a.Service), w, 30), "which attributes there are"),
+		}
+	}
+	var next []tool.Suggestion
+	switch rise := res.steepest(); {
+	case res.Kind == "breakdown":
+		next = groupNext(a, w, res)
+	case !rise.IsZero() && source != "product_events":
+		next = []tool.Suggestion{tool.Next("compare_periods", a.Again(w, map[string]any{"around_time": tool.Clock(rise)}, &a.Service), "what changed where the values rise most")}
+		delete(next[0].Args, "start_time")
+		delete(next[0].Args, "end_time")
+	}
+	fields := []any{
+		&a.Source, &a.Metric, &a.Service, &a.Environments, &a.CommitShas, &a.SpanName, &a.RootSpansOnly, &a.ApdexThresholdMs, &a.Severity, &a.MetricName, &a.MetricType, &a.EventName,
+		&a.EventKind, &a.Host, &a.PagePath, &a.Where,
+	}
+	switch {
+	case res.Kind == "breakdown":
+		next = append(next, tool.Next("query_data", a.Again(w, map[string]any{"kind": "timeseries"}, append(fields, &a.GroupBy, &a.AttributeKey, &a.AttributeValue, &a.AttributeScope)...), "the same over time"))
+	case res.GroupBy == nil && w.To.Sub(w.From) <= 30*24*time.Hour:
+		next = append(next, tool.Next("query_data", a.Again(w, map[string]any{"kind": "breakdown"}, append(fields, &a.AttributeKey, &a.AttributeValue, &a.AttributeScope)...), "which group it comes from"))
+	}
+	return next
+}
+
+// groupNext looks behind the first group of a breakdown.
+func groupNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Suggestion {
+	first := ""
+	for _, p := range res.Result.Data {
+		if p.Name != nil && *p.Name != "" && *p.Name != otherGroups {
+			first = *p.Name
+			break
+		}
+	}
+	if first == "" || res.GroupBy == nil {
+		return nil
+	}
+	within := func(more map[string]any) map[string]any {
+		return tool.ClampWindow(a.Again(w, more, &a.Service), w, 7)
+	}
+	switch source, group := res.Context.Source, *res.GroupBy; {
+	case group == "service" && source != "product_events":
+		return []tool.Suggestion{tool.Next("diagnose_service", within(map[string]any{"service": first}), "the first group: what changed in it, and why")}
+	case source == "traces" && group == "span_name":
+		return []tool.Suggestion{tool.Next("search_traces", within(map[string]any{"span_name": first}), "traces of the first group")}
+	case source == "traces" && group == "attribute":
+		return []tool.Suggestion{tool.Next("search_traces", within(map[string]any{"attribute_key": tool.Or(a.AttributeKey, ""), "attribute_value": first}), "traces of the first group")}
+	case source == "logs" && group == "severity" && slices.Contains(tool.Severities(), strings.ToUpper(first)):
+		return []tool.Suggestion{tool.Next("search_logs", within(map[string]any{"severity": strings.ToUpper(first)}), "records of the first group")}
+	case source == "product_events" && group == "event_name" && len(res.Result.Data) > 1:
+		second := res.Result.Data[1].Name
+		return []tool.Suggestion{tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": []any{map[string]any{"event_name": first}, map[string]any{"event_name": *second}}}), "how many go from the first to the second")}
+	}
+	return nil
+}
+
+// steepest is the start of the bucket in which a value rises most against the bucket before, zero when none does.
+func (r *dataResult) steepest() (at time.Time) {
+	most := 0.0
+	for i := 1; i < len(r.Result.Data); i++ {
+		for name, v := range r.Result.Data[i].Series {
+			before, ok := r.Result.Data[i-1].Series[name]
+			if !ok || v-before <= most {
+				continue
+			}
+			if t, err := time.Parse(time.RFC3339Nano, r.Result.Data[i].Bucket); err == nil {
+				most, at = v-before, t
+			}
+		}
+	}
+	return at
+}

@@ -1,0 +1,239 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+var traceIDForm = regexp.MustCompile("^[0-9a-fA-F]{32}$")
+
+const (
+	SqlFetched  = 1000
+	sqlRendered = 100
+	maxSQL      = 366 * 24 * time.Hour
+)
+
+type sqlResult struct {
+	TimeRange   tool.TimeRange `json:"timeRange"`
+	ExpandedSQL string         `json:"expandedSql" jsonschema:"with its macros replaced"`
+	RowCount    int            `json:"rowCount"`
+	Columns     []string       `json:"columns"`
+	Rows        [][]any        `json:"rows" jsonschema:"the first 100"`
+	Truncated   bool           `json:"truncated" jsonschema:"whether there are more rows than listed"`
+}
+
+type runSQLArgs struct {
+	SQL string `required:"true" example:"SELECT ServiceName, count() AS n FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) GROUP BY ServiceName ORDER BY n DESC LIMIT 10"`
+	tool.Window
+	GranularitySeconds *int `doc:"Bucket of $__timeGroup." range:"1..31536000"`
+}
+
+func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[sqlResult](&tool.Tool{
+		Name: "run_sql", Title: "SQL",
+		Description: "Run one read-only SELECT (ClickHouse) on telemetry. It must filter by the macro $__orgFilter; $__timeFilter(Timestamp) and $__timeGroup(Timestamp) take the time range. See describe_warehouse_tables.",
+		Run: tool.With(func(ctx context.Context, a *runSQLArgs) (*tool.Answer, error) {
+			w, err := a.Range(maxSQL)
+			if err != nil {
+				return nil, err
+			}
+			req := &svcv2.RunSqlRequest{Sql: a.SQL, StartTime: w.StartProto(), EndTime: w.EndProto()}
+			most := int32(SqlFetched)
+			req.MaxRows = &most
+			if g := a.GranularitySeconds; g != nil {
+				n := int32(*g)
+				req.GranularitySeconds = &n
+			}
+			out, err := s.SQL.RunSql(ctx, req)
+			if err != nil {
+				return nil, withTables(ctx, s, err, req.Sql)
+			}
+			res := sqlResult{TimeRange: w, ExpandedSQL: out.GetExpandedSql(), RowCount: int(out.GetRowCount()), Columns: []string{}, Rows: [][]any{}}
+			for _, c := range out.GetColumns() {
+				res.Columns = append(res.Columns, c.GetName())
+			}
+			var cells [][]string
+			res.Rows = SqlRows(out)
+			for _, r := range out.GetRows()[:len(res.Rows)] {
+				var line []string
+				for _, v := range r.GetValues() {
+					line = append(line, tool.Clip(Cell(v), 200))
+				}
+				cells = append(cells, line)
+			}
+			res.Truncated = out.GetTruncated() || res.RowCount > len(res.Rows)
+			text := tool.Page{Scope: []tool.Pair{w.Label()}, Blocks: []tool.Block{tool.Table("", "The query returned no rows.", res.Columns, cells)}}
+			if len(cells) > 0 {
+				text.Shown = fmt.Sprintf("Shown: %d of %d rows.", len(res.Rows), res.RowCount)
+				if out.GetTruncated() {
+					text.Shown = fmt.Sprintf("Shown: %d of more than %d rows. Aggregate, or add a LIMIT.", len(res.Rows), res.RowCount)
+				}
+			}
+			text.Next = sqlNext(w, &res, req.GetSql())
+			return &tool.Answer{Data: res, Text: text}, nil
+		}),
+	})
+}
+
+// SqlRows are the first rows of a result, with long texts cut.
+func SqlRows(out *svcv2.SqlResult) [][]any {
+	rows := [][]any{}
+	for _, r := range out.GetRows()[:min(len(out.GetRows()), sqlRendered)] {
+		row := r.AsSlice()
+		for i, v := range row {
+			if t, ok := v.(string); ok {
+				row[i] = tool.Clip(t, tool.MaxValueText)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// sqlNext are calls that go on from rows: into a trace that they name, or to what there is to ask when there are none.
+func sqlNext(w tool.TimeRange, res *sqlResult, sql string) []tool.Suggestion {
+	if res.RowCount == 0 {
+		next := []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "which tables and columns there are")}
+		if longer := w.From.Add(-tool.MaxSearch); w.To.Sub(longer) <= maxSQL && strings.Contains(sql, "$__timeFilter") {
+			next = append(next, tool.Next("run_sql", map[string]any{"sql": sql, "start_time": tool.Clock(longer), "end_time": w.End}, "the same in a time range that begins a week earlier"))
+		}
+		return next
+	}
+	for i, name := range res.Columns {
+		if id, ok := res.Rows[0][i].(string); ok && (strings.EqualFold(name, "TraceId") || strings.EqualFold(name, "trace_id")) && traceIDForm.MatchString(id) {
+			return []tool.Suggestion{tool.Next("inspect_trace", map[string]any{"trace_id": id}, "the trace of the first row")}
+		}
+	}
+	for i, name := range res.Columns {
+		if service, ok := res.Rows[0][i].(string); ok && strings.EqualFold(name, "ServiceName") && service != "" && w.To.Sub(w.From) <= tool.MaxSearch {
+			return []tool.Suggestion{tool.Next("diagnose_service", map[string]any{"service": service, "start_time": w.Start, "end_time": w.End}, "what changed in the service of the first row")}
+		}
+	}
+	return []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "other tables to ask")}
+}
+
+func Cell(v *structpb.Value) string {
+	switch k := v.GetKind().(type) {
+	case *structpb.Value_StringValue:
+		return k.StringValue
+	case *structpb.Value_NumberValue:
+		return tool.Number(k.NumberValue)
+	case *structpb.Value_NullValue:
+		return ""
+	default:
+		return protojson.MarshalOptions{}.Format(v)
+	}
+}
+
+// withTables adds the columns of the tables that a refused query names, so that the next try can be right.
+func withTables(ctx context.Context, s *tool.Clients, err error, sql string) error {
+	d := tool.FailureOf(&tool.Tool{}, err)
+	lower := strings.ToLower(d.Message)
+	if !strings.Contains(lower, "column") && !strings.Contains(lower, "table") && !strings.Contains(lower, "identifier") {
+		return err
+	}
+	list, listErr := s.SQL.ListSqlTables(ctx, &svcv2.ListSqlTablesRequest{})
+	if listErr != nil {
+		return err // the first failure says more
+	}
+	message, shown := d.Message, 0
+	var names []string
+	for _, t := range list.GetData() {
+		names = append(names, t.GetName())
+		if shown < 3 && strings.Contains(strings.ToLower(sql), strings.ToLower(t.GetName())) {
+			shown++
+			message += "\n\nTable " + t.GetName() + ": " + columnList(t)
+		}
+	}
+	if shown == 0 {
+		message += "\n\nTables: " + strings.Join(names, ", ")
+	}
+	return &tool.InputError{Tag: d.Tag, Parameter: "sql", Message: message}
+}
+
+func columnList(t *svcv2.SqlTable) string {
+	var parts []string
+	for _, c := range t.GetColumns() {
+		parts = append(parts, c.GetName()+" "+c.GetType())
+	}
+	return tool.Clip(strings.Join(parts, ", "), 3000)
+}
+
+type tablesResult struct {
+	Tables []tableRow `json:"tables,omitempty"`
+	Table  *tableInfo `json:"table,omitempty"`
+}
+
+type tableRow struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	ColumnCount int    `json:"columnCount"`
+}
+
+type tableInfo struct {
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Columns     []tableColumn `json:"columns"`
+	SortingKey  []string      `json:"sortingKey"`
+	Notes       []string      `json:"notes"`
+}
+
+type tableColumn struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+type describeWarehouseTablesArgs struct {
+	tool.Call
+	Table *string `doc:"Describe this table."`
+}
+
+func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
+	return tool.Define[tablesResult](&tool.Tool{
+		Name: "describe_warehouse_tables", Title: "Warehouse tables",
+		Description: "List the tables that run_sql can read, or the columns of one, with an example.",
+		Run: tool.With(func(ctx context.Context, a *describeWarehouseTablesArgs) (*tool.Answer, error) {
+			list, err := s.SQL.ListSqlTables(ctx, &svcv2.ListSqlTablesRequest{Table: a.Table})
+			if err != nil {
+				return nil, err
+			}
+			var text tool.Page
+			if a.Table == nil || len(list.GetData()) != 1 {
+				res := tablesResult{Tables: []tableRow{}}
+				var cells [][]string
+				for _, t := range list.GetData() {
+					res.Tables = append(res.Tables, tableRow{t.GetName(), t.GetDescription(), len(t.GetColumns())})
+					cells = append(cells, []string{t.GetName(), fmt.Sprint(len(t.GetColumns())), t.GetDescription()})
+				}
+				text.Blocks = []tool.Block{tool.Table("", "There are no tables.", []string{"Table", "Columns", "What it has"}, cells)}
+				if len(res.Tables) > 0 {
+					text.Next = append(text.Next, tool.Next("describe_warehouse_tables", map[string]any{"table": res.Tables[0].Name}, "the columns of a table"))
+				}
+				return &tool.Answer{Data: res, Text: text}, nil
+			}
+			t := list.GetData()[0]
+			info := tableInfo{Name: t.GetName(), Description: t.GetDescription(), Columns: []tableColumn{}, SortingKey: append([]string{}, t.GetSortKey()...), Notes: append([]string{}, t.GetNotes()...)}
+			var cells [][]string
+			for _, c := range t.GetColumns() {
+				info.Columns = append(info.Columns, tableColumn{c.GetName(), c.GetType()})
+				cells = append(cells, []string{c.GetName(), c.GetType()})
+			}
+			text.Scope = []tool.Pair{tool.Labeled("Table", t.GetName()), tool.Labeled("Sorted by", strings.Join(t.GetSortKey(), ", "))}
+			text.Notes = t.GetNotes()
+			text.Blocks = []tool.Block{{Empty: t.GetDescription()}, tool.Table("Columns", "", []string{"Column", "Type"}, cells)}
+			if t.GetExample() != "" {
+				text.Next = append(text.Next, tool.Next("run_sql", map[string]any{"sql": t.GetExample()}, "an example"))
+			}
+			return &tool.Answer{Data: tablesResult{Table: &info}, Text: text}, nil
+		}),
+	})
+}

@@ -1,0 +1,79 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/mcp/tool"
+)
+
+// TraceReach is how far around their root spans the spans of traces are counted.
+const TraceReach = time.Hour
+
+// TraceRows completes traces of a list with what only their spans know.
+func TraceRows(ctx context.Context, s *tool.Clients, traces []*svcv2.TraceSummary) ([]TraceRow, error) {
+	rows := make([]TraceRow, len(traces))
+	if len(traces) == 0 {
+		return rows, nil
+	}
+	req := &svcv2.SummarizeTracesRequest{}
+	var first, last time.Time
+	at := map[string]int{}
+	for i, t := range traces {
+		start := t.GetStartTime().AsTime()
+		rows[i] = TraceRow{
+			TraceID: t.GetId(), RootSpanName: tool.Clip(strings.TrimSpace(t.GetRootSpanName()), 300), RootServiceName: t.GetRootServiceName(), DurationMs: t.GetDurationMs(), HasError: t.GetRootHasError(), StatusCode: t.GetRootStatusCode(),
+			StartTime: tool.Clock(start), Services: []string{},
+		}
+		at[t.GetId()] = i
+		req.TraceIds = append(req.TraceIds, t.GetId())
+		end := start.Add(time.Duration(t.GetDurationMs() * float64(time.Millisecond)))
+		if first.IsZero() || start.Before(first) {
+			first = start
+		}
+		if end.After(last) {
+			last = end
+		}
+	}
+	if longest := tool.MaxSearch; last.Sub(first) > longest {
+		last = first.Add(longest)
+	}
+	req.StartTime, req.EndTime = timestamppb.New(first.Add(-TraceReach)), timestamppb.New(last.Add(TraceReach))
+	out, err := s.Traces.SummarizeTraces(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range out.GetData() {
+		if i, ok := at[f.GetId()]; ok {
+			rows[i].SpanCount, rows[i].ErrorCount, rows[i].Services, rows[i].ErrorMessage = f.GetSpanCount(), f.GetErrorCount(), tool.NonNil(f.GetServices()), f.GetErrorMessage()
+		}
+	}
+	return rows, nil
+}
+
+// TraceTable shows traces, with what failed in them.
+func TraceTable(heading, empty string, rows []TraceRow) tool.Block {
+	var cells [][]string
+	for _, r := range rows {
+		failed := ""
+		switch {
+		case r.ErrorCount > 0:
+			failed = fmt.Sprintf("%d failed", r.ErrorCount)
+			if r.ErrorMessage != "" {
+				failed += ": " + tool.Clip(tool.OneLine(r.ErrorMessage), 100)
+			}
+			if !r.HasError {
+				failed += " (the root did not fail)"
+			}
+		case r.HasError:
+			failed = "failed"
+		}
+		cells = append(cells, []string{r.TraceID, r.StartTime, r.RootServiceName, tool.Clip(r.RootSpanName, 120), tool.Number(r.DurationMs), fmt.Sprint(r.SpanCount), fmt.Sprint(len(r.Services)), failed})
+	}
+	return tool.Table(heading, empty, []string{"Trace", "Start", "Service", "Root span", "ms", "Spans", "Services", "Errors"}, cells)
+}
