@@ -1,5 +1,5 @@
-// Package schema declares the relational entities. A change here needs a new migration in server/store/migrations, for each
-// database; the test in server/store/storetest prints the statements that are missing.
+// Package schema declares the relational entities. A change here needs a new migration for each database: `make migration NAME=…` writes both
+// into server/store/migrations.
 package schema
 
 import (

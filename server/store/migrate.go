@@ -25,7 +25,7 @@ const advisoryLock = 0x7376_6301
 var (
 	// ErrNewerDatabase: a newer version of the program has migrated this database.
 	ErrNewerDatabase = errors.New("the database was migrated by a newer version of svc; start that version, or restore a backup")
-	// ErrChangedMigration: a migration that the database holds is not the one in this program.
+	// ErrChangedMigration: the database holds a migration whose content differs from the file in this program.
 	ErrChangedMigration = errors.New("a migration that was already applied has a different content in this version of svc")
 )
 
@@ -72,8 +72,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	return s.migrateTo(ctx, ms)
 }
 
-// migrateTo applies what is missing, each migration in its own transaction. The lock is taken anew for each, and what is
-// applied is read under it, so nodes that start together share the work without harm.
+// migrateTo applies the missing migrations, each in its own transaction. Each takes the lock again and reads under it which migrations are
+// applied, so nodes that start together share the work without harm.
 func (s *Store) migrateTo(ctx context.Context, ms []migration) error {
 	for done := false; !done; {
 		if err := s.migrateOne(ctx, ms, &done); err != nil {
@@ -87,7 +87,23 @@ func (s *Store) migrateOne(ctx context.Context, ms []migration, done *bool) (err
 	fail := func(what string, err error) error {
 		return fmt.Errorf("store: migrate: %s: %w: %w", what, ErrUnavailable, err)
 	}
-	tx, err := s.writeDB.BeginTx(ctx, nil)
+	conn, err := s.writeDB.Conn(ctx)
+	if err != nil {
+		return fail("connect", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if s.dialect == dialect.SQLite {
+		// A migration may replace a table by a changed copy. With foreign keys on, dropping the old table would delete the rows that refer to it.
+		if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = off"); err != nil {
+			return fail("suspend foreign keys", err)
+		}
+		defer func() {
+			if _, rerr := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA foreign_keys = on"); rerr != nil {
+				err = errors.Join(err, fail("restore foreign keys", rerr))
+			}
+		}()
+	}
+	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return fail("begin", err)
 	}
@@ -112,20 +128,32 @@ func (s *Store) migrateOne(ctx context.Context, ms []migration, done *bool) (err
 	}
 	if applied == len(ms) {
 		*done = true
-	} else {
-		m := ms[applied]
-		if _, err := tx.ExecContext(ctx, m.sql); err != nil {
-			return fail(m.name, err)
-		}
-		const record = `INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)`
-		if _, err := tx.ExecContext(ctx, record, m.version, m.name, m.checksum, s.stamp().Format("2006-01-02T15:04:05.000000Z")); err != nil {
-			return fail(m.name, err)
-		}
+	} else if err := s.apply(ctx, tx, ms[applied]); err != nil {
+		return fail(ms[applied].name, err)
 	}
 	if err := tx.Commit(); err != nil {
 		return fail("commit", err)
 	}
 	return nil
+}
+
+// apply runs a migration and records it.
+func (s *Store) apply(ctx context.Context, tx *sql.Tx, m migration) error {
+	if _, err := tx.ExecContext(ctx, m.sql); err != nil {
+		return err
+	}
+	if s.dialect == dialect.SQLite {
+		var table string
+		switch err := tx.QueryRowContext(ctx, `SELECT "table" FROM pragma_foreign_key_check LIMIT 1`).Scan(&table); {
+		case err == nil:
+			return fmt.Errorf("rows of the table %s refer to rows that are missing", table)
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		}
+	}
+	const record = `INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)`
+	_, err := tx.ExecContext(ctx, record, m.version, m.name, m.checksum, s.stamp().Format("2006-01-02T15:04:05.000000Z"))
+	return err
 }
 
 // checkApplied counts the applied migrations and holds each against the one in this program.

@@ -124,6 +124,33 @@ func testMigrateTogether(t *testing.T, open func() *Store) {
 	}
 }
 
+// A migration of SQLite that replaces a table keeps the rows that refer to it, and one that leaves such a row without its target is undone.
+func TestMigrationReplacesTable(t *testing.T) {
+	t.Parallel()
+	s := emptySQLite(t)
+	const (
+		tables = `CREATE TABLE a (id text PRIMARY KEY); INSERT INTO a VALUES ('x');
+			CREATE TABLE b (a text NOT NULL REFERENCES a (id) ON DELETE CASCADE); INSERT INTO b VALUES ('x');`
+		replace = `CREATE TABLE new_a (id text PRIMARY KEY, more text NULL); INSERT INTO new_a (id) SELECT id FROM a; DROP TABLE a; ALTER TABLE new_a RENAME TO a;`
+		breaks  = `DELETE FROM a;`
+	)
+	if err := s.migrateTo(t.Context(), load(t, tables, replace)); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, s, "b"); n != 1 {
+		t.Errorf("%d rows that refer to the replaced table, want 1", n)
+	}
+	if err := s.migrateTo(t.Context(), load(t, tables, replace, breaks)); err == nil || !strings.Contains(err.Error(), "rows of the table b refer") {
+		t.Errorf("a migration that breaks a reference: %v", err)
+	}
+	if n := count(t, s, "a"); n != 1 {
+		t.Errorf("%d rows after the broken migration, want 1", n)
+	}
+	if _, err := s.writeDB.ExecContext(t.Context(), "INSERT INTO b VALUES ('missing')"); err == nil {
+		t.Error("foreign keys are off after the migrations")
+	}
+}
+
 func TestLoadMigrations(t *testing.T) {
 	for name, tc := range map[string]struct {
 		files []string

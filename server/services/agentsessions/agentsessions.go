@@ -10,12 +10,13 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 )
 
 const (
-	maxSessionWindow = 31 * 24 * time.Hour
+	maxSessionWindow = limits.AgentSessionWindow
 	defaultLimit     = 20
 	defaultSamples   = 10
 	// trendBuckets is about how many buckets a trend has.

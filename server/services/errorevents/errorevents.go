@@ -11,6 +11,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
@@ -18,12 +19,12 @@ import (
 )
 
 const (
-	maxWindow = 31 * 24 * time.Hour
+	maxWindow = limits.ErrorWindow
 	// lookBack is where the last occurrence is looked for when the caller gives no window.
-	lookBack = 30 * 24 * time.Hour
+	lookBack = limits.ErrorLookBack
 	// around is the window that then ends with it.
 	around         = 24 * time.Hour
-	maxBuckets     = 1500
+	maxBuckets     = limits.Buckets
 	defaultSamples = 5
 	maxSamples     = 20
 	maxRelated     = 10

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/store"
@@ -16,7 +17,7 @@ import (
 
 const (
 	// signalWindow is what the answer looks back on.
-	signalWindow = 30 * 24 * time.Hour
+	signalWindow = limits.SignalWindow
 	// signalTimeout is when the telemetry store counts as down: the caller waits to learn whether anything arrives.
 	signalTimeout = 10 * time.Second
 )

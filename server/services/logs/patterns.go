@@ -11,6 +11,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/drain"
@@ -18,7 +19,7 @@ import (
 )
 
 const (
-	maxPatternWindow = 24 * time.Hour
+	maxPatternWindow = limits.PatternWindow
 	defaultSample    = 10_000
 	maxSample        = 50_000
 	defaultPatterns  = 50

@@ -12,6 +12,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -32,7 +33,7 @@ func (s *Service) GetLog(ctx context.Context, req *svcv2.GetLogRequest) (*svcv2.
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, apierr.New(apierr.LogNotFound, "This organization has no log record with this id, or no longer. Log records are kept for 30 days.", apierr.Param("id"))
+		return nil, apierr.New(apierr.LogNotFound, "This organization has no log record with this id, or no longer. Log records are kept for "+limits.Days(limits.LogRetention)+".", apierr.Param("id"))
 	}
 	return toProto(rows[0])
 }

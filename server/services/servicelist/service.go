@@ -10,13 +10,14 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 )
 
-// maxBuckets is how many buckets a window may have (rest-wire.md 9.1).
-const maxBuckets = 1500
+// maxBuckets is how many buckets a window may have.
+const maxBuckets = limits.Buckets
 
 // GetService reads one service, with the figures of the list.
 func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) (*svcv2.Service, error) {

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -18,7 +19,7 @@ import (
 
 const (
 	// maxEdges is how many edges of a kind an answer has at most.
-	maxEdges = 200
+	maxEdges = limits.MapEdges
 	// maxServices is how many services an answer has at most beyond those of its edges.
 	maxServices = 1000
 	// peerRows is how many peers are looked at to find maxEdges that are no services.

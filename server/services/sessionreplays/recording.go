@@ -12,6 +12,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -19,8 +20,8 @@ import (
 
 // Limits of the reads of a recording (rest-wire.md section 10).
 const (
-	maxManifest = 20_000
-	maxChunks   = 40
+	maxManifest = limits.RecordingManifest
+	maxChunks   = limits.RecordingPage
 	// maxPayload is what a page of events holds for certain: JSON inside of JSON grows by at most a third, as far as recordings go.
 	maxPayload = 6_000_000
 	// maxEncoded bounds the body of a page of events.

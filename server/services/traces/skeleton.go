@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -17,7 +18,7 @@ import (
 // Spans of one part of a skeleton.
 const (
 	defaultSkeletonSpans = 5000
-	maxSkeletonSpans     = 20000
+	maxSkeletonSpans     = limits.SkeletonSpans
 )
 
 // GetTraceSkeleton reads a part of a trace without attributes.

@@ -11,13 +11,14 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 )
 
 // maxSpans is how many spans of a trace GetTrace gives.
-const maxSpans = 5000
+const maxSpans = limits.TraceSpans
 
 // Service implements svcv2connect.TracesServiceHandler. It is safe for concurrent use.
 type Service struct {
@@ -78,5 +79,5 @@ func extentOf(rows []query.SpanRow) query.TraceExtentRow {
 }
 
 func notFound() error {
-	return apierr.New(apierr.TraceNotFound, "This organization has no trace with this id, or no longer. Spans are kept for 30 days.", apierr.Param("trace_id"))
+	return apierr.New(apierr.TraceNotFound, "This organization has no trace with this id, or no longer. Spans are kept for "+limits.Days(limits.TraceRetention)+".", apierr.Param("trace_id"))
 }

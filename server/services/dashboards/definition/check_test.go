@@ -1,6 +1,7 @@
-package dashboards
+package definition
 
 import (
+	_ "embed"
 	"errors"
 	"math"
 	"strings"
@@ -13,43 +14,25 @@ import (
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
-// everything uses each part of a definition (rest-wire.md 6.2 to 6.8) in the spelling in which it is answered.
-const everything = `{"name":"Everything","description":null,"tags":["a","b"],"time_range":{"type":"absolute","start_time":"2026-01-01T00:00:00Z","end_time":"2026-01-02T00:00:00Z"},` +
-	`"widgets":[` +
-	`{"id":"q","visualization":"chart","data_source":{"kind":"query","result_shape":"timeseries","queries":[` +
-	`{"id":"a","name":"A","enabled":true,"hidden":false,"where_clause":"service.name = \"$service\"","aggregation":"count","step_interval":"60","order_by_direction":"desc","add_ons":{"group_by":true,"having":false,"order_by":false,"limit":true,"legend":true},"group_by":["service.name"],"having":"","order_by":"","limit":"10","series_limit":"5","legend":"l","data_source":"traces","value_field":"attr.size"},` +
-	`{"id":"b","name":"B","aggregation":"sum","data_source":"metrics","signal_source":"default","metric_name":"m","metric_type":"sum","is_monotonic":true},` +
-	`{"id":"c","name":"C","aggregation":"count","data_source":"logs"},{"id":"d","name":"D","aggregation":"count","data_source":"product_events"}],` +
-	`"formulas":[{"id":"f","name":"F1","expression":"A / B","legend":"ratio","hidden":false}],"comparison":{"mode":"previous_period","include_percent_change":true},"default_limit":10,"limit":20,"columns":["x"],` +
-	`"transform":{"field_map":{"n":"o"},"hide_series":{"base_names":["s"]},"flatten_series":{"value_field":"value"},"reduce_to_value":{"field":"value","aggregate":"avg"},"compute_ratio":{"numerator_name":"a","denominator_names":["b"]},"limit":3,"sort_by":{"field":"value","direction":"desc"}}},` +
-	`"display":{"title":"T","description":"D","chart_id":"query-builder-line","prefix":"<","suffix":">","unit":"bytes","chart_presentation":{"legend":"right","series_stats":true,"tooltip":"hidden","show_points":false,"fill_nulls":false,"compare_to_previous_period":true},` +
-	`"x_axis":{"label":"x","unit":"s","visible":true},"y_axis":{"label":"y","unit":"s","visible":false,"min":0,"max":1.5,"soft_min":-1,"soft_max":2,"log_scale":true,"fit_y_axis_to_data":false},"series_mapping":{"a":"b"},"color_overrides":{"a":"red"},"stacked":true,"curve_type":"monotone",` +
-	`"thresholds":[{"value":1,"color":"red","label":"high"}],"sparkline":{"enabled":true,"data_source":{"kind":"static"}},"columns":[{"field":"f","header":"h","unit":"u","width":10,"align":"left","hidden":false,"thresholds":[{"value":0,"color":"c"}]}],` +
-	`"list_data_source":"logs","list_where_clause":"w","list_limit":50,"list_root_only":true,"pie":{"donut":true,"inner_radius":0.5,"show_labels":true,"show_percent":false},"histogram":{"bucket_count":10,"bucket_width":2,"log_scale_y":true},"heatmap":{"color_scale":"amber","scale_type":"log"},"gauge":{"min":0,"max":100,"style":"bar"}},` +
-	`"layout":{"x":0,"y":0,"w":6,"h":4,"min_w":2,"min_h":2,"max_w":12,"max_h":10},"time_range":{"type":"relative","value":"15m"},"section_id":"s","tab_id":"t"},` +
-	`{"id":"sql","visualization":"table","data_source":{"kind":"raw_sql","sql":"SELECT 1 WHERE $__orgFilter","display_type":"table","granularity_seconds":60},"display":{},"layout":{"x":0,"y":4,"w":12,"h":2}},` +
-	`{"id":"route","visualization":"stat","data_source":{"kind":"route","endpoint":"raw_sql_chart","params":{"display_type":"stat","sql":"SELECT 1 AS value WHERE $__orgFilter"}},"display":{},"layout":{"x":0,"y":6,"w":3,"h":4}},` +
-	`{"id":"md","visualization":"markdown","data_source":{"kind":"static","transform":{}},"display":{"markdown":{"content":"# hi"}},"layout":{"x":3,"y":6,"w":4,"h":5}},` +
-	`{"id":"funnel","visualization":"funnel","data_source":{"kind":"static"},"display":{"funnel":{"show_step_percent":true,"steps":[{"kind":"session","dimension":"country","value":"NL"},{"kind":"page","page_path":"/p","host":"h"},{"kind":"event","event_name":"e","attribute_equals":{"plan":"pro"}}],"key_by":"visitor","window_seconds":3600,"breakdown_by":"attribute:plan","filters":{"host":"h","visitor_type":"new"},"variant":"dropoff"}},"layout":{"x":0,"y":11,"w":6,"h":5}},` +
-	`{"id":"paths","visualization":"paths","data_source":{"kind":"static"},"display":{"paths":{"anchor":{"kind":"event","event_name":"e"},"direction":"after","depth":5,"branches":10,"key_by":"person","window_seconds":60,"include":"all","exclude":["x"],"filters":{"utm_source":"u"}}},"layout":{"x":6,"y":11,"w":6,"h":5}}],` +
-	`"sections":[{"id":"s","title":"S","collapsed":true,"collapsible":false,"tabs":[{"id":"t","title":"T"}]},{"id":"u","title":""}],` +
-	`"variables":[{"name":"service","label":"Service","include_all":true,"default_value":"x","type":"query","source":{"kind":"facet","facet":"service"}},{"name":"k","type":"query","source":{"kind":"attribute","scope":"resource","attribute_key":"k8s.pod.name"}},{"name":"c","type":"custom","options":[{"value":"1","label":"one"},{"value":"2"}]},{"name":"t","type":"textbox"}],` +
-	`"refresh_interval_seconds":60}`
+// everything is a definition that uses each part, as the server stored it before the message DashboardDefinition existed.
+//
+//go:embed testdata/everything.json
+var everything string
 
-func full(t *testing.T) *svcv2.CreateDashboardRequest {
+func full(t *testing.T) *svcv2.DashboardDefinition {
 	t.Helper()
-	def := &svcv2.CreateDashboardRequest{}
+	def := &svcv2.DashboardDefinition{}
 	if err := wirejson.Unmarshal([]byte(everything), def); err != nil {
 		t.Fatal(err)
 	}
 	return def
 }
 
-// TestEveryPart: what is written is what was given, to the byte, which pins each name and each absence of the wire format.
+// TestEveryPart: the stored text equals the given text byte for byte. This pins each name and each absent field of the stored form.
 func TestEveryPart(t *testing.T) {
 	def := full(t)
-	normalize(def)
-	text, err := check(def)
+	Normalize(def)
+	text, err := Check(def)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,26 +46,50 @@ func TestFormerSpelling(t *testing.T) {
 	former := strings.NewReplacer(`"event_name":`, `"eventName":`, `"attribute_equals":`, `"attributeEquals":`, `"page_path":"/p"`, `"pagePath":"/p"`,
 		`"dimension":"country"`, `"dimension":"utmSource"`, `"breakdown_by":"attribute:plan"`, `"breakdown_by":"referrerHost"`).Replace(everything)
 	want := strings.NewReplacer(`"dimension":"country"`, `"dimension":"utm_source"`, `"breakdown_by":"attribute:plan"`, `"breakdown_by":"referrer_host"`).Replace(everything)
-	def, err := readDefinition([]byte(former))
+	def, err := Read([]byte(former))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := check(def)
+	text, err := Check(def)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(text) != want {
 		t.Errorf("answered as\n%s\nwant\n%s", text, want)
 	}
-	if _, err := readDefinition([]byte(strings.Replace(former, `"eventName":"e"`, `"eventName":"e","event_name":"f"`, 1))); err == nil {
+	if _, err := Read([]byte(strings.Replace(former, `"eventName":"e"`, `"eventName":"e","event_name":"f"`, 1))); err == nil {
 		t.Error("both spellings at once were taken")
 	}
 }
 
+// TestStoredAsBefore: earlier releases stored the JSON of CreateDashboardRequest. A definition has the same text, and a request becomes a definition
+// without a loss.
+func TestStoredAsBefore(t *testing.T) {
+	req := &svcv2.CreateDashboardRequest{}
+	if err := wirejson.Unmarshal([]byte(everything), req); err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range map[string]proto.Message{"the request": req, "its definition": New(req)} {
+		if text, err := wirejson.Marshal(m); err != nil || string(text) != everything {
+			t.Errorf("%s: %v: written as\n%s\nwant\n%s", name, err, text, everything)
+		}
+	}
+	before, now := req.ProtoReflect().Descriptor().Fields(), (&svcv2.DashboardDefinition{}).ProtoReflect().Descriptor().Fields()
+	if before.Len() != now.Len() {
+		t.Errorf("a request has %d fields, a definition %d", before.Len(), now.Len())
+	}
+	for i := range before.Len() {
+		a, b := before.Get(i), now.ByNumber(before.Get(i).Number())
+		if b == nil || a.Name() != b.Name() || a.Kind() != b.Kind() || a.Cardinality() != b.Cardinality() || a.HasPresence() != b.HasPresence() {
+			t.Errorf("%s is another field in a definition: %v", a.FullName(), b)
+		}
+	}
+}
+
 func TestDefaults(t *testing.T) {
-	def := &svcv2.CreateDashboardRequest{Name: "  n "}
-	normalize(def)
-	text, err := check(def)
+	def := &svcv2.DashboardDefinition{Name: "  n "}
+	Normalize(def)
+	text, err := Check(def)
 	const want = `{"name":"n","description":null,"tags":[],"time_range":{"type":"relative","value":"12h"},"widgets":[],"sections":[],"variables":[],"refresh_interval_seconds":null}`
 	if err != nil || string(text) != want {
 		t.Errorf("%v: %s, want %s", err, text, want)
@@ -90,7 +97,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	type definition = svcv2.CreateDashboardRequest
+	type definition = svcv2.DashboardDefinition
 	w := func(d *definition, i int) *svcv2.Widget { return d.Widgets[i] }
 	for path, break_ := range map[string]func(*definition){
 		"name":                                          func(d *definition) { d.Name = "a\nb" },
@@ -164,8 +171,8 @@ func TestCheck(t *testing.T) {
 	} {
 		def := full(t)
 		break_(def)
-		normalize(def)
-		_, err := check(def)
+		Normalize(def)
+		_, err := Check(def)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != apierr.DashboardValidation || e.Param != path || !strings.Contains(e.Message, "`"+path+"`") || len(e.Violations) == 0 {
 			t.Errorf("%s: %v, want a DashboardValidationError about it", path, err)
@@ -182,18 +189,18 @@ func TestVisualization(t *testing.T) {
 		for _, q := range w.DataSource.Queries {
 			q.GroupBy = nil
 		}
-		if _, err := check(def); err == nil {
+		if _, err := Check(def); err == nil {
 			t.Errorf("%s of a timeseries without a group-by is taken", v)
 		}
 	}
 	for _, v := range []string{"pie", "heatmap", "hbar", "funnel"} {
 		def := full(t)
 		def.Widgets[0].Visualization = v
-		if _, err := check(def); err != nil {
+		if _, err := Check(def); err != nil {
 			t.Errorf("%s with a group-by: %v", v, err)
 		}
 		def.Widgets[0].DataSource.Queries[0].AddOns.GroupBy = false
-		if _, err := check(def); err == nil {
+		if _, err := Check(def); err == nil {
 			t.Errorf("%s with a group-by that is switched off is taken", v)
 		}
 	}
@@ -239,16 +246,16 @@ func TestUnknownVariables(t *testing.T) {
 	} {
 		def := full(t)
 		def.Widgets[0].DataSource.Queries[0].WhereClause = &clause
-		normalize(def)
-		_, err := check(def)
+		Normalize(def)
+		_, err := Check(def)
 		e := apierr.From(err)
 		if (unknown == "") != (err == nil) || unknown != "" && (e.Param != "widgets[0].data_source.queries[0].where_clause" || !strings.Contains(e.Violations[0].Message, unknown+",")) {
 			t.Errorf("%s: %v", clause, err)
 		}
 		def = full(t)
 		def.Widgets[0].Display.ListWhereClause = &clause
-		normalize(def)
-		if _, err := check(def); (unknown == "") != (err == nil) {
+		Normalize(def)
+		if _, err := Check(def); (unknown == "") != (err == nil) {
 			t.Errorf("of a list, %s: %v", clause, err)
 		}
 	}
@@ -262,8 +269,8 @@ func TestFormulas(t *testing.T) {
 	} {
 		def := full(t)
 		def.Widgets[0].DataSource.Formulas[0].Expression = expression
-		normalize(def)
-		_, err := check(def)
+		Normalize(def)
+		_, err := Check(def)
 		if problem == "" {
 			if err != nil {
 				t.Errorf("%s: %v", expression, err)
@@ -280,7 +287,7 @@ func TestFormulas(t *testing.T) {
 	source := def.Widgets[0].DataSource
 	source.Queries[1].Enabled = new(false)
 	source.Formulas = append(source.Formulas, &svcv2.QueryFormula{Id: "g", Name: "F2", Expression: "F1 + F3", Legend: "l"}, &svcv2.QueryFormula{Id: "h", Name: "F3", Expression: "f2 * F1", Legend: "l"})
-	_, err := check(def)
+	_, err := Check(def)
 	var e *apierr.Error
 	if !errors.As(err, &e) || len(e.Violations) != 1 || e.Param != "widgets[0].data_source.formulas[1].expression" {
 		t.Errorf("a later formula: %v", err)

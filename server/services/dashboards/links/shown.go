@@ -1,4 +1,4 @@
-package dashboards
+package links
 
 import (
 	"regexp"
@@ -6,15 +6,16 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
 )
 
 // shown is what a link shows of a dashboard: of its widgets, or of the one, what is drawn, not what is asked. It copies what is known to
 // be harmless: a field that is added later stays hidden until it is added here.
-func shown(def *svcv2.CreateDashboardRequest, only *svcv2.Widget) *svcv2.SharedDashboard {
+func shown(def *svcv2.DashboardDefinition, only *svcv2.Widget) *svcv2.SharedDashboard {
 	out := &svcv2.SharedDashboard{TimeRange: def.GetTimeRange(), RefreshIntervalSeconds: def.RefreshIntervalSeconds}
 	widgets := def.GetWidgets()
 	if only != nil {
-		out.Name = widgetTitle(only)
+		out.Name = definition.WidgetTitle(only)
 		widgets = []*svcv2.Widget{only}
 	} else {
 		out.Name, out.Description, out.Sections = def.GetName(), def.Description, def.GetSections()

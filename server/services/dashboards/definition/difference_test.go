@@ -1,4 +1,4 @@
-package dashboards
+package definition
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 func number(n float64) *structpb.Value { return structpb.NewNumberValue(n) }
 
 func TestDifference(t *testing.T) {
-	type definition = svcv2.CreateDashboardRequest
+	type definition = svcv2.DashboardDefinition
 	for name, test := range map[string]struct {
 		change        func(*definition)
 		kind, summary string
@@ -46,7 +46,7 @@ func TestDifference(t *testing.T) {
 	} {
 		old, now := full(t), full(t)
 		test.change(now)
-		if kind, summary := difference(old, now); kind != test.kind || summary != test.summary {
+		if kind, summary := Difference(old, now); kind != test.kind || summary != test.summary {
 			t.Errorf("%s: %s %q, want %s %q", name, kind, summary, test.kind, test.summary)
 		}
 	}

@@ -1,15 +1,32 @@
-package dashboards
+package links
 
 import (
+	"os"
 	"strings"
 	"testing"
 
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
+// everything is a definition that uses each part.
+func everything(t *testing.T) *svcv2.DashboardDefinition {
+	t.Helper()
+	text, err := os.ReadFile("../definition/testdata/everything.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, err := definition.Read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
 // TestShown: of a dashboard that uses every part, nothing of what is asked is shown, and all of what is drawn.
 func TestShown(t *testing.T) {
-	def := full(t)
+	def := everything(t)
 	text, err := wirejson.Marshal(shown(def, nil))
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package dashboards
+package links
 
 import (
 	"context"
@@ -8,15 +8,17 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/widget"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Windows that a link can be asked for (rest-wire.md 6.13).
+// Windows that a reader of a link can ask for.
 const (
-	maxRangeSeconds     = 31 * 24 * 3600
-	maxListRangeSeconds = 7 * 24 * 3600
+	maxRangeSeconds     = int32(limits.TimeseriesWindow / time.Second)
+	maxListRangeSeconds = int32(limits.SearchWindow / time.Second)
 )
 
 // Limiter decides whether a token or an address may make one more request now.
@@ -49,7 +51,7 @@ type link struct {
 	share store.DashboardShare
 	// mode is the stricter one of the link and of the link to its dashboard.
 	mode string
-	def  *svcv2.CreateDashboardRequest
+	def  *svcv2.DashboardDefinition
 	// widget is nil when the whole dashboard is shared.
 	widget *svcv2.Widget
 }
@@ -113,7 +115,7 @@ func (p *Public) find(ctx context.Context, hash string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	def, err := readDefinition(row.Definition)
+	def, err := definition.Read(row.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +159,7 @@ func (l *link) title() (title, description string) {
 	if l.widget == nil {
 		return l.def.GetName(), l.def.GetDescription()
 	}
-	return widgetTitle(l.widget), l.widget.GetDisplay().GetDescription()
+	return definition.WidgetTitle(l.widget), l.widget.GetDisplay().GetDescription()
 }
 
 // ResolveShareOgMeta returns the texts of a preview. The id of the card is the hash of the token, which does not open the link.

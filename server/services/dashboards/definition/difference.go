@@ -1,4 +1,4 @@
-package dashboards
+package definition
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// Kinds of changes that do not follow from a difference alone.
+// Kinds of changes that a difference alone does not tell.
 const (
-	kindCreated  = "created"
-	kindRestored = "restored"
+	KindCreated  = "created"
+	KindRestored = "restored"
 	kindMultiple = "multiple"
 )
 
-// difference says what was changed: one kind, or `multiple` when there are several; an empty kind when nothing was.
-func difference(old, now *svcv2.CreateDashboardRequest) (kind, summary string) {
+// Difference names the change between two definitions: its kind, or `multiple` for several changes. The kind is empty if nothing changed.
+func Difference(old, now *svcv2.DashboardDefinition) (kind, summary string) {
 	var kinds, texts []string
 	note := func(changed bool, kind, text string) {
 		if changed {
@@ -33,8 +33,8 @@ func difference(old, now *svcv2.CreateDashboardRequest) (kind, summary string) {
 		"refresh_interval_changed", "Changed the refresh interval")
 
 	added, removed, both := compare(old.GetWidgets(), now.GetWidgets(), (*svcv2.Widget).GetId)
-	note(len(added) > 0, "widget_added", "Added "+named(added, "widget", widgetTitle))
-	note(len(removed) > 0, "widget_removed", "Removed "+named(removed, "widget", widgetTitle))
+	note(len(added) > 0, "widget_added", "Added "+named(added, "widget", WidgetTitle))
+	note(len(removed) > 0, "widget_removed", "Removed "+named(removed, "widget", WidgetTitle))
 	var updated []*svcv2.Widget
 	moved := len(added)+len(removed) == 0 && !sameOrder(old.GetWidgets(), now.GetWidgets(), (*svcv2.Widget).GetId)
 	for _, pair := range both {
@@ -43,7 +43,7 @@ func difference(old, now *svcv2.CreateDashboardRequest) (kind, summary string) {
 		}
 		moved = moved || !equalPlace(pair[0], pair[1])
 	}
-	note(len(updated) > 0, "widget_updated", "Updated "+named(updated, "widget", widgetTitle))
+	note(len(updated) > 0, "widget_updated", "Updated "+named(updated, "widget", WidgetTitle))
 	note(moved, "layout_changed", "Changed the layout")
 
 	addedSections, removedSections, bothSections := compare(old.GetSections(), now.GetSections(), (*svcv2.DashboardSection).GetId)
@@ -115,13 +115,6 @@ func named[M any](list []M, noun string, title func(M) string) string {
 		return title(list[0])
 	}
 	return fmt.Sprintf("%d %ss", len(list), noun)
-}
-
-func widgetTitle(w *svcv2.Widget) string {
-	if t := w.GetDisplay().GetTitle(); t != "" {
-		return t
-	}
-	return w.GetVisualization()
 }
 
 func sectionTitle(s *svcv2.DashboardSection) string {

@@ -1,4 +1,4 @@
-package dashboards
+package definition
 
 import (
 	"maps"
@@ -9,14 +9,15 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 )
 
 const (
-	maxSteps    = 10
-	maxDepth    = 5
-	maxBranches = 10
-	maxColumns  = 100
+	maxSteps    = limits.FunnelSteps
+	maxDepth    = limits.PathHops
+	maxBranches = limits.PathBranches
+	maxColumns  = limits.Columns
 )
 
 func (c *checker) display(path string, d *svcv2.WidgetDisplay) {

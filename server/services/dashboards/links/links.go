@@ -1,4 +1,5 @@
-package dashboards
+// Package links shares dashboards and widgets by links: it makes, rotates and ends links, and shows what they share.
+package links
 
 import (
 	"context"
@@ -14,13 +15,26 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/refusal"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/store"
 )
 
 // suffixLength is how much of the end of a token tells links apart.
 const suffixLength = 6
 
-// Sealer encrypts tokens, which every read of a share gives back.
+// Service has the methods of svc.v2.DashboardsService about share links. It is safe for concurrent use.
+type Service struct {
+	store  *store.Store
+	sealer Sealer
+	hash   func(token string) string
+}
+
+// New returns the service. The sealer encrypts the tokens of links. A lookup finds a token by its keyed hash.
+func New(st *store.Store, sealer Sealer, hash func(token string) string) *Service {
+	return &Service{store: st, sealer: sealer, hash: hash}
+}
+
+// Sealer encrypts tokens: every read of a link gives the token back.
 type Sealer interface {
 	Seal(plain []byte, place string) []byte
 	Open(sealed []byte, place string) ([]byte, error)
@@ -61,7 +75,7 @@ func (s *Service) shareToProto(share store.DashboardShare) (*svcv2.DashboardShar
 
 // shares gives failures their errors where they are about share links.
 func shares() refusal.Resource {
-	r := resource()
+	r := definition.Resource()
 	r.Unavailable = refusal.Answer{Tag: apierr.SharePersistence, Message: "Share links cannot be read or changed at the moment. Try again."}
 	return r
 }
@@ -128,9 +142,9 @@ func (s *Service) UpsertDashboardWidgetShare(ctx context.Context, req *svcv2.Ups
 	}
 	row, err := s.store.GetDashboard(ctx, caller.Org, id)
 	if err != nil {
-		return nil, resource().Failure(ctx, err)
+		return nil, definition.Resource().Failure(ctx, err)
 	}
-	def, err := readDefinition(row.Definition)
+	def, err := definition.Read(row.Definition)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
-package dashboards
+package definition
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,6 +26,19 @@ var heredoc = regexp.MustCompile(`\$[A-Za-z0-9_]*\$`)
 
 func sqlMacros() []string {
 	return []string{"$__orgFilter", "$__timeFilter", "$__timeGroup", "$__startTime", "$__endTime", "$__interval_s"}
+}
+
+// CheckStatement says why a widget cannot have a statement, as in "must be one statement". It is empty if the widget can have it.
+func CheckStatement(sql string) string {
+	if len(sql) > maxLongBytes {
+		return fmt.Sprintf("has %d bytes; at most %d are allowed", len(sql), maxLongBytes)
+	}
+	c := &checker{}
+	c.sql("sql", sql)
+	if len(c.violations) == 0 {
+		return ""
+	}
+	return c.violations[0].Message
 }
 
 // sql checks what can be told of a statement without the engine: that it is one SELECT, which names the organization and sets

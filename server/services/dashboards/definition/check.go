@@ -1,4 +1,4 @@
-package dashboards
+package definition
 
 import (
 	"fmt"
@@ -11,24 +11,25 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
 // Bounds of a definition.
 const (
-	maxWidgets         = 200
-	maxSections        = 50
-	maxTabs            = 20
-	maxVariables       = 50
-	maxOptions         = 500
-	maxTags            = 50
-	maxNameBytes       = 200
-	maxTextBytes       = 10_000
-	maxLongBytes       = 100_000
-	maxDefinitionBytes = 1 << 20
+	maxWidgets         = limits.Widgets
+	maxSections        = limits.Sections
+	maxTabs            = limits.Tabs
+	maxVariables       = limits.Variables
+	maxOptions         = limits.VariableOptions
+	maxTags            = limits.Tags
+	maxNameBytes       = limits.DashboardName
+	maxTextBytes       = limits.DashboardText
+	maxLongBytes       = limits.DashboardMarkdown
+	maxDefinitionBytes = limits.DashboardDefinition
 
-	gridColumns = 12
-	maxRows     = 10_000
+	gridColumns = limits.GridColumns
+	maxRows     = limits.GridRows
 	// maxViolations bounds what is told of a hostile definition.
 	maxViolations = 50
 )
@@ -56,8 +57,8 @@ func (c *checker) fail(path, format string, args ...any) {
 	}
 }
 
-// check judges a normalized definition as a whole and returns its stored form. The error names every field that is at fault.
-func check(def *svcv2.CreateDashboardRequest) ([]byte, error) {
+// Check checks a normalized definition as a whole and returns the text to store. The error names every field that is at fault.
+func Check(def *svcv2.DashboardDefinition) ([]byte, error) {
 	c := &checker{known: def.GetVariables()}
 	c.values(def.ProtoReflect(), "")
 	c.label("name", def.GetName())
@@ -72,17 +73,30 @@ func check(def *svcv2.CreateDashboardRequest) ([]byte, error) {
 	c.widgets(def.GetWidgets(), tabs)
 	c.variables(def.GetVariables())
 	if len(c.violations) > 0 {
-		return nil, invalid(c.violations)
+		return nil, Invalid(c.violations)
 	}
 	text, err := wirejson.Marshal(def)
 	if err != nil {
 		return nil, err
 	}
 	if len(text) > maxDefinitionBytes {
-		return nil, invalid([]apierr.Violation{{Field: "widgets", Message: fmt.Sprintf(
+		return nil, Invalid([]apierr.Violation{{Field: "widgets", Message: fmt.Sprintf(
 			"make the dashboard %d bytes large; at most %d are allowed", len(text), maxDefinitionBytes)}})
 	}
 	return text, nil
+}
+
+// CheckRange checks the time range of a request, or nil, as that of a dashboard.
+func CheckRange(r *svcv2.TimeRange) error {
+	if r == nil {
+		return nil
+	}
+	c := &checker{}
+	c.timeRange("time_range", r)
+	if len(c.violations) > 0 {
+		return Invalid(c.violations)
+	}
+	return nil
 }
 
 func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -1,4 +1,4 @@
-package dashboards
+package definition
 
 import (
 	"testing"
@@ -15,8 +15,8 @@ func TestTemplatesAreValid(t *testing.T) {
 		}
 		for _, given := range []map[string]string{nil, values} {
 			def := template.Build(given)
-			normalize(def)
-			if _, err := check(def); err != nil {
+			Normalize(def)
+			if _, err := Check(def); err != nil {
 				t.Errorf("%s with %v: %v", template.Slug, given, err)
 			}
 			taken := map[[2]int]string{}

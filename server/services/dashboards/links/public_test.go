@@ -1,4 +1,4 @@
-package dashboards
+package links
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -45,12 +46,12 @@ func TestShareLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	org, admin := made.Organization.ID, made.Admin.ID
-	def := full(t)
-	text, err := check(def)
+	def := everything(t)
+	text, err := definition.Check(def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := st.CreateDashboard(t.Context(), org, admin, store.DashboardChange{Name: "d", Definition: text, Kind: kindCreated, Action: "created"})
+	d, _, err := st.CreateDashboard(t.Context(), org, admin, store.DashboardChange{Name: "d", Definition: text, Kind: definition.KindCreated, Action: "created"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package dashboards
+package links
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/widget"
 )
 
@@ -153,12 +154,12 @@ func publicWindow(r *svcv2.ShareTimeRange, now time.Time) (*svcv2.TimeRange, err
 	switch {
 	case !end.AsTime().After(start.AsTime()):
 		return nil, refuse("time_range.end_time", "must be after start_time.")
-	case end.AsTime().Sub(start.AsTime()) > maxRangeSeconds*time.Second:
-		return nil, refuse("time_range.start_time", "must be at most 31 days before end_time.")
+	case end.AsTime().Sub(start.AsTime()) > limits.TimeseriesWindow:
+		return nil, refuse("time_range.start_time", "must be at most "+limits.Days(limits.TimeseriesWindow)+" before end_time.")
 	case !to.After(from):
 		to = from.Add(publicSnap)
-	case to.Sub(from) > maxRangeSeconds*time.Second:
-		from = to.Add(-maxRangeSeconds * time.Second)
+	case to.Sub(from) > limits.TimeseriesWindow:
+		from = to.Add(-limits.TimeseriesWindow)
 	}
 	return &svcv2.TimeRange{Type: "absolute", StartTime: timestamppb.New(from), EndTime: timestamppb.New(to)}, nil
 }
