@@ -55,6 +55,7 @@ var levels = map[string]int{
 	"ent":               0,
 	"gen":               0,
 	"server/apierr":     0,
+	"server/cache":      0,
 	"server/egress":     0,
 	"server/demo":       0, // a client of the public ingest API like any other: it knows nothing of the server
 	"server/contract":   0,

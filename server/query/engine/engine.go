@@ -11,9 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/svc-observability/svc/server/cache"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
@@ -37,8 +40,8 @@ const TimeLimit = 30 * time.Second
 type Engine struct {
 	warehouse read.Warehouse
 	now       func() time.Time
-	shares    *read.OrgSlots
-	keys      keysCache
+	slots     *read.OrgSlots
+	keys      *cache.Cache[keysOf, []reads.AttributeKeyRow]
 	rollups   query.Rollups
 }
 
@@ -50,7 +53,7 @@ func New(cfg Config) *Engine {
 	if cfg.PerOrganization == 0 {
 		cfg.PerOrganization = defaultPerOrganization
 	}
-	return &Engine{warehouse: cfg.Warehouse, now: cfg.Now, shares: read.NewOrgSlots(cfg.PerOrganization), rollups: cfg.Rollups}
+	return &Engine{warehouse: cfg.Warehouse, now: cfg.Now, slots: read.NewOrgSlots(cfg.PerOrganization), rollups: cfg.Rollups, keys: cache.New[keysOf, []reads.AttributeKeyRow](maxKeyLists, cfg.Now)}
 }
 
 // answer is what the rows of one query were made into.
@@ -258,7 +261,7 @@ func (e *Engine) read(ctx context.Context, org principal.OrgID, end time.Time, a
 }
 
 func (e *Engine) fetch(ctx context.Context, org principal.OrgID, p query.Plan) (out fetched, err error) {
-	release, err := e.shares.Acquire(ctx, org)
+	release, err := e.slots.Acquire(ctx, org)
 	if err != nil {
 		return out, err
 	}
@@ -292,7 +295,7 @@ func textSize(list []string) int {
 }
 
 // seriesRows reads rows one by one: there may be a hundred thousand, and read.All finds the fields of each by reflection.
-func (e *Engine) seriesRows(ctx context.Context, org principal.OrgID, s query.Statement) (out []query.SeriesRow, err error) {
+func (e *Engine) seriesRows(ctx context.Context, org principal.OrgID, s sqlbuild.Statement) (out []query.SeriesRow, err error) {
 	rows, err := e.warehouse.Query(ctx, org, s.SQL, s.Args...)
 	if err != nil {
 		return nil, read.Failure(ctx, err)
@@ -318,7 +321,7 @@ func (e *Engine) seriesRows(ctx context.Context, org principal.OrgID, s query.St
 // seriesOnce reads a timeseries the quick way, and the thorough one when there are more groups than series.
 func (e *Engine) seriesOnce(ctx context.Context, org principal.OrgID, p query.Plan) ([]query.SeriesRow, error) {
 	if p.Quick != "" {
-		rows, err := e.seriesRows(ctx, org, query.Statement{SQL: p.Quick, Args: p.Args})
+		rows, err := e.seriesRows(ctx, org, sqlbuild.Statement{SQL: p.Quick, Args: p.Args})
 		if err == nil && groupsOf(rows, p.SeriesLimit) <= p.SeriesLimit {
 			return rows, nil
 		}

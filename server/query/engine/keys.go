@@ -5,38 +5,28 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/svc-observability/svc/server/nearest"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
 	// maxKnownKeys is how many keys of a signal are compared with those that a request names; where there are more, nothing is said.
 	maxKnownKeys = 2000
-	keysFor      = time.Minute
-	maxKeyLists  = 256
+	// keysFor is how long a list of keys is kept.
+	keysFor     = time.Minute
+	maxKeyLists = 256
 )
 
-// keysCache keeps lists of attribute keys for a minute.
-type keysCache struct {
-	mu    sync.Mutex
-	lists map[keysOf]keyList
-}
-
-// keysOf is what a list depends on: the window by its hours.
+// keysOf names a list of attribute keys. The hours of its window stand for the window.
 type keysOf struct {
 	org        principal.OrgID
 	signal     string
 	start, end int64
-}
-
-type keyList struct {
-	rows  []query.AttributeKeyRow
-	until time.Time
 }
 
 // unknownKeys names the attributes of a request that nobody sent in its window, each with the nearest that somebody did.
@@ -78,30 +68,21 @@ func attributesOf(q *query.Spec) []query.Field {
 	return out
 }
 
-func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal string, w query.Window) ([]query.AttributeKeyRow, error) {
+func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal string, w query.Window) ([]reads.AttributeKeyRow, error) {
 	at := keysOf{org: org, signal: signal, start: w.Start.Unix() / 3600, end: w.End.Unix() / 3600}
-	now := e.now()
-	e.keys.mu.Lock()
-	found, ok := e.keys.lists[at]
-	e.keys.mu.Unlock()
-	if ok && now.Before(found.until) {
-		return found.rows, nil
+	if rows, ok := e.keys.Get(at); ok {
+		return rows, nil
 	}
-	release, err := e.shares.Acquire(ctx, org)
+	release, err := e.slots.Acquire(ctx, org)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	rows, err := read.All[query.AttributeKeyRow](ctx, e.warehouse, org, query.ListAttributeKeys(query.AttributeKeyList{Window: w, Signal: signal, Limit: maxKnownKeys}))
+	rows, err := read.All[reads.AttributeKeyRow](ctx, e.warehouse, org, reads.ListAttributeKeys(reads.AttributeKeyList{Window: w, Signal: signal, Limit: maxKnownKeys}))
 	if err != nil {
 		return nil, err
 	}
-	e.keys.mu.Lock()
-	defer e.keys.mu.Unlock()
-	if e.keys.lists == nil || len(e.keys.lists) >= maxKeyLists {
-		e.keys.lists = map[keysOf]keyList{}
-	}
-	e.keys.lists[at] = keyList{rows: rows, until: now.Add(keysFor)}
+	e.keys.Put(at, rows, 1, keysFor)
 	return rows, nil
 }
 
@@ -118,7 +99,7 @@ func scopeOf(s query.Source, f query.Field) string {
 }
 
 // unknownKey says what is odd about an attribute that is not among the known ones.
-func unknownKey(s query.Source, f query.Field, known []query.AttributeKeyRow) string {
+func unknownKey(s query.Source, f query.Field, known []reads.AttributeKeyRow) string {
 	scope := scopeOf(s, f)
 	same := query.SameAttribute(f.Key)
 	elsewhere, likely, distance := "", "", len(f.Key)/3+2

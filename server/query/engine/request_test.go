@@ -461,7 +461,7 @@ func TestShareOfAnOrganization(t *testing.T) {
 	if w.most > 3 {
 		t.Errorf("%d statements ran at once", w.most)
 	}
-	if !e.shares.Idle() {
+	if !e.slots.Idle() {
 		t.Error("a share is left")
 	}
 }

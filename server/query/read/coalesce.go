@@ -13,7 +13,7 @@ import (
 
 	"github.com/svc-observability/svc/server/cache"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
 // results keeps results within a bound of memory and lets equal reads that come together run once. Keys hold the organization.
@@ -36,7 +36,7 @@ func newResults(bytes int, now func() time.Time) *results {
 }
 
 // KeyOf is the key of a statement's result in one form, for Coalesce.
-func KeyOf(form string, org principal.OrgID, s query.Statement) string {
+func KeyOf(form string, org principal.OrgID, s sqlbuild.Statement) string {
 	parts := []any{s.SQL}
 	for _, a := range s.Args {
 		parts = append(parts, a.Name, a.Value)

@@ -9,33 +9,33 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// maxWaiting is how many statements of one organization may wait for others of it.
+// maxWaiting bounds the statements of one organization that wait for a slot.
 const maxWaiting = 200
 
-// Shares bounds how many statements of one organization run at once, so that one full dashboard does not hold up the others. It is safe for
+// Shares bounds the statements of one organization that run at once: one full dashboard does not hold up other organizations. It is safe for
 // concurrent use.
 type OrgSlots struct {
 	each int
 	mu   sync.Mutex
-	orgs map[principal.OrgID]*share
+	orgs map[principal.OrgID]*orgSlots
 }
 
-type share struct {
+type orgSlots struct {
 	slots chan struct{}
 	users int // running or waiting
 }
 
-// NewOrgSlots lets so many statements of each organization run at once.
+// NewOrgSlots returns slots, so many for each organization.
 func NewOrgSlots(each int) *OrgSlots {
-	return &OrgSlots{each: each, orgs: map[principal.OrgID]*share{}}
+	return &OrgSlots{each: each, orgs: map[principal.OrgID]*orgSlots{}}
 }
 
-// Acquire waits for a slot. The caller calls release once, when the statement is done.
+// Acquire waits for a slot. The caller calls release once, after the statement.
 func (s *OrgSlots) Acquire(ctx context.Context, org principal.OrgID) (release func(), err error) {
 	s.mu.Lock()
 	o := s.orgs[org]
 	if o == nil {
-		o = &share{slots: make(chan struct{}, s.each)}
+		o = &orgSlots{slots: make(chan struct{}, s.each)}
 		s.orgs[org] = o
 	}
 	if o.users >= s.each+maxWaiting {
@@ -67,7 +67,7 @@ func (s *OrgSlots) Idle() bool {
 	return len(s.orgs) == 0
 }
 
-// waited is the error of whoever waited until the end of the context.
+// waited is the error of a caller who waited until the end of the context.
 func waited(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return apierr.New(apierr.QueryEngineTimeout, "The query waited too long for other queries of this organization. Send fewer at once, or narrow their time ranges.")

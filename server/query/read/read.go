@@ -10,11 +10,11 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// Warehouse is what a service needs of *warehouse.Warehouse.
+// Warehouse is the part of *warehouse.Warehouse that a service needs.
 type Warehouse interface {
 	Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error)
 }
@@ -28,20 +28,20 @@ func Org(ctx context.Context) (principal.OrgID, error) {
 	return caller.Org, nil
 }
 
-// All reads every row into a T by its `ch` tags. The statement bounds how many there are. Rows of a Reader may be those of an equal read a while
-// ago (see KeepFor), so what hangs on them must not be changed; the list itself is the caller's.
-func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) ([]T, error) {
-	g, ok := w.(*Reader)
+// All reads every row into a T by its `ch` tags. The statement bounds the number of rows. A Reader may return the rows of an earlier
+// equal read (see KeepFor), so callers must not change their contents. The slice belongs to the caller.
+func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s sqlbuild.Statement) ([]T, error) {
+	r, ok := w.(*Reader)
 	if !ok {
 		return all[T](ctx, w, org, s)
 	}
-	keep := g.KeepFor(ctx, s.Until)
+	keep := r.KeepFor(ctx, s.End)
 	if keep == 0 {
 		return all[T](ctx, w, org, s)
 	}
-	rows, err := Coalesce(ctx, g, KeyOf(fmt.Sprintf("%T", *new(T)), org, s), keep, func() ([]T, int, error) {
+	rows, err := Coalesce(ctx, r, KeyOf(fmt.Sprintf("%T", *new(T)), org, s), keep, func() ([]T, int, error) {
 		rows, err := all[T](ctx, w, org, s)
-		if err != nil || len(rows) == 0 { // what is not there yet may be there at once
+		if err != nil || len(rows) == 0 { // rows may arrive at any moment
 			return nil, 0, err
 		}
 		return rows, sizeOf(reflect.ValueOf(rows)), nil
@@ -49,7 +49,7 @@ func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 	return slices.Clone(rows), err
 }
 
-func all[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) (out []T, err error) {
+func all[T any](ctx context.Context, w Warehouse, org principal.OrgID, s sqlbuild.Statement) (out []T, err error) {
 	rows, err := w.Query(ctx, org, s.SQL, s.Args...)
 	if err != nil {
 		return nil, Failure(ctx, err)
@@ -73,7 +73,7 @@ func all[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 }
 
 // One reads the only row.
-func One[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) (row T, err error) {
+func One[T any](ctx context.Context, w Warehouse, org principal.OrgID, s sqlbuild.Statement) (row T, err error) {
 	all, err := All[T](ctx, w, org, s)
 	if err != nil {
 		return row, err
@@ -84,20 +84,20 @@ func One[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 	return all[0], nil
 }
 
-// Unreadable is the error of rows that have another form than the statement asked for.
+// Unreadable is the error for rows that do not have the form that the statement asked for.
 func Unreadable(cause error) error {
 	return apierr.New(apierr.WarehouseResultDecode, "The telemetry store answered in an unexpected form. The request id finds the reason in our logs.", apierr.Cause(cause))
 }
 
-// refusals are the kinds of failures that neither another try nor another request mends.
+// refusals are the kinds of failures for which neither another attempt nor another request helps.
 func refusals() []refusal {
 	return []refusal{
-		{warehouse.ErrAuth, apierr.WarehouseAuth, "The telemetry store refuses the server's credentials. Its operator mends that: `svc doctor` says more."},
-		{warehouse.ErrConfig, apierr.WarehouseConfig, "The telemetry store does not let the server do what it must. Its operator mends that: `svc doctor` says more."},
-		{warehouse.ErrSchema, apierr.WarehouseSchemaDrift, "The telemetry store lacks a table, a column or a function that this version of the server needs. Its operator mends that: `svc doctor` says more."},
+		{warehouse.ErrAuth, apierr.WarehouseAuth, "The telemetry store refuses the server's credentials. The operator of this server can fix that: `svc doctor` says more."},
+		{warehouse.ErrConfig, apierr.WarehouseConfig, "The telemetry store denies a permission that the server needs. The operator of this server can fix that: `svc doctor` says more."},
+		{warehouse.ErrSchema, apierr.WarehouseSchemaDrift, "The telemetry store lacks a table, a column or a function that this version of the server needs. The operator of this server can fix that: `svc doctor` says more."},
 		{warehouse.ErrMalformed, apierr.WarehouseMalformedQuery, "The server built a query that cannot be read. The request id finds it in our logs."},
-		{warehouse.ErrClient, apierr.WarehouseClient, "What answers in place of the telemetry store does not speak its protocol. The request id finds the reason in our logs."},
-		{warehouse.ErrScope, apierr.WarehouseScope, "The query was not run: nothing shows that it reads the rows of the organization alone. The request id finds the reason in our logs."},
+		{warehouse.ErrClient, apierr.WarehouseClient, "The server at the address of the telemetry store does not speak its protocol. The request id finds the reason in our logs."},
+		{warehouse.ErrScope, apierr.WarehouseScope, "The query did not run: the server could not prove that it reads only rows of the organization. The request id finds the reason in our logs."},
 	}
 }
 
@@ -107,7 +107,7 @@ type refusal struct {
 	message string
 }
 
-// Failure gives an error of the warehouse its tag. The warehouse's own text can hold stored values, so it stays private.
+// Failure gives an error of the warehouse its tag. The text of the warehouse can hold stored values, so it stays private.
 func Failure(ctx context.Context, err error) error {
 	var e *warehouse.Error
 	var known *apierr.Error
@@ -115,9 +115,9 @@ func Failure(ctx context.Context, err error) error {
 	case errors.As(err, &known): // of a Reader
 		return err
 	case errors.Is(err, warehouse.ErrTimeout):
-		return apierr.New(apierr.QueryEngineTimeout, "The query took longer than it may. Narrow the time range or add a filter.", apierr.Cause(err))
+		return apierr.New(apierr.QueryEngineTimeout, "The query took too long. Narrow the time range or add a filter.", apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrMemory), errors.Is(err, warehouse.ErrTooCostly):
-		return apierr.New(apierr.WarehouseQuotaExceeded, "The query needs more memory or reads more rows than one may. Narrow the time range or add a filter.", apierr.Cause(err))
+		return apierr.New(apierr.WarehouseQuotaExceeded, "The query needs too much memory or reads too many rows. Narrow the time range or add a filter.", apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrUnavailable):
 		opts := []apierr.Option{apierr.Cause(err)}
 		if errors.As(err, &e) && e.RetryAfter > 0 {

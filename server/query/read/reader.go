@@ -8,17 +8,17 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// Config is what a Reader needs. Zero fields have defaults.
+// Config has the parts and bounds of a Reader. Zero fields have defaults.
 type Config struct {
 	Warehouse ConfinedWarehouse
 	Now       func() time.Time
-	// PerOrganization is how many statements of one organization run at once.
+	// PerOrganization bounds the statements of one organization that run at once.
 	PerOrganization int
 	// CacheBytes bounds the memory that kept results take.
 	CacheBytes int
 }
 
-// ConfinedWarehouse is what a Reader needs of *warehouse.Warehouse.
+// ConfinedWarehouse is the part of *warehouse.Warehouse that a Reader needs.
 type ConfinedWarehouse interface {
 	Warehouse
 	SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error)
@@ -36,22 +36,22 @@ const (
 const tenantPatience = 5 * time.Second
 
 const (
-	// settled is how long after its end a window gets nothing new but what comes late.
+	// settled is the time after the end of a window in which most of its telemetry arrives. Only late telemetry arrives after it.
 	settled = 2 * time.Minute
 	// KeptFor is how long a result over a closed window is kept: what comes late shows after that.
 	KeptFor = 5 * time.Minute
 )
 
-// Reader is the way of every service to the warehouse: it admits a share of statements of each organization, keeps results over closed windows,
-// and lets equal reads that come together run once. It is safe for concurrent use.
+// Reader runs the statements of every service in the warehouse. It bounds the statements of each organization that run at once, keeps results over
+// closed windows, and lets equal reads that come together run once. It is safe for concurrent use.
 type Reader struct {
 	warehouse ConfinedWarehouse
 	now       func() time.Time
-	shares    *OrgSlots
-	cache     *cache
+	slots     *OrgSlots
+	results   *results
 }
 
-// NewReader returns a gate.
+// NewReader returns a reader.
 func NewReader(cfg Config) *Reader {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -62,17 +62,17 @@ func NewReader(cfg Config) *Reader {
 	if cfg.CacheBytes == 0 {
 		cfg.CacheBytes = defaultCacheBytes
 	}
-	return &Reader{warehouse: cfg.Warehouse, now: cfg.Now, shares: NewOrgSlots(cfg.PerOrganization), cache: newCache(cfg.CacheBytes, cfg.Now)}
+	return &Reader{warehouse: cfg.Warehouse, now: cfg.Now, slots: NewOrgSlots(cfg.PerOrganization), results: newResults(cfg.CacheBytes, cfg.Now)}
 }
 
-// Query is that of the warehouse, within the share of the organization. The slot is held until the rows are closed, so who has rows open must
-// not wait for others.
+// Query runs a statement in the warehouse, in a slot of the organization. The slot is free again when the rows are closed, so a caller with open rows
+// must not wait for other statements.
 func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error) {
-	release, err := g.shares.Acquire(ctx, org)
+	release, err := r.slots.Acquire(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := g.warehouse.Query(ctx, org, sql, args...)
+	rows, err := r.warehouse.Query(ctx, org, sql, args...)
 	if err != nil {
 		release()
 		return nil, err
@@ -81,11 +81,11 @@ func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, arg
 	return rows, nil
 }
 
-// SelectConfined is that of the warehouse, within the share of the organization. The result belongs to many: it must not be changed.
+// SelectConfined runs SQL of users in the warehouse, in a slot of the organization. Callers share the result and must not change it.
 func (r *Reader) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error) {
 	run := func() (*warehouse.TenantResult, error) {
 		patient, cancel := context.WithTimeoutCause(ctx, tenantPatience, warehouse.ErrTenantBusy)
-		release, err := g.shares.Acquire(patient, org)
+		release, err := r.slots.Acquire(patient, org)
 		busy := ctx.Err() == nil && patient.Err() != nil
 		cancel()
 		if err != nil {
@@ -95,13 +95,13 @@ func (r *Reader) SelectConfined(ctx context.Context, org principal.OrgID, sql st
 			return nil, err
 		}
 		defer release()
-		return g.warehouse.SelectConfined(ctx, org, sql, limits)
+		return r.warehouse.SelectConfined(ctx, org, sql, limits)
 	}
-	keep := sharedFor(ctx)
+	keep := staleFor(ctx)
 	if keep == 0 {
 		return run()
 	}
-	return Coalesce(ctx, g, keyOf("sql", org, sql, limits), keep, func() (*warehouse.TenantResult, int, error) {
+	return Coalesce(ctx, r, keyOf("sql", org, sql, limits), keep, func() (*warehouse.TenantResult, int, error) {
 		result, err := run()
 		if err != nil {
 			return nil, 0, err
@@ -117,29 +117,28 @@ func (r *Reader) SelectConfined(ctx context.Context, org principal.OrgID, sql st
 	})
 }
 
-// OfferedSchemas is that of the warehouse.
+// OfferedSchemas returns the tables that SQL of users can read.
 func (r *Reader) OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error) {
-	return g.warehouse.OfferedSchemas(ctx)
+	return r.warehouse.OfferedSchemas(ctx)
 }
 
-// KeepFor is how long the result of a read up to an instant may be given to others who ask the same; zero for not at all. The zero instant is
-// one that is not known.
+// KeepFor is how long other callers may get the result of a read up to an instant. It is zero if the result must not be kept. The zero instant means
+// that the end of the read is not known.
 func (r *Reader) KeepFor(ctx context.Context, until time.Time) time.Duration {
-	if !until.IsZero() && g.now().Sub(until) >= settled {
+	if !until.IsZero() && r.now().Sub(until) >= settled {
 		return KeptFor
 	}
-	return sharedFor(ctx)
+	return staleFor(ctx)
 }
 
-type sharedKey struct{}
+type staleKey struct{}
 
-// Shared lets reads of the context be answered with what equal ones gave up to that long ago. It is for readers who come in crowds and ask with
-// rounded windows.
+// AllowStale lets reads of the context take the results of equal reads up to that age. It is for crowds of readers, who ask with rounded windows.
 func AllowStale(ctx context.Context, age time.Duration) context.Context {
-	return context.WithValue(ctx, sharedKey{}, age)
+	return context.WithValue(ctx, staleKey{}, age)
 }
 
-func sharedFor(ctx context.Context) time.Duration {
-	age, _ := ctx.Value(sharedKey{}).(time.Duration)
+func staleFor(ctx context.Context) time.Duration {
+	age, _ := ctx.Value(staleKey{}).(time.Duration)
 	return age
 }

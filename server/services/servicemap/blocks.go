@@ -1,31 +1,28 @@
 package servicemap
 
 import (
-	"sync"
 	"time"
 
+	"github.com/svc-observability/svc/server/cache"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
-	// block is how windows are cut besides: the calls of a whole block are kept, so that a map that is looked at again costs its ends.
+	// block is a part of a window. The calls of whole blocks are kept, so that a second read of a map reads only the ends of its window.
 	block = 6 * time.Hour
-	// settled is how long after its end a block gets nothing new but what comes very late.
+	// settled is the time after the end of a block in which most of its calls arrive. Only very late calls arrive after it.
 	settled = 10 * time.Minute
-	// keepFor is when a block is read again: what came late shows then.
+	// keepFor is how long a block is kept. Late calls show after it.
 	keepFor = 10 * time.Minute
-	// keptRows bounds what is kept, to some 10 MB.
+	// keptRows bounds the kept calls, to about 10 MB.
 	keptRows = 50_000
 )
 
 // blocks keeps the calls of whole blocks of time that are over. Keys hold the organization.
 type blocks struct {
-	now func() time.Time
-
-	mu   sync.Mutex
-	rows int
-	kept map[blockKey]keptBlock
+	now  func() time.Time
+	kept *cache.Cache[blockKey, []reads.CallRow]
 }
 
 type blockKey struct {
@@ -34,12 +31,11 @@ type blockKey struct {
 	start, end  int64
 }
 
-type keptBlock struct {
-	calls []query.CallRow
-	until time.Time
+func newBlocks(now func() time.Time) blocks {
+	return blocks{now, cache.New[blockKey, []reads.CallRow](keptRows, now)}
 }
 
-// key is of a part of a window, if its calls may be kept: other windows have the same part, and it is over.
+// key is of a part of a window. It reports whether its calls may be kept: the part is a whole block, and it is over.
 func (b *blocks) key(org principal.OrgID, p part, environment *string) (blockKey, bool) {
 	k := blockKey{org: org, start: p.Start.UnixNano(), end: p.End.UnixNano()}
 	if environment != nil {
@@ -48,30 +44,7 @@ func (b *blocks) key(org principal.OrgID, p part, environment *string) (blockKey
 	return k, p.whole && b.now().Sub(p.End) > settled
 }
 
-func (b *blocks) get(k blockKey) ([]query.CallRow, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	kept, ok := b.kept[k]
-	if !ok || b.now().After(kept.until) {
-		return nil, false
-	}
-	return kept.calls, true
-}
+func (b *blocks) get(k blockKey) ([]reads.CallRow, bool) { return b.kept.Get(k) }
 
-// put keeps calls, which nobody may change from here on. When there are too many, all are forgotten.
-func (b *blocks) put(k blockKey, calls []query.CallRow) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	cost := len(calls) + 1
-	if b.kept == nil || b.rows+cost > keptRows {
-		b.kept, b.rows = map[blockKey]keptBlock{}, 0
-	}
-	if cost > keptRows {
-		return
-	}
-	if old, again := b.kept[k]; again {
-		b.rows -= len(old.calls) + 1
-	}
-	b.kept[k] = keptBlock{calls, b.now().Add(keepFor)}
-	b.rows += cost
-}
+// put keeps calls. From here on nobody may change them.
+func (b *blocks) put(k blockKey, calls []reads.CallRow) { b.kept.Put(k, calls, len(calls)+1, keepFor) }

@@ -8,15 +8,16 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/cache"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/widget"
 )
@@ -33,73 +34,55 @@ const (
 	publicLimit = 30 * time.Second
 )
 
-// publicReads shares the reads of links: equal ones run once, few run at once, and results are kept for a moment. It is safe for concurrent
-// use.
+// publicReads shares the reads of links: equal reads run once, few run at once, and results are kept for a moment. It is safe for concurrent use.
 type publicReads struct {
-	mu      sync.Mutex
-	entries map[[sha256.Size]byte]*publicRead
+	kept    *cache.Cache[string, *svcv2.WidgetData]
+	flights singleflight.Group
 	slots   chan struct{}
 }
 
-type publicRead struct {
-	done  chan struct{}
-	data  *svcv2.WidgetData
-	err   error
-	until time.Time
-}
-
 func newPublicReads() *publicReads {
-	return &publicReads{entries: map[[sha256.Size]byte]*publicRead{}, slots: make(chan struct{}, publicAtOnce)}
+	return &publicReads{kept: cache.New[string, *svcv2.WidgetData](publicEntries, time.Now), slots: make(chan struct{}, publicAtOnce)}
 }
 
-// get gives what read gave for the key a moment ago, or gives now. The data belongs to many: it must not be changed.
-func (p *publicReads) get(ctx context.Context, key [sha256.Size]byte, read func(context.Context) (*svcv2.WidgetData, error)) (*svcv2.WidgetData, error) {
-	now := time.Now()
-	p.mu.Lock()
-	e := p.entries[key]
-	if e == nil || now.After(e.until) {
-		e = &publicRead{done: make(chan struct{}), until: now.Add(publicLimit + publicFor)}
-		if len(p.entries) >= publicEntries {
-			maps.DeleteFunc(p.entries, func(_ [sha256.Size]byte, old *publicRead) bool { return now.After(old.until) })
-		}
-		if len(p.entries) < publicEntries {
-			p.entries[key] = e
-		}
-		// A reader who leaves does not take the result from the others.
-		go p.run(context.WithoutCancel(ctx), key, e, read)
+// get returns the kept result of the key, or else the result of a read. Callers share the result and must not change it. A reader who leaves does not
+// end the read of the others.
+func (p *publicReads) get(ctx context.Context, key string, read func(context.Context) (*svcv2.WidgetData, error)) (*svcv2.WidgetData, error) {
+	if data, ok := p.kept.Get(key); ok {
+		return data, nil
 	}
-	p.mu.Unlock()
+	done := p.flights.DoChan(key, func() (any, error) { return p.run(context.WithoutCancel(ctx), key, read) })
 	select {
-	case <-e.done:
-		return e.data, e.err
+	case result := <-done:
+		data, _ := result.Val.(*svcv2.WidgetData)
+		return data, result.Err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func (p *publicReads) run(ctx context.Context, key [sha256.Size]byte, e *publicRead, read func(context.Context) (*svcv2.WidgetData, error)) {
+// run reads in a slot. A panic becomes an error: it would end the process, not a request.
+func (p *publicReads) run(ctx context.Context, key string, read func(context.Context) (*svcv2.WidgetData, error)) (data *svcv2.WidgetData, err error) {
+	if data, ok := p.kept.Get(key); ok { // a flight ended between the look into the cache and this one
+		return data, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, publicLimit)
 	defer cancel()
-	defer close(e.done)
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if e.until = time.Now().Add(publicFor); e.err != nil && p.entries[key] == e {
-			delete(p.entries, key)
-		}
-	}()
 	select {
 	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
-		defer func() {
-			if v := recover(); v != nil { // it is nobody's request that would end with it, but the process
-				e.err = fmt.Errorf("dashboards: the read of a shared widget panicked: %v\n%s", v, debug.Stack())
-			}
-		}()
-		e.data, e.err = read(ctx)
 	case <-ctx.Done():
-		e.err = ctx.Err()
+		return nil, ctx.Err()
 	}
+	defer func() {
+		<-p.slots
+		if v := recover(); v != nil {
+			err = fmt.Errorf("dashboards: the read of a shared widget panicked: %v\n%s", v, debug.Stack())
+		}
+	}()
+	if data, err = read(ctx); err == nil {
+		p.kept.Put(key, data, 1, publicFor)
+	}
+	return data, err
 }
 
 // ResolveShareWidgetData reads the data of widgets of a link.
@@ -202,7 +185,7 @@ func (p *Public) widgetData(
 }
 
 // readKey is of everything that the data depends on: the widget as it is now, so that a change shows at once.
-func readKey(l *link, w *svcv2.Widget, req *svcv2.ShareWidgetRequest, window *svcv2.TimeRange, chosen map[string]string) (key [sha256.Size]byte) {
+func readKey(l *link, w *svcv2.Widget, req *svcv2.ShareWidgetRequest, window *svcv2.TimeRange, chosen map[string]string) string {
 	h := sha256.New()
 	part := func(text string) { fmt.Fprintf(h, "%d:%s", len(text), text) }
 	part(string(l.share.Org))
@@ -219,6 +202,5 @@ func readKey(l *link, w *svcv2.Widget, req *svcv2.ShareWidgetRequest, window *sv
 		part(name)
 		part(chosen[name])
 	}
-	h.Sum(key[:0])
-	return key
+	return string(h.Sum(nil))
 }

@@ -2,7 +2,6 @@ package links
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -15,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-func keyOf(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
+func keyOf(text string) string { return text }
 
 // TestPublicReads: a crowd that asks for the same reads once, different ones wait for each other, what fails is not kept, and a reader who
 // leaves takes nothing from the others.
