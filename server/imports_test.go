@@ -66,6 +66,7 @@ var levels = map[string]int{
 	"server/publicid":   0,
 	"server/requestid":  0,
 	"server/wirejson":   0,
+	"tools":             0, // programs of the build: they know nothing of the server
 }
 
 // sameLevel lists imports between subtrees of one level, each with its reason.
