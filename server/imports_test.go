@@ -46,7 +46,7 @@ var levels = map[string]int{
 	"server/ingest":      2,
 	"server/oauth":       2,
 	"server/query":       2,
-	"server/refusal":     2,
+	"server/storeerr":    2,
 
 	"server/ratelimit": 1,
 	"server/store":     1,
