@@ -14,16 +14,16 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 # Its dependencies clash with the other tools', so it is installed by version.
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI_LINT    := $(CURDIR)/.cache/golangci-lint/$(GOLANGCI_VERSION)/golangci-lint
+GOVULNCHECK_VERSION := v1.8.0
+GOVULNCHECK         := $(CURDIR)/.cache/govulncheck/$(GOVULNCHECK_VERSION)/govulncheck
 # What a person wrote: gofumpt leaves generated code to its generators.
 GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen/' -e '^ent/[^/]*\.go$$' | xargs grep -L '^// Code generated')
 
 # Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
 PKG     ?= ./...
 TIMEOUT ?= 30m
-# Vetting is lint's work.
-TEST_FLAGS = -race -vet=off -shuffle=on -p=$(PARALLEL) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
-# RERUN=2 gives a test that failed two more runs, named in the summary: for a busy machine, where a deadline can be missed once.
-RERUN   ?=
+# Vetting is lint's work. Nobody debugs a test binary of a whole run: without DWARF it links in half the time.
+TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 BENCH   ?= .
 BENCHTIME ?= 1s
 
@@ -69,12 +69,7 @@ $(OTELCOL): $(addprefix server/e2e/otelcol/,go.mod go.sum main.go)
 otelcol: $(OTELCOL) ## build the OpenTelemetry Collector that the end-to-end tests run
 
 .PHONY: generate
-generate: tools deps ## generate code from the contract (proto) and the data model (ent/schema)
-	$(BIN)/buf generate
-	$(BIN)/buf build --path proto/svc --exclude-imports --as-file-descriptor-set -o server/contract/image.binpb
-	go run ./server/apierr/gentags
-	go run ./server/rest/genservices
-	go generate ./ent
+generate: generated ## generate code from the contract (proto) and the data model (ent/schema)
 	@$(MAKE) fmt
 
 .PHONY: migration
@@ -82,15 +77,50 @@ migration: ## write the next relational migration of both databases from ent/sch
 	@$(if $(NAME),,echo 'give the migration a name: make migration NAME=add_things' >&2; exit 1)
 	go test -vet=off -count=1 -v -run '^TestNewMigration$$' ./server/store -args -migration '$(NAME)'
 
+.PHONY: generated
+generated: tools deps
+	$(BIN)/buf generate
+	$(BIN)/buf build --path proto/svc --exclude-imports --as-file-descriptor-set -o server/contract/image.binpb
+	go run ./server/apierr/gentags
+	go run ./server/rest/genservices
+	go generate ./ent
+
 .PHONY: fmt
 fmt: tools ## format what is written by hand
 	@$(BIN)/gofumpt -w $(GO_FILES)
+
+# The contract of the last release, without comments.
+RELEASED := proto/released.binpb
+
+.PHONY: breaking
+breaking: tools deps ## compare the contract with that of the last release: a change that breaks callers fails
+	$(BIN)/buf breaking proto --against $(RELEASED)
+
+.PHONY: released
+released: tools deps ## record the contract of now as the last release's (docs/adr/0015-breaking-changes.md)
+	$(BIN)/buf build --path proto/svc --exclude-source-info -o $(RELEASED)
+
+.PHONY: golden
+golden: tools deps ## write every golden file anew; read the diff before you commit it
+	@tools/golden.sh
+
+# Each fuzz target runs for FUZZTIME, one after the other; FUZZ=Gunzip takes the targets whose name contains it.
+FUZZ     ?=
+FUZZTIME ?= 30s
+.PHONY: fuzz
+fuzz: deps ## run every fuzz target for FUZZTIME; FUZZ=Gunzip, FUZZTIME=1h
+	@tools/fuzz.sh '$(FUZZ)' '$(FUZZTIME)'
+
+.PHONY: vuln
+vuln: ## look for known vulnerabilities in what the program calls (govulncheck)
+	@tools/vuln.sh '$(GOVULNCHECK)' '$(GOVULNCHECK_VERSION)'
 
 .PHONY: lint
 lint: tools deps $(GOLANGCI_LINT) ## golangci-lint (vet and staticcheck among its linters), gofumpt, buf lint
 	@unformatted=$$($(BIN)/gofumpt -l $(GO_FILES)); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(BIN)/buf lint
+	@$(MAKE) breaking
 	$(GOLANGCI_LINT) run ./...
 
 # What tests drive as a process, built once for all test binaries. It is up to date with the sources whenever they run.
@@ -105,18 +135,29 @@ test-binary: deps
 	@mkdir -p $(dir $(TEST_BINARY))
 	go build -ldflags '-s -w' -o $(TEST_BINARY) ./cmd/svc
 
+# Everything that tools/check.sh compiles before it runs its steps beside one another.
+.PHONY: prepare
+prepare: tools deps $(GOLANGCI_LINT) $(OTELCOL) test-binary
+
+GOTESTSUM = $(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
+
 .PHONY: test
 test: export SVC_TEST_BINARY = $(if $(E2E),$(TEST_BINARY))
-test: tools deps $(if $(E2E),$(OTELCOL) test-binary) ## run all tests (race detector, shuffled); PKG, RUN and COUNT narrow it down
-	$(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg \
-		$(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-max-failures=6 --rerun-fails-report=.cache/rerun.txt --packages='$(strip $(FIRST) $(PKG))' -- $(TEST_FLAGS),-- $(TEST_FLAGS) $(FIRST) $(PKG))
-	@if [ -s .cache/rerun.txt ]; then echo 'run again, because they failed:'; cat .cache/rerun.txt; fi
+test: tools deps $(if $(E2E),$(OTELCOL) test-binary) ## run all tests (shuffled); PKG, RUN and COUNT narrow it down
+	$(GOTESTSUM) -- $(TEST_FLAGS) $(FIRST) $(PKG)
+
+# The race detector finds nothing in a package that runs in one goroutine, and makes its tests several times slower. SINCE=commit leaves
+# out packages that no change since then reaches; WITHOUT=server/e2e leaves out a folder.
+.PHONY: race
+race: export SVC_TEST_BINARY = $(TEST_BINARY)
+race: tools deps $(OTELCOL) test-binary ## run the tests of packages in which goroutines meet with the race detector; SINCE=commit: only what changed
+	@packages=$$(go run ./tools/racepackages $(if $(SINCE),-since '$(SINCE)') $(if $(WITHOUT),-without '$(WITHOUT)')); \
+		if [ -z "$$packages" ]; then echo 'race: no package in which goroutines meet has changed'; exit 0; fi; \
+		$(GOTESTSUM) -- -race $(TEST_FLAGS) $$packages
 
 .PHONY: check
-check: ## what CI holds: generated code is current, lint, test
-	@tools/generated.sh
-	@$(MAKE) lint
-	@$(MAKE) test
+check: ## hold what CI holds: generated code is current, lint, tests
+	@tools/check.sh
 
 .PHONY: bench
 bench: deps ## run the benchmarks; BENCH=pattern, PKG=./server/ingest/..., BENCHTIME=3s

@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/egress"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/oauth"
 	"github.com/svc-observability/svc/server/openapi"
@@ -31,6 +32,7 @@ import (
 	"github.com/svc-observability/svc/server/services/auditlog"
 	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
+	"github.com/svc-observability/svc/server/services/dashboards/links"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
 	"github.com/svc-observability/svc/server/services/eventanalytics"
@@ -49,21 +51,6 @@ import (
 	"github.com/svc-observability/svc/server/services/traces"
 	"github.com/svc-observability/svc/server/store"
 )
-
-// Rate of the API per credential (public-api.md "Limits").
-const (
-	restRequests = 600
-	restWindow   = time.Minute
-)
-
-// Rates of the public reads of share links in the same window: of one link, and of one address.
-const (
-	shareTokenRequests   = 600
-	shareAddressRequests = 120
-)
-
-// cliAddressRequests is how many command-line logins one address may start in the window.
-const cliAddressRequests = 60
 
 // openAPI serves the API address. With the role api it makes the services, the chain in front of them, and every door on the API address.
 func (a *App) openAPI(ctx context.Context) error {
@@ -90,8 +77,8 @@ func (a *App) openAPI(ctx context.Context) error {
 		return err
 	}
 	chain, err := rpc.New(rpc.Config{
-		Contract: c, Idempotency: answers, DeniedCalls: denied, Limiter: limiter("rest", restRequests, restWindow), Logger: a.log, Registerer: a.registry,
-		MaxRequestBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
+		Contract: c, Idempotency: answers, DeniedCalls: denied, Limiter: limiter("rest", limits.RESTRequests, limits.RESTPeriod), Logger: a.log, Registerer: a.registry,
+		MaxMessageBytes: int(a.cfg.Limits.GRPCMaxMessageBytes), MaxPublicBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {
 		return err
@@ -114,7 +101,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	}
 	mcpDoor, err := mcp.New(mcp.Config{
 		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Logger: a.log,
-		Limiter: limiter("mcp", mcp.RateLimit, mcp.RateWindow), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
+		MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes), Limiter: limiter("mcp", limits.MCPRequests, limits.MCPPeriod), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
 		Registerer: a.registry, Fixtures: a.opts.MCPFixtures,
 	})
 	if err != nil {
@@ -197,7 +184,7 @@ func door(d principal.Door, next http.Handler) http.Handler {
 
 // mountServices returns the handler of every API method, behind the chain. It is what all doors reach.
 func (a *App) mountServices(
-	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens dashboards.Sealer, limiter limiters, attempts auth.Buckets,
+	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens links.Sealer, limiter limiters, attempts auth.Buckets,
 ) (http.Handler, error) {
 	newSecret := func() (string, store.Secret, error) {
 		text := auth.NewSecret(auth.PrefixAPIKey)
@@ -214,11 +201,11 @@ func (a *App) mountServices(
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
-	mount(svcv2connect.NewShareServiceHandler(dashboards.NewPublic(dashboards.PublicConfig{
+	mount(svcv2connect.NewShareServiceHandler(links.NewPublic(links.PublicConfig{
 		Store: a.store, Hash: a.shareHash, Widgets: widgets,
-		ByToken: limiter("share-token", shareTokenRequests, restWindow), ByAddress: limiter("share-address", shareAddressRequests, restWindow),
+		ByToken: limiter("share-token", limits.ShareLinkRequests, limits.ShareLinkPeriod), ByAddress: limiter("share-address", limits.ShareAddressRequests, limits.ShareAddressPeriod),
 	}), options...))
-	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, shareTokens, a.shareHash), options...))
+	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, links.New(a.store, shareTokens, a.shareHash)), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewOrganizationServiceHandler(organization.New(organization.Config{
@@ -226,7 +213,7 @@ func (a *App) mountServices(
 	}), options...))
 	mount(svcv2connect.NewSessionsServiceHandler(sessions.New(a.store, a.signIn, a.passwords), options...))
 	mount(svcv2connect.NewCliServiceHandler(clilogin.New(clilogin.Config{
-		Store: a.store, Hasher: a.hasher, ByAddress: limiter("cli", cliAddressRequests, restWindow), Guesses: auth.NewThrottle("cli", attempts, nil),
+		Store: a.store, Hasher: a.hasher, ByAddress: limiter("cli", limits.CLILoginRequests, limits.CLILoginPeriod), Guesses: auth.NewThrottle("cli", attempts, nil),
 		BaseURL: a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))

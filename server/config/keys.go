@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Kind says what values a key takes.
@@ -197,7 +199,7 @@ func Keys() []Key {
 			assign: count(func(c *Config) *int { return &c.IngestNodes }),
 		},
 		{
-			Name: "queue-max-bytes", Kind: KindSize, Default: "16GiB", Min: 1 << 20,
+			Name: "queue-max-bytes", Kind: KindSize, Default: Size(limits.Queue).String(), Min: 1 << 20,
 			Help:   "size of the durable queue, above which exporters are told to retry later",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytes }),
 		},
@@ -212,12 +214,12 @@ func Keys() []Key {
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueSegmentBytes }),
 		},
 		{
-			Name: "ingest-max-body-bytes", Kind: KindSize, Default: "20MiB", Min: 1 << 10,
+			Name: "ingest-max-body-bytes", Kind: KindSize, Default: Size(limits.IngestBody).String(), Min: 1 << 10,
 			Help:   "largest OTLP request as received",
 			assign: size(func(c *Config) *Size { return &c.Limits.IngestMaxBodyBytes }),
 		},
 		{
-			Name: "ingest-max-decompressed-bytes", Kind: KindSize, Default: "128MiB", Min: 1 << 10,
+			Name: "ingest-max-decompressed-bytes", Kind: KindSize, Default: Size(limits.IngestDecompressed).String(), Min: 1 << 10,
 			Help:   "largest OTLP request after decompression",
 			assign: size(func(c *Config) *Size { return &c.Limits.IngestMaxDecompressedBytes }),
 		},
@@ -237,13 +239,13 @@ func Keys() []Key {
 			assign: size(func(c *Config) *Size { return &c.Limits.WarehouseMaxMemoryBytes }),
 		},
 		{
-			Name: "rest-max-body-bytes", Kind: KindSize, Default: "4MiB", Min: 1 << 10,
-			Help:   "largest body of a REST or MCP request",
+			Name: "rest-max-body-bytes", Kind: KindSize, Default: Size(limits.RESTBody).String(), Min: 1 << 10,
+			Help:   "largest body of a REST or MCP request, also after decompression; over gRPC and Connect it holds for methods that need no credential",
 			assign: size(func(c *Config) *Size { return &c.Limits.RESTMaxBodyBytes }),
 		},
 		{
-			Name: "grpc-max-message-bytes", Kind: KindSize, Default: "64MiB", Min: 1 << 10,
-			Help:   "largest message over gRPC, OTLP and API",
+			Name: "grpc-max-message-bytes", Kind: KindSize, Default: Size(limits.GRPCMessage).String(), Min: 1 << 10,
+			Help:   "largest message over gRPC, of OTLP and of the API, and over Connect; for the API also after decompression",
 			assign: size(func(c *Config) *Size { return &c.Limits.GRPCMaxMessageBytes }),
 		},
 	}

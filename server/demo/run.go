@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Options say what to send.
@@ -41,8 +43,9 @@ type Result struct {
 	Faults  []Fault `json:"faults"`
 }
 
-// MaxBack is how far back a run may begin: telemetry older than 30 days is refused, and sessions began up to 15 minutes before their first row.
-const MaxBack = 30*day - time.Hour
+// MaxBack is how far back a run may begin. The server refuses telemetry that is older than its retention, and a session begins up to
+// 15 minutes before its first row.
+const MaxBack = limits.TraceRetention - time.Hour
 
 const (
 	perRequest = 2000

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -21,7 +22,7 @@ import (
 // Times of keys.
 const (
 	// KeepFor is how long an answer is kept, from the beginning of its request.
-	KeepFor = 24 * time.Hour
+	KeepFor = limits.IdempotencyRetention
 	// Lease is when a key is free again whose request never ended, because the process died. It is longer than any request lasts.
 	Lease = 2 * time.Minute
 	// endTimeout bounds the write that ends a request; it happens although the caller may be gone.
@@ -105,7 +106,8 @@ func (k *Keys) Begin(ctx context.Context, p *principal.Principal, key, method st
 	case first:
 		return &Attempt{keys: k, org: p.Org, row: row}, nil
 	case row.RequestHash != in.RequestHash:
-		return nil, apierr.New(apierr.IdempotencyKeyReused, "This `"+Header+"` was used for another request in the last 24 hours. Use a new key for each request, and the same key only to repeat it unchanged.", apierr.Param(Header))
+		return nil, apierr.New(apierr.IdempotencyKeyReused, "This `"+Header+"` was used for another request in the last "+
+			limits.Lasts(KeepFor)+". Use a new key for each request, and the same key only to repeat it unchanged.", apierr.Param(Header))
 	case !row.Done:
 		return nil, apierr.New(apierr.IdempotencyInProgress, "The first request with this `"+Header+"` is still under way. Try again in a moment to get its answer.")
 	}

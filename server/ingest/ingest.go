@@ -24,6 +24,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/ingest/rate"
 	"github.com/svc-observability/svc/server/ingest/usage"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/processors"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
@@ -91,22 +92,22 @@ type Queue interface {
 
 // Limits bound what requests may cost. A zero field has its default.
 type Limits struct {
-	// InFlight is the number of requests that one organization may have open. Default 1,000.
+	// InFlight is the number of requests that one organization may have open. Default limits.IngestRequests.
 	InFlight int
-	// Body bounds an HTTP body as sent, compressed or not. Default 20 MiB.
+	// Body bounds an HTTP body as sent, compressed or not. Default limits.IngestBody.
 	Body int
-	// GRPCMessage bounds a gRPC message as sent. Default 64 MiB, which OTLP recommends.
+	// GRPCMessage bounds a gRPC message as sent. Default limits.GRPCMessage, which OTLP recommends.
 	GRPCMessage int
-	// Decompressed bounds a body after decompression, on both doors. Default 128 MiB.
+	// Decompressed bounds a body after decompression, on both doors. Default limits.IngestDecompressed.
 	Decompressed int
-	// Recording bounds a chunk of a session's recording after decompression. It is never held as a whole. Default 1 GiB.
+	// Recording bounds a chunk of a session's recording after decompression. It is never held as a whole. Default limits.Recording.
 	Recording int
 	// Buffered bounds the bytes of all bodies held at one time, as they came and decompressed. One organization may take as much of it as it
 	// leaves free. Default 512 MiB.
 	Buffered int
 	// Columns bounds the rows that one request becomes. Default otlp.DefaultMaxBytes.
 	Columns int
-	// Request is the time that a request may take. Default 30 s.
+	// Request is the time that a request may take. Default limits.IngestTime.
 	Request time.Duration
 	// Decoders is the number of requests that are decompressed and walked at one time; a few more for organizations that have none among
 	// them. Default processors.Count: the work needs nothing but a processor, and more at a time would only make others wait.
@@ -115,14 +116,14 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	return Limits{
-		InFlight:     cmp.Or(l.InFlight, 1000),
-		Body:         cmp.Or(l.Body, 20<<20),
-		GRPCMessage:  cmp.Or(l.GRPCMessage, 64<<20),
-		Decompressed: cmp.Or(l.Decompressed, 128<<20),
-		Recording:    cmp.Or(l.Recording, 1<<30),
+		InFlight:     cmp.Or(l.InFlight, limits.IngestRequests),
+		Body:         cmp.Or(l.Body, limits.IngestBody),
+		GRPCMessage:  cmp.Or(l.GRPCMessage, limits.GRPCMessage),
+		Decompressed: cmp.Or(l.Decompressed, limits.IngestDecompressed),
+		Recording:    cmp.Or(l.Recording, limits.Recording),
 		Buffered:     cmp.Or(l.Buffered, 512<<20),
 		Columns:      cmp.Or(l.Columns, otlp.DefaultMaxBytes),
-		Request:      cmp.Or(l.Request, 30*time.Second),
+		Request:      cmp.Or(l.Request, limits.IngestTime),
 		Decoders:     cmp.Or(l.Decoders, processors.Count()),
 	}
 }

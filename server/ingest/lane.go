@@ -7,20 +7,21 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/fair"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
 const (
 	// largeFrom is the size, decompressed, from which a body goes through the lane for large ones.
-	largeFrom = 8 << 20
+	largeFrom = limits.LargeBody
 	// smallColumns is what the rows of a body may take that is not in that lane: some kilobytes hold a million empty items.
 	smallColumns = 64 << 20
 	// freeFrom is how much a request has held when its memory goes back to the system at once.
 	freeFrom = 32 << 20
 	// laneWaitingOrg and laneWaiting are the bodies that may wait for the lane, of one organization and in all. At a second or so each, the
 	// last one is answered well within Limits.Request.
-	laneWaitingOrg = 4
-	laneWaiting    = 16
+	laneWaitingOrg = limits.LargeBodiesOfOrganization
+	laneWaiting    = limits.LargeBodiesWaiting
 )
 
 // lane takes large bodies one at a time, so that the memory of what they become is bounded once for the process, and none of them holds up
@@ -122,7 +123,7 @@ func (t *turn) widen(ctx context.Context, cost int) *apierr.Error {
 	if full {
 		t.g.metrics.laneLimited.Inc()
 		return apierr.New(apierr.IngestRateLimited,
-			"As many large requests wait as may. Nothing was stored; send it again later, or smaller: up to "+mebibytes(largeFrom)+" after decompression, requests do not wait for these.")
+			"As many large requests wait as may. Nothing was stored; send it again later, or smaller: up to "+limits.Size(largeFrom)+" after decompression, requests do not wait for these.")
 	}
 	if w != nil {
 		select {

@@ -18,8 +18,6 @@ const (
 	LargeBody                 = 8 << 20
 	LargeBodiesWaiting        = 16
 	LargeBodiesOfOrganization = 4
-	// PingInterval is the shortest time between two HTTP/2 pings of a gRPC client.
-	PingInterval = 10 * time.Second
 
 	Queue = 16 << 30
 	// QueueOfOrganization holds only while it is less than a quarter of the queue.
@@ -39,7 +37,6 @@ func ingest() []Limit {
 		size("LargeBody", LargeBody, "Ingest requests of %s and more after decompression are decoded one at a time."),
 		count("LargeBodiesWaiting", LargeBodiesWaiting, "At most %s such large requests wait for their turn."),
 		count("LargeBodiesOfOrganization", LargeBodiesOfOrganization, "At most %s of the large requests that wait are of one organization."),
-		lasts("PingInterval", PingInterval, "A gRPC client leaves at least %s between two keepalive pings."),
 		size("Queue", Queue, "The durable queue holds %s.").set("queue-max-bytes"),
 		size("QueueOfOrganization", QueueOfOrganization,
 			"One organization may have %s in the queue, or a quarter of the queue when that is less.").set("queue-max-bytes-per-org"),

@@ -16,15 +16,10 @@ func (s *Server) handler(t *tool.Tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		ctx, cancel := whileConnected(ctx)
 		defer cancel()
-		args, err := t.Read(req.Params.Arguments, s.cfg.Now())
+		out, err := t.Call(ctx, req.Params.Arguments, s.cfg.Now())
 		if err != nil {
 			return tool.ErrorResult(t, err)
 		}
-		out, err := t.Run(ctx, args)
-		if err != nil {
-			return tool.ErrorResult(t, err)
-		}
-		out.Text.Notes = append(args.Notes, out.Text.Notes...)
 		data, err := json.Marshal(out.Data)
 		if err != nil {
 			return nil, fmt.Errorf("encode the result of %s: %w", t.Name, err)

@@ -105,8 +105,7 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 	ctx, cancel := whileConnected(ctx)
 	defer cancel()
 	end := s.cfg.Now()
-	a := &tool.Arguments{Values: map[string]any{}, Now: end}
-	rows, err := services.ListServices(ctx, s.clients, a, tool.Period(end.Add(-7*24*time.Hour), end))
+	rows, err := services.ListServices(ctx, s.clients, nil, tool.Period(end.Add(-7*24*time.Hour), end))
 	if err != nil {
 		if tool.FailureOf(&tool.Tool{}, err).Tag == "@svc/http/v2/InsufficientScopeError" {
 			return res, nil

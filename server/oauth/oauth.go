@@ -25,6 +25,7 @@ import (
 
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/egress"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -39,8 +40,8 @@ const (
 
 // Requests that one address may make to the endpoints of programs in a window.
 const (
-	RateLimit  = 120
-	RateWindow = time.Minute
+	RateLimit  = limits.OAuthRequests
+	RateWindow = limits.OAuthPeriod
 )
 
 // FullAccess is the scope of everything.

@@ -14,19 +14,23 @@ import (
 	"buf.build/go/protovalidate"
 
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Version is info.version: the version of the interface, not of the program (public-api.md "Versioning").
 const Version = "2.0.0"
 
-const about = "Telemetry, dashboards, alerts and the settings of one organization, over JSON.\n\n" +
-	"Send an API key or a session token as `Authorization: Bearer <token>`. Names are snake_case, times are RFC 3339 in UTC, and a field " +
-	"without a value is present as `null`. Every object names its type in `object`. A field or parameter that is not described here is " +
-	"refused, never ignored.\n\n" +
-	"A list answers with `data`, `has_more` and `next_cursor`; send that cursor as `cursor` for the next page. A failure answers with " +
-	"`error`, whose `_tag` never changes within a major version, and whose `recovery` says what can be done; a retryable one says in " +
-	"`Retry-After` when. 600 requests in 60 seconds are allowed for each key. Every answer carries `X-Request-Id`, which finds the " +
-	"request in the server's log."
+// about is the description of the API.
+func about() string {
+	return "Telemetry, dashboards, alerts and the settings of one organization, over JSON.\n\n" +
+		"Send an API key or a session token as `Authorization: Bearer <token>`. Names are snake_case, times are RFC 3339 in UTC, and a field " +
+		"without a value is present as `null`. Every object names its type in `object`. A field or parameter that is not described here is " +
+		"refused, never ignored.\n\n" +
+		"A list answers with `data`, `has_more` and `next_cursor`; send that cursor as `cursor` for the next page. A failure answers with " +
+		"`error`, whose `_tag` never changes within a major version, and whose `recovery` says what can be done; a retryable one says in " +
+		"`Retry-After` when. " + limits.Number(limits.RESTRequests) + " requests in " + limits.Seconds(limits.RESTPeriod) + " are allowed for each key. Every answer carries `X-Request-Id`, which finds the " +
+		"request in the server's log."
+}
 
 // New writes the document for a server that clients reach at baseURL.
 func New(c *contract.Contract, baseURL string) ([]byte, error) {
@@ -38,7 +42,7 @@ func New(c *contract.Contract, baseURL string) ([]byte, error) {
 	doc := document{
 		OpenAPI: "3.1.0",
 		Info: info{
-			Title: "svc API", Version: Version, Description: about,
+			Title: "svc API", Version: Version, Description: about(),
 			Contact: contact{Name: "Operator of this installation", URL: baseURL},
 			License: license{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
 		},

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Page sizes of every list.
 const (
-	DefaultLimit = 20
-	MaxLimit     = 100
+	DefaultLimit = limits.DefaultPage
+	MaxLimit     = limits.LargestPage
 )
 
 // maxCursorLength bounds what a cursor may cost to read; a service name is its longest part.

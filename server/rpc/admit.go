@@ -6,6 +6,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -77,7 +78,8 @@ func (c *Chain) limit(ctx context.Context, p *principal.Principal) error {
 	if ok {
 		return nil
 	}
-	return apierr.New(apierr.RateLimit, "This credential made too many requests: 600 in 60 seconds are allowed. Wait, then try again.",
+	return apierr.New(apierr.RateLimit,
+		"This credential made too many requests: "+limits.Number(limits.RESTRequests)+" in "+limits.Seconds(limits.RESTPeriod)+" are allowed. Wait, then try again.",
 		apierr.RetryAfter(retryAfter))
 }
 

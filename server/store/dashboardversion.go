@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardversion"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -31,7 +32,7 @@ type DashboardVersion struct {
 }
 
 // MaxDashboardVersions is how many versions a dashboard keeps. A definition can be large, and programs change dashboards often.
-const MaxDashboardVersions = 200
+const MaxDashboardVersions = limits.DashboardVersions
 
 // addDashboardVersion adds the newest version and drops those that are too many.
 func addDashboardVersion(ctx context.Context, tx *ent.Tx, d Dashboard, in DashboardChange) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -26,6 +27,16 @@ func RenderedSQL(database, cluster string) ([]string, error) {
 		}
 	}
 	return sql, err
+}
+
+// Checksums lists the checksum of each statement of the migrations.
+func Checksums() (string, error) {
+	steps, err := renderMigrations(migrationFiles, "svc", "main")
+	var out strings.Builder
+	for _, s := range steps {
+		fmt.Fprintln(&out, s.file, s.number, s.checksum)
+	}
+	return out.String(), err
 }
 
 // ComposedSQL is what SelectConfined would run.

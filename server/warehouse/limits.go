@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Limits bound one read. A read beyond one of them fails with ErrTimeout, ErrMemory or ErrTooCostly.
@@ -17,7 +19,7 @@ type Limits struct {
 
 // DefaultLimits fit the reads of the API.
 func DefaultLimits() Limits {
-	return Limits{Time: 30 * time.Second, Memory: 1 << 30, RowsToRead: 2_000_000_000, ResultRows: 1_000_000}
+	return Limits{Time: limits.ReadTime, Memory: limits.ReadMemory, RowsToRead: 2_000_000_000, ResultRows: 1_000_000}
 }
 
 func (l Limits) withDefaults() Limits {

@@ -3,6 +3,7 @@ package warehouse_test
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -74,6 +76,35 @@ const clusterConfig = `
 var onCluster = regexp.MustCompile(` ON CLUSTER '\w+'`)
 
 // The engine really makes the cluster's tables, with a keeper in memory. It has no other nodes, so nothing is inserted.
+// TestChecksums holds the checksums of statements that were released. An installation that has applied a statement refuses to start when
+// its checksum differs, so a line of the golden file never changes; new statements add lines.
+func TestChecksums(t *testing.T) {
+	got, err := warehouse.Checksums()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "checksums.txt", got)
+}
+
+// TestRetentionPlaceholders holds that no migration writes a retention as a number of its own.
+func TestRetentionPlaceholders(t *testing.T) {
+	files, err := filepath.Glob("migrations/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(line, "--") && strings.Contains(line, "TTL ") && !strings.Contains(line, "{{retention ") {
+				t.Errorf("%s: %s", file, line)
+			}
+		}
+	}
+}
+
 func TestClusterTables(t *testing.T) {
 	e := warehousetest.NewEngineIn(t, t.TempDir(), clusterConfig)
 	if err := e.Exec(t.Context(), "CREATE DATABASE clustered"); err != nil {
@@ -163,6 +194,33 @@ func TestFreshSettings(t *testing.T) {
 	got := raw(t, e.Warehouse, "SELECT name, extract(engine_full, 'index_granularity = (\\\\d+)') FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'f_') ORDER BY name")
 	if want := "f_one\t8192\nf_two\t2048\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestRetentionSettings: a table that exists when a retention becomes a placeholder keeps its TTL, and the statement counts as unchanged.
+func TestRetentionSettings(t *testing.T) {
+	e := warehousetest.NewEngine(t)
+	migrate := func(text string) error {
+		t.Helper()
+		return e.MigrateFiles(t.Context(), fstest.MapFS{"migrations/9001_test.sql": &fstest.MapFile{Data: []byte(text)}})
+	}
+	statement := func(table, days string) string {
+		return "CREATE TABLE " + table + " (A DateTime) ENGINE = MergeTree ORDER BY A TTL A + INTERVAL " + days + " DAY\n;\n"
+	}
+	for _, text := range []string{
+		statement("r_old", "12"),
+		statement("r_old", "{{retention spans 12}}") + statement("r_new", "{{retention spans 12}}"),
+	} {
+		if err := migrate(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := raw(t, e.Warehouse, "SELECT name, extract(engine_full, 'toIntervalDay\\\\((\\\\d+)\\\\)') FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'r_') ORDER BY name")
+	if want := fmt.Sprintf("r_new\t%d\nr_old\t12\n", limits.TraceRetention/limits.Day); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := migrate(statement("r_old", "{{retention no_such_table 12}}")); err == nil || !strings.Contains(err.Error(), "no_such_table") {
+		t.Errorf("a table without a retention: got %v", err)
 	}
 }
 

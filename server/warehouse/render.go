@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 //go:embed migrations/*.sql
@@ -18,7 +21,7 @@ var migrationFiles embed.FS
 type step struct {
 	file     string
 	number   int    // from 1, within the file
-	checksum string // of the text before rendering, so it is the same in every place
+	checksum string // of the released text before rendering, so it is the same in every place
 	sql      string // rendered; empty when this place has no need of the statement
 }
 
@@ -30,9 +33,33 @@ func (s step) title() string {
 
 var separator = regexp.MustCompile(`(?m)^;[ \t]*$`)
 
-// atFirst is {{fresh old new}}: what a table that is created from now on gets instead, where a table that exists can neither be altered
-// nor needs to be. Its checksum is that of the old text, so what was applied before stays as it is.
-var atFirst = regexp.MustCompile(`\{\{fresh (\S+) (\S+)\}\}`)
+// Two placeholders stand for a value that a new table gets and that may differ from the value in the text that was released. The checksum
+// of a statement is that of its released text, so an installation that has applied the statement still starts.
+var (
+	// {{fresh released new}} is a value that an existing table can keep and cannot change.
+	freshValue = regexp.MustCompile(`\{\{fresh (\S+) (\S+)\}\}`)
+	// {{retention table released}} is a number of days, from limits.Retention. After a change there, add a migration that alters the TTL of
+	// existing tables: a statement that was applied is not applied again.
+	retentionDays = regexp.MustCompile(`\{\{retention (\w+) (\d+)\}\}`)
+)
+
+// released returns the statement as it was when it was released.
+func released(raw string) string {
+	return retentionDays.ReplaceAllString(freshValue.ReplaceAllString(raw, "$1"), "$2")
+}
+
+// current returns the statement with the values of this version.
+func current(raw string) (string, error) {
+	var failed error
+	raw = retentionDays.ReplaceAllStringFunc(freshValue.ReplaceAllString(raw, "$2"), func(placeholder string) string {
+		kept, err := limits.Retention(retentionDays.FindStringSubmatch(placeholder)[1])
+		if err != nil {
+			failed = err
+		}
+		return strconv.Itoa(int(kept / limits.Day))
+	})
+	return raw, failed
+}
 
 // renderMigrations returns all statements in the order of files and places in them. cluster is the name of the cluster, empty
 // for one server.
@@ -55,11 +82,14 @@ func renderMigrations(files fs.FS, database, cluster string) ([]step, error) {
 				continue
 			}
 			number++
-			sql, err := renderStatement(atFirst.ReplaceAllString(raw, "$2"), database, cluster)
+			sql, err := current(raw)
+			if err == nil {
+				sql, err = renderStatement(sql, database, cluster)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("migration %s, statement %d: %w", name, number, err)
 			}
-			sum := sha256.Sum256([]byte(atFirst.ReplaceAllString(raw, "$1")))
+			sum := sha256.Sum256([]byte(released(raw)))
 			steps = append(steps, step{file: name, number: number, checksum: hex.EncodeToString(sum[:]), sql: sql})
 		}
 	}

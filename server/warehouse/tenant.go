@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 	"github.com/svc-observability/svc/server/warehouse/confine"
@@ -33,7 +34,7 @@ type TenantLimits struct {
 
 // DefaultTenantLimits are those of a statement that a person waits for.
 func DefaultTenantLimits() TenantLimits {
-	return TenantLimits{Time: 10 * time.Second, Memory: 1 << 30, RowsToRead: 500_000_000, MaxRows: 1000, MaxBytes: 8 << 20}
+	return TenantLimits{Time: limits.SQLTime, Memory: limits.SQLMemory, RowsToRead: limits.SQLRowsRead, MaxRows: limits.DefaultSQLRows, MaxBytes: limits.SQLResult}
 }
 
 // TenantResult is what a tenant's statement gives.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/svc-observability/svc/server/ingest/events"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -270,17 +271,17 @@ func (r *reader) time(field string) (nano int64, ok bool) {
 }
 
 const (
-	retention = 30 * 24 * time.Hour
-	maxAhead  = 24 * time.Hour
+	retention = limits.SessionRetention
+	maxAhead  = limits.ClockAhead
 )
 
 // storable is why a time cannot be stored, empty when it can.
 func (r *reader) storable(nano int64) (problem string) {
 	switch received := r.stamp.ReceivedUnixNano; {
 	case nano < received-int64(retention):
-		return "is more than 30 days back, which is the retention; check the sender's clock"
+		return "is more than " + limits.Days(retention) + " back, which is the retention; check the sender's clock"
 	case nano > received+int64(maxAhead):
-		return "is more than 24 hours ahead; check the sender's clock"
+		return "is more than " + limits.Lasts(maxAhead) + " ahead; check the sender's clock"
 	default:
 		return ""
 	}

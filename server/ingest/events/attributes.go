@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
@@ -14,8 +15,8 @@ type Attribute struct{ Key, Value string }
 
 // Bounds of an entry, in bytes.
 const (
-	MaxAttributeKey   = 64
-	MaxAttributeValue = 1024
+	MaxAttributeKey   = limits.EventAttributeKey
+	MaxAttributeValue = limits.EventAttributeValue
 )
 
 // DroppedKey marks a map that had to lose entries; its value is their number. A value that had to be cut ends with an ellipsis.

@@ -6,18 +6,19 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
 // Bounds of a product event, in bytes; MaxAttributes in entries.
 const (
-	MaxName       = 128
-	MaxID         = 256
+	MaxName       = limits.EventNameBytes
+	MaxID         = limits.EventID
 	MaxService    = 128
-	MaxURL        = 2 << 10
-	MaxPagePath   = 1 << 10
-	MaxAttributes = 32
+	MaxURL        = limits.EventURL
+	MaxPagePath   = limits.EventPagePath
+	MaxAttributes = limits.EventAttributes
 
 	maxHost = 256
 )
@@ -44,7 +45,7 @@ func Kind(name string) (kind, problem string) {
 	case strings.HasPrefix(name, "$"):
 		return "", "must not begin with $, which is reserved"
 	case name == "" || len(name) > MaxName:
-		return "", "must be 1 to 128 bytes long"
+		return "", "must be 1 to " + limits.Size(MaxName) + " long"
 	default:
 		return KindCustom, ""
 	}

@@ -10,10 +10,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Source is where lines come from.
@@ -148,17 +148,17 @@ func note(notes *[]activity.Note, e *activity.Error) {
 }
 
 const (
-	retention = 30 * 24 * time.Hour
-	maxAhead  = 24 * time.Hour
+	retention = limits.LogRetention
+	maxAhead  = limits.ClockAhead
 )
 
 // storable is why a time cannot be stored, empty when it can.
 func (c *converter) storable(nano int64) string {
 	switch {
 	case nano < c.received-int64(retention):
-		return "is more than 30 days back, which is the retention"
+		return "is more than " + limits.Days(retention) + " back, which is the retention"
 	case nano > c.received+int64(maxAhead):
-		return "is more than 24 hours ahead"
+		return "is more than " + limits.Lasts(maxAhead) + " ahead"
 	default:
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
@@ -14,20 +15,20 @@ import (
 // Rows depend on these numbers, also when a record of the durable queue is walked again: they are constants, not settings.
 const (
 	// maxAttributes is far above the 128 that SDKs allow by default. A row with more is a map that was meant as one value.
-	maxAttributes = 1024
+	maxAttributes = limits.ItemAttributes
 	// maxKeyBytes bounds keys, which are kept in dictionaries and listed by hour.
-	maxKeyBytes = 1 << 10
+	maxKeyBytes = limits.AttributeKeyBytes
 	// maxValueBytes bounds a value as text. Reading one attribute reads those of all rows in a granule of 8,192: longer values would
 	// make that gigabytes. Stack traces and statements are shorter; what is long goes into the body of a log record.
-	maxValueBytes = 64 << 10
+	maxValueBytes = limits.AttributeValue
 	// maxBodyBytes bounds the body of a log record, which may hold a document.
-	maxBodyBytes = 1 << 20
+	maxBodyBytes = limits.LogBody
 	// maxNameBytes bounds names, versions and units, many of which are kept in dictionaries.
-	maxNameBytes = 1 << 10
+	maxNameBytes = limits.TelemetryNameBytes
 	// maxTextBytes bounds the message of a status, a trace state and the description of a metric.
-	maxTextBytes = 16 << 10
+	maxTextBytes = limits.TelemetryTextBytes
 	// maxElements bounds the events of a span, its links, and the exemplars of a data point. SDKs allow 128 by default.
-	maxElements = 1024
+	maxElements = limits.ItemElements
 	// maxSampleRate bounds how many spans one stands for, its sampling policy included. Sums of weights, and of durations by weight, stay far from
 	// where numbers end: the views of the store refuse the whole block otherwise.
 	maxSampleRate = 1_000_000_000

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
@@ -70,7 +71,7 @@ type Stamp struct {
 }
 
 // DefaultMaxBytes is the bound on one request's columns when the stamp has none.
-const DefaultMaxBytes = 256 << 20
+const DefaultMaxBytes = limits.IngestColumns
 
 // ResourceAttribute is an attribute that the server adds to resources.
 type ResourceAttribute struct {

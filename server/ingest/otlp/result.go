@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/svc-observability/svc/server/ingest/events"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Result says what became of the items of a request that was well-formed.
@@ -104,9 +105,10 @@ func (k issueKind) message() string {
 	case issueSpanID:
 		return "span rejected: must be 8 bytes, not all zero"
 	case issueTooOld:
-		return "rejected: the time is further back than the retention of this signal (30 days, metrics 90); check the sender's clock"
+		return "rejected: the time is further back than the retention of this signal (" + limits.Days(limits.TraceRetention) + ", metrics " +
+			limits.Number(int(limits.MetricRetention/limits.Day)) + "); check the sender's clock"
 	case issueTooNew:
-		return "rejected: the time is more than 24 hours ahead; check the sender's clock"
+		return "rejected: the time is more than " + limits.Lasts(limits.ClockAhead) + " ahead; check the sender's clock"
 	case issueNoName:
 		return "rejected: a metric must have a name"
 	case issueNoValue:
@@ -122,7 +124,7 @@ func (k issueKind) message() string {
 	case issueNegativeDuration:
 		return "is before the start: a duration of 0 was stored"
 	case issueEndTooNew:
-		return "is more than 24 hours ahead: a duration of 0 was stored; check the sender's clock"
+		return "is more than " + limits.Lasts(limits.ClockAhead) + " ahead: a duration of 0 was stored; check the sender's clock"
 	case issueParentID:
 		return "must be 8 bytes: the span was stored without a parent"
 	case issueLinkID:
@@ -134,7 +136,7 @@ func (k issueKind) message() string {
 	case issueTimeRange:
 		return "is out of range and was replaced"
 	case issueObservedTime:
-		return "is more than 30 days back or 24 hours ahead: the receive time was stored; check the clock of what observed it"
+		return "is more than " + limits.Days(limits.LogRetention) + " back or " + limits.Lasts(limits.ClockAhead) + " ahead: the receive time was stored; check the clock of what observed it"
 	case issueEnum:
 		return "is a number that OTLP does not define: 0 was stored, which stands for unset or unspecified"
 	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements:

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Config says how a Recorder works. Store and Node are required.
@@ -62,7 +64,7 @@ func Start(cfg Config) (*Recorder, error) {
 	}
 	cfg.SaveEvery = cmp.Or(cfg.SaveEvery, 5*time.Second)
 	cfg.SaveCleanEvery = cmp.Or(cfg.SaveCleanEvery, 30*time.Second)
-	cfg.Keep = cmp.Or(cfg.Keep, 30*24*time.Hour)
+	cfg.Keep = cmp.Or(cfg.Keep, limits.OutcomeRetention)
 	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 10*time.Second)
 	cfg.MaxKeys = cmp.Or(cfg.MaxKeys, 1024)
 	if cfg.Logger == nil {

@@ -23,8 +23,8 @@ const (
 	frameMagic    = 0x31525153 // "SQR1"
 	frameVersion  = 1
 	frameHeadSize = 40
-	// maxRecordBytes bounds header plus payload: a request body is at most 20 MiB, and a believable length lets the
-	// reader allocate without fear.
+	// maxRecordBytes bounds header plus payload. The largest payload is a gRPC message, 64 MiB by default (limits.GRPCMessage), and
+	// Append refuses a larger record with ErrTooLarge. The bound lets the reader allocate the length that a head names.
 	maxRecordBytes = 256 << 20
 )
 

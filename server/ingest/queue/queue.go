@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/ingest/fair"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Errors of Append. Every failure to store wraps ErrUnavailable; lack of room wraps ErrFull too. All of them pass by themselves
@@ -38,11 +39,11 @@ var (
 // Defaults of Config.
 const (
 	DefaultSegmentBytes = 64 << 20
-	DefaultMaxBytes     = 20 << 30
+	DefaultMaxBytes     = limits.Queue
 	// DefaultMaxBytesPerOwner bounds what one owner's rush delays everybody behind it, for the log is consumed in order.
-	DefaultMaxBytesPerOwner = 1 << 30
+	DefaultMaxBytesPerOwner = limits.QueueOfOrganization
 	// DefaultMaxWaitingBytes is many groups of commitBytes: a disk that works is never that far behind.
-	DefaultMaxWaitingBytes = 64 << 20
+	DefaultMaxWaitingBytes = limits.QueueWaiting
 	minSegmentBytes        = 4 << 10
 )
 

@@ -2,39 +2,95 @@ package tool
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
-	"regexp"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/svc-observability/svc/server/nearest"
 )
 
-// Arguments are what a call gave, read leniently: a model's slip that has one sensible meaning is taken as that, with a note where
-// something was dropped or changed.
-type Arguments struct {
-	Values map[string]any // string, time.Time, float64, bool, []string or json.RawMessage
-	Notes  []string
-	Now    time.Time
+// Call is embedded in the arguments of every tool. Its methods take pointers to fields of those arguments, as &a.Service, and know the
+// names of their parameters.
+type Call struct {
+	// Notes say which arguments were dropped or changed.
+	Notes []string
+	// Now is the time of the call, in UTC.
+	Now time.Time
 
-	// How names that a call gives are meant (resolveNames).
-	PartOfName, OnResource bool
+	// fields has the parameter of each field, by the pointer to the field.
+	fields map[any]*param
+	// given are the parameters that have a value: the caller's, or the default.
+	given map[*param]bool
 }
 
-// Read fails with one error that lists every argument that cannot be used.
-func (t *Tool) Read(raw json.RawMessage, now time.Time) (*Arguments, error) {
-	a := &Arguments{Values: map[string]any{}, Now: now.UTC()}
+func (c *Call) call() *Call { return c }
+
+// Arguments is implemented by pointers to structs that embed Call.
+type Arguments interface{ call() *Call }
+
+// Runner reads the arguments of a call and runs the tool.
+type Runner struct {
+	params []param
+	err    error
+	run    func(ctx context.Context, t *Tool, raw json.RawMessage, now time.Time) (*Answer, error)
+}
+
+// With makes the function of a tool from one that takes the tool's own arguments: a struct that embeds Call, and has a field for each
+// parameter (see paramsOf).
+func With[A any, P interface {
+	*A
+	Arguments
+}](run func(ctx context.Context, a P) (*Answer, error)) Runner {
+	params, err := paramsOf(reflect.TypeFor[A](), nil)
+	return Runner{params, err, func(ctx context.Context, t *Tool, raw json.RawMessage, now time.Time) (*Answer, error) {
+		a := P(new(A))
+		if err := t.bind(a, raw, now); err != nil {
+			return nil, err
+		}
+		out, err := run(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		out.Text.Notes = append(a.call().Notes, out.Text.Notes...)
+		return out, nil
+	}}
+}
+
+// Read reads arguments of a tool as a call does.
+func Read[A any, P interface {
+	*A
+	Arguments
+}](raw string, now time.Time) (P, error) {
+	params, err := paramsOf(reflect.TypeFor[A](), nil)
+	if err != nil {
+		return nil, err
+	}
+	a := P(new(A))
+	return a, (&Tool{Run: Runner{params: params}}).bind(a, json.RawMessage(raw), now)
+}
+
+// bind reads arguments leniently: a slip of a model that has one sensible meaning is taken as that, with a note where something was dropped
+// or changed. It fails with one error that lists every argument that cannot be used.
+func (t *Tool) bind(to Arguments, raw json.RawMessage, now time.Time) error {
+	v, c := reflect.ValueOf(to).Elem(), to.call()
+	c.Now, c.fields, c.given = now.UTC(), map[any]*param{}, map[*param]bool{}
+	for i := range t.Run.params {
+		p := &t.Run.params[i]
+		c.fields[v.FieldByIndex(p.index).Addr().Interface()] = p
+	}
 	given := map[string]any{}
 	if text := bytes.TrimSpace(raw); len(text) > 0 && !bytes.Equal(text, []byte("null")) {
 		dec := json.NewDecoder(bytes.NewReader(text))
 		dec.UseNumber()
 		if err := dec.Decode(&given); err != nil {
-			return nil, &InputError{Tag: TagDecode, Message: t.Name + ": the arguments must be a JSON object.\nParameters: " + t.paramNames()}
+			return &InputError{Tag: TagDecode, Message: t.Name + ": the arguments must be a JSON object.\nParameters: " + t.paramNames()}
 		}
 	}
 	var problems []*InputError
@@ -42,263 +98,191 @@ func (t *Tool) Read(raw json.RawMessage, now time.Time) (*Arguments, error) {
 		p := t.param(name)
 		if p == nil {
 			if p = t.meant(name); p != nil {
-				if _, both := given[p.Name]; both {
-					a.Note("%s was ignored: %s was given as well.", name, p.Name)
+				if _, both := given[p.name]; both {
+					c.Note("%s was ignored: %s was given as well.", name, p.name)
 					continue
 				}
 			}
 		}
 		if p == nil {
-			a.Note("%s has no parameter %q; it was ignored. Did you mean %s?", t.Name, name, t.nearest(name))
+			c.Note("%s has no parameter %q; it was ignored. Did you mean %s?", t.Name, name, t.nearest(name))
 			continue
 		}
-		value, err := p.read(given[name], a)
+		value, err := p.read(given[name], c)
 		if err != nil {
-			problems = append(problems, &InputError{Tag: TagInvalidInput, Parameter: p.Name, Message: p.Name + " " + err.Error() + ".", Example: p.Example})
+			problems = append(problems, &InputError{Tag: TagInvalidInput, Parameter: p.name, Message: p.name + " " + err.Error() + ".", Example: p.example})
 			continue
 		}
 		if value != nil {
-			a.Values[p.Name] = value
+			p.set(v, value)
+			c.given[p] = true
 		}
 	}
-	for _, p := range t.Params {
-		if _, ok := a.Values[p.Name]; ok {
+	for i := range t.Run.params {
+		p := &t.Run.params[i]
+		if c.given[p] {
 			continue
 		}
-		if p.Required && !slices.ContainsFunc(problems, func(e *InputError) bool { return e.Parameter == p.Name }) {
-			problems = append(problems, &InputError{Tag: TagInvalidInput, Parameter: p.Name, Message: p.Name + " is required.", Example: p.Example})
+		if p.required && !slices.ContainsFunc(problems, func(e *InputError) bool { return e.Parameter == p.name }) {
+			problems = append(problems, &InputError{Tag: TagInvalidInput, Parameter: p.name, Message: p.name + " is required.", Example: p.example})
 		}
-		switch v := p.Fallback.(type) {
-		case int:
-			a.Values[p.Name] = float64(v)
-		case bool:
-			a.Values[p.Name] = v
-		case string:
-			a.Values[p.Name] = v
+		if p.fallback != nil {
+			p.set(v, p.fallback)
+			c.given[p] = true
 		}
 	}
 	switch len(problems) {
 	case 0:
-		return a, nil
+		return nil
 	case 1:
-		return nil, problems[0]
+		return problems[0]
 	}
 	text := t.Name + ": some arguments cannot be used."
 	for _, e := range problems {
 		text += "\n- " + e.Message
 	}
-	return nil, &InputError{Tag: TagDecode, Message: text + "\nParameters: " + t.paramNames(), Parameter: problems[0].Parameter}
+	return &InputError{Tag: TagDecode, Message: text + "\nParameters: " + t.paramNames(), Parameter: problems[0].Parameter}
 }
 
-func (a *Arguments) Note(format string, args ...any) {
-	a.Notes = append(a.Notes, fmt.Sprintf(format, args...))
+// set writes a value into the field of the parameter.
+func (p *param) set(to reflect.Value, value any) {
+	field := to.FieldByIndex(p.index)
+	v := reflect.ValueOf(value)
+	if field.Kind() != reflect.Pointer {
+		field.Set(v.Convert(field.Type()))
+		return
+	}
+	at := reflect.New(field.Type().Elem())
+	at.Elem().Set(v.Convert(at.Elem().Type()))
+	field.Set(at)
 }
 
-// read takes one value; nil means that it was left out.
-func (p *Param) read(v any, a *Arguments) (any, error) {
-	text, isText := v.(string)
-	if number, ok := v.(json.Number); ok {
-		text = number.String()
-	} else if isText {
-		text = strings.TrimSpace(text)
+func (t *Tool) param(name string) *param {
+	i := slices.IndexFunc(t.Run.params, func(p param) bool { return p.name == name })
+	if i < 0 {
+		return nil
 	}
-	if v == nil || isText && text == "" {
-		return nil, nil
-	}
-	switch p.Kind {
-	case KindList:
-		return p.readList(v, text, isText)
-	case KindJSON:
-		return p.readJSON(v, text, isText)
-	}
-	if text == "" && p.Kind != KindFlag {
-		return nil, fmt.Errorf("must be %s", p.expects())
-	}
-	switch p.Kind {
-	case KindTime:
-		at, err := parseTime(text, a.Now)
-		if err != nil {
-			return nil, err
-		}
-		return at, nil
-	case KindInteger, KindNumber:
-		return p.readNumber(text, a)
-	case KindFlag:
-		switch {
-		case v == true || text == "1" || strings.EqualFold(text, "true"):
-			return true, nil
-		case v == false || text == "0" || strings.EqualFold(text, "false"):
-			return false, nil
-		}
-		return nil, fmt.Errorf("must be %s", p.expects())
-	default:
-		return p.readText(text)
-	}
+	return &t.Run.params[i]
 }
 
-func (p *Param) readText(text string) (any, error) {
-	if len(p.Enum) > 0 {
-		for _, e := range p.Enum {
-			if strings.EqualFold(e, text) {
-				return e, nil
-			}
-		}
-		return nil, fmt.Errorf("must be one of %s", strings.Join(p.Enum, ", "))
+// meant is the parameter that an unknown name stands for: one with another usual name, or one that differs by _json at its end, which some
+// tools have and others do not.
+func (t *Tool) meant(name string) *param {
+	usual := map[string]string{"service_name": "service", "since": "start_time", "until": "end_time", "service_names": "services"}
+	if p := t.param(usual[name]); p != nil {
+		return p
 	}
-	if p.Pattern != "" {
-		if ok, err := regexp.MatchString(p.Pattern, text); err != nil || !ok {
-			return nil, fmt.Errorf("must be %s", p.expects())
-		}
+	if base, ok := strings.CutSuffix(name, "_json"); ok {
+		return t.param(base)
 	}
-	return text, nil
+	return t.param(name + "_json")
 }
 
-func (p *Param) readList(v any, text string, isText bool) (any, error) {
-	var given []any
-	switch {
-	case strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &given) == nil:
-	case isText:
-		for _, part := range strings.Split(text, ",") {
-			given = append(given, part)
-		}
-	default:
-		var ok bool
-		if given, ok = v.([]any); !ok {
-			return nil, fmt.Errorf("must be %s", p.expects())
-		}
+func (t *Tool) names() []string {
+	names := make([]string, len(t.Run.params))
+	for i, p := range t.Run.params {
+		names[i] = p.name
 	}
-	var list []string
-	for _, item := range given {
-		s, ok := item.(string)
-		if !ok {
-			return nil, fmt.Errorf("must be %s", p.expects())
-		}
-		if s = strings.TrimSpace(s); s == "" {
-			continue
-		}
-		one, err := p.readText(s)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one.(string))
-	}
-	if len(list) == 0 {
-		return nil, nil
-	}
-	return list, nil
+	return names
 }
 
-func (p *Param) readJSON(v any, text string, isText bool) (any, error) {
-	raw := []byte(text)
-	if isText && p.Short != nil {
-		if short, ok := p.Short(text); ok {
-			return short, nil
-		}
-	}
-	if !isText {
-		var err error
-		if raw, err = json.Marshal(v); err != nil {
-			return nil, fmt.Errorf("must be %s", p.expects())
-		}
-	}
-	if raw = bytes.TrimSpace(raw); !json.Valid(raw) || raw[0] != '{' && (p.Object || raw[0] != '[') {
-		return nil, fmt.Errorf("must be %s", p.expects())
-	}
-	return json.RawMessage(raw), nil
-}
-
-func (p *Param) readNumber(text string, a *Arguments) (any, error) {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || p.Kind == KindInteger && f != math.Trunc(f) {
-		return nil, fmt.Errorf("must be %s", p.expects())
-	}
-	bounded := f
-	if p.Minimum != nil {
-		bounded = max(bounded, *p.Minimum)
-	}
-	if p.Maximum != nil {
-		bounded = min(bounded, *p.Maximum)
-	}
-	if bounded != f {
-		if !p.Clamped {
-			return nil, fmt.Errorf("must be %s", p.expects())
-		}
-		a.Note("%s was set to %v, the nearest value that is allowed.", p.Name, bounded)
-	}
-	return bounded, nil
-}
-
-func (p *Param) expects() string {
-	text := map[kind]string{KindText: "text", KindTime: "a time", KindInteger: "a whole number", KindNumber: "a number", KindFlag: "true or false", KindList: "a list of texts", KindJSON: "JSON, an object or an array,"}[p.Kind]
-	if p.Form != "" {
-		text = p.Form
-	}
-	switch {
-	case p.Minimum != nil && p.Maximum != nil:
-		text += fmt.Sprintf(" from %v to %v", *p.Minimum, *p.Maximum)
-	case p.Minimum != nil:
-		text += fmt.Sprintf(" of at least %v", *p.Minimum)
-	case p.Example != "" && p.Form != "":
-		text += ", such as " + p.Example
-	case p.Example != "":
-		text += " such as " + p.Example
-	}
-	return text
-}
+func (t *Tool) paramNames() string { return strings.Join(t.names(), ", ") }
 
 // nearest is the parameter whose name is most like a wrong one.
-func (t *Tool) nearest(name string) string {
-	names := make([]string, len(t.Params))
-	for i, p := range t.Params {
-		names[i] = p.Name
+func (t *Tool) nearest(name string) string { return nearest.Name(name, t.names()) }
+
+// Note adds a note to the answer of the call.
+func (c *Call) Note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+// NameOf is the name of the parameter of a field.
+func (c *Call) NameOf(field any) string {
+	if p := c.fields[field]; p != nil {
+		return p.name
 	}
-	return nearest.Name(name, names)
+	return ""
 }
 
-// Text is nil when the argument was not given.
-func (a *Arguments) Text(name string) *string {
-	if v, ok := a.Values[name].(string); ok {
-		return &v
+// Bad says what is wrong with the argument in a field.
+func (c *Call) Bad(field any, message, example string) error {
+	return BadInput(c.NameOf(field), message, example)
+}
+
+// Given reports whether a field has a value: the caller's, or the default.
+func (c *Call) Given(field any) bool {
+	_, ok := c.value(field)
+	return ok
+}
+
+// value is the value of a field. Fields that are pointers or lists may have lost theirs since the call was read.
+func (c *Call) value(field any) (any, bool) {
+	v := reflect.ValueOf(field).Elem()
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil, false
+		}
+		return v.Elem().Interface(), true
+	case reflect.Slice:
+		return v.Interface(), v.Len() > 0
 	}
-	return nil
+	p := c.fields[field]
+	return v.Interface(), p != nil && c.given[p]
 }
 
-func (a *Arguments) Number(name string) *float64 {
-	if v, ok := a.Values[name].(float64); ok {
-		return &v
+// Labels label a time range and the fields that have values, for the first line of a text.
+func (c *Call) Labels(w TimeRange, fields ...any) []Pair {
+	scope := []Pair{w.Label()}
+	for _, f := range fields {
+		if v, ok := c.value(f); ok {
+			scope = append(scope, Pair{c.NameOf(f), fmt.Sprint(v)})
+		}
 	}
-	return nil
+	return scope
 }
 
-func (a *Arguments) List(name string) []string {
-	v, _ := a.Values[name].([]string)
-	return v
+// Again are the arguments of another call for the same time range and fields.
+func (c *Call) Again(w TimeRange, more map[string]any, fields ...any) map[string]any {
+	args := map[string]any{"start_time": w.Start, "end_time": w.End}
+	maps.Copy(args, c.Chosen(fields...))
+	maps.Copy(args, more)
+	return args
 }
 
-func (a *Arguments) Raw(name string) json.RawMessage {
-	v, _ := a.Values[name].(json.RawMessage)
-	return v
-}
-
-// TextOr is a text argument, or other when it was not given.
-func (a *Arguments) TextOr(name, other string) string {
-	if v := a.Text(name); v != nil {
-		return *v
+// Chosen are the fields that have values, by the names of their parameters.
+func (c *Call) Chosen(fields ...any) map[string]any {
+	out := map[string]any{}
+	for _, f := range fields {
+		if v, ok := c.value(f); ok {
+			out[c.NameOf(f)] = v
+		}
 	}
-	return other
+	return out
 }
 
-// IsSet reports whether a flag was given as true.
-func (a *Arguments) IsSet(name string) bool { return a.Values[name] == true }
-
-func (a *Arguments) Integer(name string) int {
-	v, _ := a.Values[name].(float64)
-	return int(v)
-}
-
-func (a *Arguments) Flag(name string) *bool {
-	if v, ok := a.Values[name].(bool); ok {
-		return &v
+// Echo are the fields that have values, by the names that results use: event_type as eventType.
+func (c *Call) Echo(fields ...any) map[string]any {
+	out := map[string]any{}
+	for name, v := range c.Chosen(fields...) {
+		words := strings.Split(name, "_")
+		for i, w := range words[1:] {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+		out[strings.Join(words, "")] = v
 	}
-	return nil
+	return out
+}
+
+// Decode reads the JSON in a field into a message of the API.
+func (c *Call) Decode(field any, m proto.Message) error {
+	return DecodeJSON(c.NameOf(field), reflect.ValueOf(field).Elem().Bytes(), m)
+}
+
+// Or is the value of an argument, or another one when the call did not give it.
+func Or[T any](v *T, other T) T {
+	if v == nil {
+		return other
+	}
+	return *v
 }

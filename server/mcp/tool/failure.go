@@ -94,9 +94,9 @@ func (t *Tool) parameterOf(field string) string {
 		field = "environment"
 	case field == "id":
 		// A tool that asks for one thing by its id.
-		for _, p := range t.Params {
-			if p.Required && strings.HasSuffix(p.Name, "_id") {
-				field = p.Name
+		for _, p := range t.Run.params {
+			if p.required && strings.HasSuffix(p.name, "_id") {
+				field = p.name
 				break
 			}
 		}

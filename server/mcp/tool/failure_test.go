@@ -1,11 +1,19 @@
 package tool
 
 import (
+	"reflect"
 	"testing"
 )
 
 func TestFailuresNameTheToolsParameter(t *testing.T) {
-	session := &Tool{Params: []Param{{Name: "session_id", Kind: KindText, Required: true}}}
+	params, err := paramsOf(reflect.TypeFor[struct {
+		Call
+		SessionID string `required:"true"`
+	}](), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := &Tool{Run: Runner{params: params}}
 	for field, want := range map[string]string{"id": "session_id", "session_id": "session_id", "nothing": ""} {
 		if got := session.parameterOf(field); got != want {
 			t.Errorf("%s: %q, want %q", field, got, want)

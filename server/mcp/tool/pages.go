@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -113,55 +112,13 @@ func Collect[T any](ctx context.Context, cursor *string, skip, limit int, get Fe
 	}
 }
 
-// values turns the filters of a call into the pairs of its scope line.
-func (a *Arguments) Scope(w TimeRange, names ...string) []Pair {
-	scope := []Pair{w.Label()}
-	for _, name := range names {
-		if v, ok := a.Values[name]; ok {
-			scope = append(scope, Pair{name, fmt.Sprint(v)})
-		}
-	}
-	return scope
-}
-
-// Again is the call of this result with other arguments.
-func (a *Arguments) Again(w TimeRange, more map[string]any, names ...string) map[string]any {
-	args := map[string]any{"start_time": w.Start, "end_time": w.End}
-	for _, name := range names {
-		if v, ok := a.Values[name]; ok {
-			args[name] = v
-		}
-	}
-	for name, v := range more {
-		args[name] = v
-	}
-	return args
-}
-
 // Compared are the arguments of compare_periods for a time range and the equally long time before it.
-func (a *Arguments) Compared(w TimeRange) map[string]any {
+func Compared(w TimeRange, service, environment *string) map[string]any {
 	args := map[string]any{"current_start": w.Start, "current_end": w.End}
-	for _, name := range []string{"service", "environment"} {
-		if v := a.Text(name); v != nil {
+	for name, v := range map[string]*string{"service": service, "environment": environment} {
+		if v != nil {
 			args[name] = *v
 		}
 	}
 	return args
-}
-
-// Echo is what of the named arguments a call gave, by the names of fields: event_type as eventType. Times are not among them.
-func (a *Arguments) Echo(names ...string) map[string]any {
-	out := map[string]any{}
-	for _, name := range names {
-		v, ok := a.Values[name]
-		if !ok {
-			continue
-		}
-		words := strings.Split(name, "_")
-		for i, w := range words[1:] {
-			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
-		}
-		out[strings.Join(words, "")] = v
-	}
-	return out
 }

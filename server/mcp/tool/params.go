@@ -1,167 +1,267 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
+	"unicode"
 
-	"github.com/google/jsonschema-go/jsonschema"
-	"google.golang.org/protobuf/types/known/structpb"
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 )
-
-func StructValue(v any) *structpb.Value {
-	out, err := structpb.NewValue(v)
-	if err != nil { // callers give texts, numbers and flags
-		return structpb.NewNullValue()
-	}
-	return out
-}
 
 type kind int
 
 const (
-	KindText kind = iota
-	KindTime
-	KindInteger
-	KindNumber
-	KindFlag
-	KindList // []string: an array, or text with commas
-	KindJSON // json.RawMessage: an object or an array, or its text
+	kindText kind = iota
+	kindTime
+	kindInteger
+	kindNumber
+	kindFlag
+	kindList // []string: an array, or text with commas
+	kindJSON // json.RawMessage: an object or an array, or its text
 )
 
-// Param declares one parameter.
-type Param struct {
-	Name, Description string
-	Kind              kind
-	Required          bool
-	Enum              []string
-	// Pattern and example belong together: the example is shown when the pattern does not match.
-	Pattern, Example string
-	// Minimum and maximum bound a number; clamped says that one outside becomes the bound, with a note.
-	Minimum, Maximum *float64
-	Clamped          bool
-	Fallback         any
-	// Object says that JSON must be an object.
-	Object bool
-	// Form says in words what a pattern takes.
-	Form string
-	// Short reads text that stands for JSON; nil when there is no such text.
-	Short func(text string) (json.RawMessage, bool)
+// param is one parameter. It comes from a field of the struct that holds the arguments of a tool (see With).
+type param struct {
+	name, description string
+	kind              kind
+	required          bool
+	enum              []string
+	// pattern and example belong together: the example is shown when the pattern does not match.
+	pattern, example string
+	// minimum and maximum bound a number. A number outside of them is refused, or with clamped becomes the bound, with a note.
+	minimum, maximum *float64
+	clamped          bool
+	fallback         any
+	// object says that JSON must be an object.
+	object bool
+	// form says in words what a pattern takes.
+	form string
+	// short reads text that stands for JSON; nil when there is no such text.
+	short func(text string) (json.RawMessage, bool)
+	// index is the place of the field in the struct.
+	index []int
 }
 
-func Num(v float64) *float64 { return &v }
+// choices is implemented by types of text that has only some values.
+type choices interface{ Choices() []string }
 
-// aliases are names that other tools of this kind use.
-func aliases() map[string]string {
-	return map[string]string{"service_name": "service", "since": "start_time", "until": "end_time", "service_names": "services"}
+// shorthand is implemented by types of JSON for which a text can stand.
+type shorthand interface {
+	Short(text string) (json.RawMessage, bool)
 }
 
-// meant is the parameter that a name which is none of the tool's stands for: by aliases, or by _json at its end, which some tools have and
-// others do not.
-func (t *Tool) meant(name string) *Param {
-	if p := t.param(aliases()[name]); p != nil {
-		return p
+// described is implemented by types whose description is longer than a tag should be.
+type described interface{ Describe() string }
+
+// Severities are the names of the severities of log records.
+func Severities() []string { return []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"} }
+
+// shape is the form of a text that several tools take.
+func (p *param) shape(name string) error {
+	example := ""
+	switch name {
+	case "trace":
+		p.pattern, p.form, example = "^[0-9a-fA-F]{32}$", "32 hexadecimal digits", "4bf92f3577b34da6a3ce929d0e0e4736"
+	case "span":
+		p.pattern, p.form, example = "^[0-9a-fA-F]{16}$", "16 hexadecimal digits", "00f067aa0ba902b7"
+	case "fingerprint":
+		p.pattern, p.form, example = "^[0-9]{1,20}$", "a whole number as text", "9223372036854775808"
+	case "severity":
+		p.enum = Severities()
+	default:
+		return fmt.Errorf("there is no shape %s", name)
 	}
-	if base, ok := strings.CutSuffix(name, "_json"); ok {
-		return t.param(base)
-	}
-	return t.param(name + "_json")
+	p.example = cmp.Or(p.example, example)
+	return nil
 }
 
-// WindowParams are start_time and end_time, the last 6 hours by default.
-func WindowParams() []Param {
-	return []Param{
-		{Name: "start_time", Kind: KindTime, Description: "RFC 3339 or now-1h; default now-6h"},
-		{Name: "end_time", Kind: KindTime, Description: "default now"},
-	}
-}
-
-func LimitParam(fallback, most float64) Param {
-	return Param{
-		Name: "limit", Kind: KindInteger, Minimum: Num(1), Maximum: Num(most), Clamped: true, Fallback: int(fallback),
-	}
-}
-
-func OffsetParam() Param {
-	return Param{Name: "offset", Kind: KindInteger, Minimum: Num(0), Maximum: Num(maxOffset), Clamped: true, Fallback: 0}
-}
-
-func ServiceParam() Param {
-	return Param{Name: "service", Kind: KindText, Description: "Exact name."}
-}
-
-func EnvironmentParam() Param {
-	return Param{Name: "environment", Kind: KindText}
-}
-
-func (t *Tool) param(name string) *Param {
-	for i := range t.Params {
-		if t.Params[i].Name == name {
-			return &t.Params[i]
+// paramsOf reads the parameters from a struct. The name of a field is the name of its parameter: MinDurationMs is min_duration_ms. A field
+// that is a pointer or a list is left empty when the call does not give it. These tags say more:
+//
+//	doc       the description
+//	required  "true" when the call must give it
+//	default   the value when the call does not give it
+//	range     the bounds of a number, as 1..200 or 0..; clamp does the same, and moves a number outside of them to the nearest bound
+//	enum      the values of a text, with commas
+//	of        a field of the contract, as QueryMetric.type: its values are those of the parameter, without the one that the tag except names
+//	shape     a name of shapes, as trace: text of a form that several tools take
+//	example   shown when a value is missing or wrong
+//	type      "object" when JSON must be an object
+func paramsOf(t reflect.Type, index []int) ([]param, error) {
+	var list []param
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(append([]int{}, index...), i)
+		if f.Anonymous {
+			if f.Type == reflect.TypeFor[Call]() {
+				continue
+			}
+			inner, err := paramsOf(f.Type, at)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, inner...)
+			continue
 		}
+		if !f.IsExported() {
+			continue
+		}
+		p, err := paramOf(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", t, f.Name, err)
+		}
+		p.index = at
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func paramOf(f reflect.StructField) (param, error) {
+	p := param{
+		name: argumentName(f.Name), description: f.Tag.Get("doc"), required: f.Tag.Get("required") == "true", example: f.Tag.Get("example"), object: f.Tag.Get("type") == "object",
+	}
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	zero := reflect.Zero(t).Interface()
+	if s, ok := zero.(shorthand); ok {
+		p.short = s.Short
+	}
+	if c, ok := zero.(choices); ok {
+		p.enum = c.Choices()
+	}
+	if d, ok := zero.(described); ok {
+		p.description = d.Describe()
+	}
+	if name := f.Tag.Get("shape"); name != "" {
+		if err := p.shape(name); err != nil {
+			return p, err
+		}
+	}
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		p.kind = kindTime
+	case t.ConvertibleTo(reflect.TypeFor[json.RawMessage]()) && t.Kind() == reflect.Slice:
+		p.kind = kindJSON
+	case t == reflect.TypeFor[[]string]():
+		p.kind = kindList
+	case t.Kind() == reflect.String:
+		p.kind = kindText
+	case t.Kind() == reflect.Int:
+		p.kind = kindInteger
+	case t.Kind() == reflect.Float64:
+		p.kind = kindNumber
+	case t.Kind() == reflect.Bool:
+		p.kind = kindFlag
+	default:
+		return p, fmt.Errorf("no argument has the type %s", f.Type)
+	}
+	if text := f.Tag.Get("enum"); text != "" {
+		p.enum = strings.Split(text, ",")
+	}
+	if name := f.Tag.Get("of"); name != "" {
+		values, err := valuesOf(name)
+		if err != nil {
+			return p, err
+		}
+		p.enum = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == f.Tag.Get("except") })
+	}
+	if err := p.bounds(f.Tag); err != nil {
+		return p, err
+	}
+	return p, p.defaults(f.Tag)
+}
+
+// bounds reads the tags range and clamp.
+func (p *param) bounds(tag reflect.StructTag) error {
+	text := tag.Get("range")
+	if v, ok := tag.Lookup("clamp"); ok {
+		text, p.clamped = v, true
+	}
+	if text == "" {
+		return nil
+	}
+	low, high, ok := strings.Cut(text, "..")
+	if !ok {
+		return fmt.Errorf("the range %q has no two dots", text)
+	}
+	for bound, text := range map[**float64]string{&p.minimum: low, &p.maximum: high} {
+		if text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("range: %w", err)
+		}
+		*bound = &v
 	}
 	return nil
 }
 
-func (t *Tool) paramNames() string {
-	names := make([]string, len(t.Params))
-	for i, p := range t.Params {
-		names[i] = p.Name
+// defaults reads the tag default.
+func (p *param) defaults(tag reflect.StructTag) (err error) {
+	text, ok := tag.Lookup("default")
+	if !ok {
+		return nil
 	}
-	return strings.Join(names, ", ")
+	switch p.kind {
+	case kindInteger:
+		p.fallback, err = strconv.Atoi(text)
+	case kindNumber:
+		p.fallback, err = strconv.ParseFloat(text, 64)
+	case kindFlag:
+		p.fallback, err = strconv.ParseBool(text)
+	default:
+		p.fallback = text
+	}
+	return err
 }
 
-// inputSchema is what a model reads. It is stricter than what read takes.
-func inputSchema(params []Param) *jsonschema.Schema {
-	s := &jsonschema.Schema{
-		Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
-	}
-	for _, p := range params {
-		s.PropertyOrder = append(s.PropertyOrder, p.Name)
-		s.Properties[p.Name] = p.schema()
-		if p.Required {
-			s.Required = append(s.Required, p.Name)
+// argumentName writes the name of a field as arguments are written: TraceID becomes trace_id, HTTPMethod http_method.
+func argumentName(field string) string {
+	var b strings.Builder
+	runes := []rune(field)
+	for i, r := range runes {
+		if i > 0 && unicode.IsUpper(r) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			b.WriteByte('_')
 		}
+		b.WriteRune(unicode.ToLower(r))
 	}
-	return s
+	return b.String()
 }
 
-func (p Param) schema() *jsonschema.Schema {
-	s := &jsonschema.Schema{Description: p.Description, Minimum: p.Minimum, Maximum: p.Maximum, Pattern: p.Pattern}
-	switch p.Kind {
-	case KindText, KindTime:
-		s.Type = "string"
-	case KindInteger:
-		s.Type = "integer"
-	case KindNumber:
-		s.Type = "number"
-	case KindFlag:
-		s.Type = "boolean"
-	case KindList:
-		s.Type, s.Items = "array", &jsonschema.Schema{Type: "string"}
-		for _, v := range p.Enum {
-			s.Items.Enum = append(s.Items.Enum, v)
-		}
-		return s
-	case KindJSON:
-		s.Types = []string{"object", "array"}
-		if p.Object {
-			s.Type, s.Types = "object", nil
-		}
-	}
-	for _, v := range p.Enum {
-		s.Enum = append(s.Enum, v)
-	}
-	if p.Fallback != nil {
-		if text, err := json.Marshal(p.Fallback); err == nil {
-			s.Default = text
-		}
-	}
-	return s
+// RulesOf are the rules by which the API checks a field.
+func RulesOf(f protoreflect.FieldDescriptor) *validate.FieldRules {
+	rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
+	return rules
 }
 
-func TraceIDParam(description string, required bool) Param {
-	return Param{
-		Name: "trace_id", Kind: KindText, Description: description, Required: required, Pattern: "^[0-9a-fA-F]{32}$", Form: "32 hexadecimal digits",
-		Example: "4bf92f3577b34da6a3ce929d0e0e4736",
+// valuesOf are the values that a field of the contract can have, as QueryMetric.type.
+func valuesOf(name string) ([]string, error) {
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName("svc.v2." + name))
+	if err != nil {
+		return nil, fmt.Errorf("the contract has no field %s: %w", name, err)
 	}
+	f, ok := d.(protoreflect.FieldDescriptor)
+	if !ok {
+		return nil, fmt.Errorf("%s is not a field of the contract", name)
+	}
+	rules := RulesOf(f)
+	if values := rules.GetString().GetIn(); len(values) > 0 {
+		return values, nil
+	}
+	if values := rules.GetRepeated().GetItems().GetString().GetIn(); len(values) > 0 {
+		return values, nil
+	}
+	return nil, fmt.Errorf("the contract lists no values for %s", name)
 }

@@ -25,8 +25,8 @@ const DefaultWindow = 6 * time.Hour
 
 var relative = regexp.MustCompile(`^(?:now)?\s*([+-])\s*(\d{1,6})\s*(s|m|h|d|w)$`)
 
-// parseTime takes the forms that windowParams describes.
-func parseTime(text string, now time.Time) (time.Time, error) {
+// ParseTime takes the forms of time that arguments can have.
+func ParseTime(text string, now time.Time) (time.Time, error) {
 	lower := strings.ToLower(text)
 	if lower == "now" {
 		return now, nil
@@ -73,47 +73,44 @@ type TimeRange struct {
 	To   time.Time `json:"-"`
 }
 
-// Window reads start_time and end_time. One that is too wide is refused, not cut.
-func (a *Arguments) Window(longest time.Duration) (TimeRange, error) {
-	w := TimeRange{To: a.Now}
-	if end, ok := a.Values["end_time"].(time.Time); ok {
-		w.To = end
-	}
-	w.From = w.To.Add(-min(DefaultWindow, longest))
-	if start, ok := a.Values["start_time"].(time.Time); ok {
-		w.From = start
-	}
+// Window are the arguments for a time range, by default the last 6 hours.
+type Window struct {
+	Call
+	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-6h"`
+	EndTime   *time.Time `doc:"default now"`
+}
+
+// Range is the time range of a call. It refuses one that is longer than longest.
+func (w *Window) Range(longest time.Duration) (TimeRange, error) {
+	return w.Between(w.StartTime, w.EndTime, DefaultWindow, longest)
+}
+
+// Between is the time range from start to end. Without an end it ends now, and without a start it is as long as fallback says. It refuses a
+// range that is longer than longest.
+func (c *Call) Between(start, end *time.Time, fallback, longest time.Duration) (TimeRange, error) {
+	to := Or(end, c.Now)
+	w := Period(Or(start, to.Add(-min(fallback, longest))), to)
 	if !w.To.After(w.From) {
-		return w, BadInput("start_time", "must be before end_time ("+Clock(w.To)+").", "now-1h")
+		return w, BadInput("start_time", "must be before end_time ("+w.End+").", "now-1h")
 	}
 	if w.To.Sub(w.From) > longest {
 		days := int(longest / (24 * time.Hour))
 		return w, BadInput("start_time", fmt.Sprintf("is more than %d days before end_time, the most that this tool reads.", days), fmt.Sprintf("now-%dd", days))
 	}
-	w.Start, w.End = Clock(w.From), Clock(w.To)
 	return w, nil
 }
 
-// StartBefore makes the start of the window that long before its end.
-func (a *Arguments) StartBefore(length time.Duration) {
-	end := a.Now
-	if t, ok := a.Values["end_time"].(time.Time); ok {
-		end = t
-	}
-	a.Values["start_time"] = end.Add(-length)
+// Timestamp is about when something was that is read by its id.
+type Timestamp struct {
+	Timestamp *time.Time `doc:"About when it was (within an hour): quicker."`
 }
 
-// Moment is a time argument, nil when it was not given.
-func (a *Arguments) Moment(name string) *timestamppb.Timestamp {
-	if t, ok := a.Values[name].(time.Time); ok {
-		return timestamppb.New(t)
+// Proto is the time for a request, nil without one.
+func (t Timestamp) Proto() *timestamppb.Timestamp {
+	if t.Timestamp == nil {
+		return nil
 	}
-	return nil
-}
-
-// TimestampParam is about when something was that is read by its id.
-func TimestampParam() Param {
-	return Param{Name: "timestamp", Kind: KindTime, Description: "About when it was (within an hour): quicker."}
+	return timestamppb.New(*t.Timestamp)
 }
 
 func (w TimeRange) StartProto() *timestamppb.Timestamp { return timestamppb.New(w.From) }

@@ -2,25 +2,27 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Tool is one tool. Its input schema and the reading of its arguments both come from params.
+// Tool is one tool. Its input schema and the reading of its arguments both come from the struct of its arguments (see With).
 type Tool struct {
 	Name, Title, Description string
 	// Set is the toolset that the tool belongs to.
 	Set                          string
-	Params                       []Param
 	Output                       *jsonschema.Schema
 	Writes, Destroys, Repeatable bool
-	Run                          func(ctx context.Context, a *Arguments) (*Answer, error)
+	// Run is made by With.
+	Run Runner
 }
 
 // Maker makes a tool over the services that it calls.
@@ -32,10 +34,16 @@ type Answer struct {
 	Text Page
 }
 
+// Call runs the tool.
+func (t *Tool) Call(ctx context.Context, raw json.RawMessage, now time.Time) (*Answer, error) {
+	return t.Run.run(ctx, t, raw, now)
+}
+
+// Declaration is the tool as clients see it.
 func (t *Tool) Declaration() *sdk.Tool {
 	destructive, open := t.Destroys, false
 	return &sdk.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: inputSchema(t.Params), OutputSchema: t.Output,
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: inputSchema(t.Run.params), OutputSchema: t.Output,
 		Annotations: &sdk.ToolAnnotations{
 			Title: t.Title, ReadOnlyHint: !t.Writes, DestructiveHint: &destructive, IdempotentHint: !t.Writes || t.Repeatable, OpenWorldHint: &open,
 		},
@@ -50,27 +58,34 @@ func OutputOf[T any](defs map[reflect.Type]*jsonschema.Schema) (*jsonschema.Sche
 	}
 	// No field is required: a failed call has structured content too, the error, and clients hold that against the schema as well.
 	dropNull(schema)
-	prune(schema)
+	prune(schema, reflect.TypeFor[T]())
 	return schema, nil
 }
 
 // describedFields is how many fields the rows of a list may have for an output schema to give each a schema of its own.
 const describedFields = 2
 
-// prune keeps the list of tools short: single objects, rows with many fields, and what lies deeper are described by the names of their fields.
-func prune(s *jsonschema.Schema) {
-	// What many results share is described once, in the instructions; and rows by the tool that lists them.
-	shared := map[string]string{"timeRange": "", "pagination": "", "filters": "", "dashboard": "as of list_dashboards", "validation": "inspected[]: verdict, flags and note of each widget; counts of verdicts"}
-	rows := map[string]string{"recentTraces": "as of search_traces", "recentLogs": "as of search_logs"}
-	for name, p := range s.Properties {
+// prune keeps the list of tools short: single objects, rows with many fields, and deeper fields are described by the names of their fields.
+// The tag summary of a field of the result replaces that description. A result that another tool has too is described there alone.
+func prune(s *jsonschema.Schema, t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		p := s.Properties[name]
+		if p == nil {
+			continue
+		}
 		whole := len(p.Properties) > 0
 		pruneTo(p, 0)
 		pruneTo(p.Items, describedFields)
-		if text, ok := shared[name]; ok && whole {
-			p.Description = text
-		}
-		if text, ok := rows[name]; ok {
+		text, ok := f.Tag.Lookup("summary")
+		switch {
+		case ok && p.Items != nil:
 			p.Items.Description = text
+		case ok && whole:
+			p.Description = text
+		case whole && slices.Contains([]string{"timeRange", "pagination", "filters"}, name):
+			p.Description = "" // the instructions describe it for all tools
 		}
 	}
 }
@@ -131,9 +146,15 @@ func dropNull(s *jsonschema.Schema) {
 
 // Define completes a tool with the schema of its result.
 func Define[T any](t *Tool) (*Tool, error) {
+	if t.Run.err != nil {
+		return nil, fmt.Errorf("arguments of %s: %w", t.Name, t.Run.err)
+	}
+	if t.Output != nil {
+		return t, nil
+	}
 	output, err := OutputOf[T](nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	t.Output = output
 	return t, nil

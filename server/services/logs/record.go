@@ -12,9 +12,10 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // GetLog reads one record.
@@ -27,12 +28,12 @@ func (s *Service) GetLog(ctx context.Context, req *svcv2.GetLogRequest) (*svcv2.
 	if err != nil {
 		return nil, apierr.New(apierr.LogIdInvalid, "id is not the id of a log record: "+err.Error()+".", apierr.Param("id"))
 	}
-	rows, err := read.All[query.LogRow](ctx, s.warehouse, org, query.LogRecord(at, record))
+	rows, err := read.All[reads.LogRow](ctx, s.warehouse, org, reads.LogRecord(at, record))
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, apierr.New(apierr.LogNotFound, "This organization has no log record with this id, or no longer. Log records are kept for 30 days.", apierr.Param("id"))
+		return nil, apierr.New(apierr.LogNotFound, "This organization has no log record with this id, or no longer. Log records are kept for "+limits.Days(limits.LogRetention)+".", apierr.Param("id"))
 	}
 	return toProto(rows[0])
 }

@@ -13,6 +13,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/rawsql"
 	"github.com/svc-observability/svc/server/query/read"
@@ -21,8 +22,8 @@ import (
 )
 
 const (
-	defaultWindow = 6 * time.Hour
-	maxWindow     = 366 * 24 * time.Hour
+	defaultWindow = limits.DefaultSQLWindow
+	maxWindow     = limits.SQLWindow
 )
 
 // Service implements svcv2connect.SqlServiceHandler. It is safe for concurrent use.

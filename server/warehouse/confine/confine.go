@@ -6,7 +6,11 @@
 // the telemetry tables, and row policies on all of them (package warehouse).
 package confine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/svc-observability/svc/server/limits"
+)
 
 // Code says why a statement is refused.
 type Code string
@@ -43,7 +47,7 @@ func refuse(code Code, format string, args ...any) *Refusal {
 // Limits of a statement. Analysis in the engine is not bounded by its time limit, so that size is.
 const (
 	// MaxLength of a statement in bytes.
-	MaxLength = 32 << 10
+	MaxLength = limits.SQLText
 	maxNodes  = 5000
 	maxDepth  = 200
 	// maxSubqueries bounds the SELECTs of a statement, maxExpansion those after every common table expression was put in the place of its

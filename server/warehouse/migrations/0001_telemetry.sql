@@ -7,6 +7,7 @@
 -- LZ4 stands where rows repeat the rows before them (resources, the attributes of a series): ZSTD finds no more there and costs more.
 -- Granules of spans and log records are small, since most reads want few of their rows and all columns: a trace, a page, one attribute's
 -- value (docs/performance.md). {{fresh 8192 2048}} is for tables that are created from now on; those that exist keep what they have.
+-- {{retention spans 30}} is the number of days of server/limits for the table; 30 was the number when the statement was released.
 -- OrgId is first in every sort key. Statements are idempotent: two processes may run them at once.
 
 CREATE TABLE IF NOT EXISTS {{create "spans"}}
@@ -51,7 +52,7 @@ CREATE TABLE IF NOT EXISTS {{create "spans"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, ServiceName, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention spans 30}} DAY
 SETTINGS index_granularity = {{fresh 8192 2048}}, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -86,7 +87,7 @@ CREATE TABLE IF NOT EXISTS {{create "logs"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, ServiceName, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention logs 30}} DAY
 SETTINGS index_granularity = {{fresh 8192 2048}}, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -121,7 +122,7 @@ CREATE TABLE IF NOT EXISTS {{create "metrics_gauge"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention metrics_gauge 90}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -158,7 +159,7 @@ CREATE TABLE IF NOT EXISTS {{create "metrics_sum"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention metrics_sum 90}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -199,7 +200,7 @@ CREATE TABLE IF NOT EXISTS {{create "metrics_histogram"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention metrics_histogram 90}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -245,7 +246,7 @@ CREATE TABLE IF NOT EXISTS {{create "metrics_exponential_histogram"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention metrics_exponential_histogram 90}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -278,7 +279,7 @@ CREATE TABLE IF NOT EXISTS {{create "metrics_summary"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, MetricName, ServiceName, SeriesHash, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention metrics_summary 90}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -303,7 +304,7 @@ CREATE TABLE IF NOT EXISTS {{create "metric_catalog"}}
 ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Hour)
 ORDER BY (OrgId, Hour, MetricName, MetricType, ServiceName)
-TTL Hour + INTERVAL 90 DAY
+TTL Hour + INTERVAL {{retention metric_catalog 90}} DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -326,7 +327,7 @@ CREATE TABLE IF NOT EXISTS {{create "attribute_keys"}}
 ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Hour)
 ORDER BY (OrgId, Hour, Signal, Scope, Key, ValueType)
-TTL Hour + INTERVAL 90 DAY
+TTL Hour + INTERVAL {{retention attribute_keys 90}} DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -351,7 +352,7 @@ CREATE TABLE IF NOT EXISTS {{create "service_minutes"}}
 ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Minute)
 ORDER BY (OrgId, Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry)
-TTL Minute + INTERVAL 90 DAY
+TTL Minute + INTERVAL {{retention service_minutes 90}} DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -398,7 +399,7 @@ CREATE TABLE IF NOT EXISTS {{create "trace_roots"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, Timestamp, TraceId)
-TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention trace_roots 30}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 

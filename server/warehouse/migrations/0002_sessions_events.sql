@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS {{create "session_replays"}}
 ENGINE = {{replacing "Version"}}
 PARTITION BY toDate(StartTime)
 ORDER BY (OrgId, SessionId)
-TTL toDateTime(StartTime) + INTERVAL 30 DAY
+TTL toDateTime(StartTime) + INTERVAL {{retention session_replays 30}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -74,7 +74,7 @@ CREATE TABLE IF NOT EXISTS {{create "session_replay_events"}}
 ENGINE = {{replacing "Timestamp"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, SessionId, ChunkSeq)
-TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention session_replay_events 30}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -110,7 +110,7 @@ CREATE TABLE IF NOT EXISTS {{create "session_events"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, SessionId, Timestamp, Seq)
-TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention session_events 30}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -141,7 +141,7 @@ CREATE TABLE IF NOT EXISTS {{create "product_events"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, Name, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention product_events 30}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 

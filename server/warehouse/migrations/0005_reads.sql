@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS {{create "service_peers"}}
 ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Minute)
 ORDER BY (OrgId, Minute, ServiceName, Environment, Direction, PeerKind, PeerSystem, PeerName)
-TTL Minute + INTERVAL 90 DAY
+TTL Minute + INTERVAL {{retention service_peers 90}} DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -130,7 +130,7 @@ CREATE TABLE IF NOT EXISTS {{create "error_events"}}
 ENGINE = {{engine "MergeTree"}}
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, FingerprintHash, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 90 DAY
+TTL toDateTime(Timestamp) + INTERVAL {{retention error_events 90}} DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 

@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS {{create "organization_minutes"}}
 ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Minute)
 ORDER BY (OrgId, Minute, Environment, IsEntry)
-TTL Minute + INTERVAL 90 DAY
+TTL Minute + INTERVAL {{retention organization_minutes 90}} DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -58,7 +58,7 @@ CREATE TABLE IF NOT EXISTS {{create "service_hours"}}
 ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Hour)
 ORDER BY (OrgId, Hour, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry)
-TTL Hour + INTERVAL 90 DAY
+TTL Hour + INTERVAL {{retention service_hours 90}} DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -104,7 +104,7 @@ CREATE TABLE IF NOT EXISTS {{create "operation_hours"}}
 ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Hour)
 ORDER BY (OrgId, Hour, ServiceName, ServiceNamespace, Environment, SpanName, SpanKind, HttpMethod, HttpStatusCode, IsEntry)
-TTL Hour + INTERVAL 90 DAY
+TTL Hour + INTERVAL {{retention operation_hours 90}} DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 
@@ -145,7 +145,7 @@ CREATE TABLE IF NOT EXISTS {{create "log_minutes"}}
 ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Minute)
 ORDER BY (OrgId, Minute, ServiceName, ServiceNamespace, Environment, SeverityText, SeverityNumber)
-TTL Minute + INTERVAL 90 DAY
+TTL Minute + INTERVAL {{retention log_minutes 90}} DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 

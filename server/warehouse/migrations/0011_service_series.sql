@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS {{create "service_series"}}
 ENGINE = {{engine "AggregatingMergeTree"}}
 PARTITION BY toYYYYMM(Minute)
 ORDER BY (OrgId, ServiceName, Minute, ServiceNamespace, Environment, ServiceVersion, IsEntry)
-TTL Minute + INTERVAL 90 DAY
+TTL Minute + INTERVAL {{retention service_series 90}} DAY
 SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 

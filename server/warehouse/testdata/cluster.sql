@@ -558,7 +558,7 @@ CREATE TABLE IF NOT EXISTS product_events_local ON CLUSTER 'main'
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toDate(Timestamp)
 ORDER BY (OrgId, Name, Timestamp)
-TTL toDateTime(Timestamp) + INTERVAL 30 DAY
+TTL toDateTime(Timestamp) + INTERVAL 365 DAY
 SETTINGS index_granularity = 8192, merge_selector_base = 10, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
 ;
 

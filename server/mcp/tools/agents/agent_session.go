@@ -24,21 +24,25 @@ func modelCall(operation string) bool {
 	return operation == "chat" || operation == "generate_content" || operation == "text_completion"
 }
 
+type getAgentSessionArgs struct {
+	SessionID string `required:"true" example:"conv_…, from list_agent_sessions"`
+	dayWindow
+}
+
 func newGetAgentSession(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentSessionResult](&tool.Tool{
 		Name: "get_agent_session", Title: "Agent session", Description: "Read one session of an AI agent: verdict, checks, findings, time, tokens, cost, models, tools and turns.",
-		Params: append([]tool.Param{{Name: "session_id", Kind: tool.KindText, Required: true, Example: "conv_…, from list_agent_sessions"}}, agentWindowParams()...),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := agentWindow(a, maxAgentSession)
+		Run: tool.With(func(ctx context.Context, a *getAgentSessionArgs) (*tool.Answer, error) {
+			w, err := a.Range(maxAgentSession)
 			if err != nil {
 				return nil, err
 			}
-			out, err := s.Agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{SessionId: *a.Text("session_id"), StartTime: w.StartProto(), EndTime: w.EndProto(), PayloadChars: 400})
+			out, err := s.Agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{SessionId: a.SessionID, StartTime: w.StartProto(), EndTime: w.EndProto(), PayloadChars: 400})
 			if err != nil {
 				return nil, err
 			}
 			return agentSessionAnswer(w, out), nil
-		},
+		}),
 	})
 }
 

@@ -39,62 +39,87 @@ type agentSessionRow struct {
 	Cost           float64  `json:"cost"`
 }
 
-// agentWindow has 24 hours when no start is given.
-func agentWindow(a *tool.Arguments, longest time.Duration) (tool.TimeRange, error) {
-	if _, ok := a.Values["start_time"]; !ok {
-		a.StartBefore(24 * time.Hour)
+// dayWindow are the arguments for a time range, by default the last 24 hours.
+type dayWindow struct {
+	tool.Call
+	StartTime *time.Time `doc:"default now-24h"`
+	EndTime   *time.Time
+}
+
+// Range is the time range of a call.
+func (w *dayWindow) Range(longest time.Duration) (tool.TimeRange, error) {
+	return w.Between(w.StartTime, w.EndTime, 24*time.Hour, longest)
+}
+
+// narrowed are the arguments that narrow the tools of agents to a model, a service or an environment.
+type narrowed struct {
+	Model       *string
+	Service     *string `doc:"Exact name."`
+	Environment *string
+}
+
+func (n *narrowed) fields() []any { return []any{&n.Model, &n.Service, &n.Environment} }
+
+func (n *narrowed) filters() *svcv2.AgentFilters {
+	f := &svcv2.AgentFilters{}
+	for v, to := range map[*string]*[]string{n.Service: &f.Services, n.Environment: &f.Environments, n.Model: &f.Models} {
+		if v != nil {
+			*to = []string{*v}
+		}
 	}
-	return a.Window(longest)
+	return f
 }
 
-func agentWindowParams() []tool.Param {
-	return []tool.Param{{Name: "start_time", Kind: tool.KindTime, Description: "default now-24h"}, {Name: "end_time", Kind: tool.KindTime}}
-}
-
-// agentLists are parameters that hold one of several names, and the fields that they fill.
-func agentLists() []string {
-	return []string{"services", "environments", "models", "agents", "tools", "vendors"}
-}
-
-// agentRanges are the figures that a session can be bounded by, with the parts of the names of their parameters.
-func agentRanges() map[string]string {
-	return map[string]string{"duration": "duration_ms", "cost": "cost", "tokens": "total_tokens", "llm_calls": "llm_calls", "tool_calls": "tool_calls"}
+type listAgentSessionsArgs struct {
+	dayWindow
+	Services             []string
+	Environments         []string
+	Models               []string
+	Agents               []string
+	Tools                []string
+	Vendors              []string
+	Search               *string `doc:"Text in the session id or in messages."`
+	HasErrors            *bool
+	ExcludeTraceSessions *bool `doc:"Leave out traces without a session id."`
+	DurationMin          *float64
+	DurationMax          *float64
+	CostMin              *float64
+	CostMax              *float64
+	TokensMin            *float64
+	TokensMax            *float64
+	LLMCallsMin          *float64
+	LLMCallsMax          *float64
+	ToolCallsMin         *float64
+	ToolCallsMax         *float64
+	SortBy               string `default:"startTime" enum:"startTime,durationMs,cost,totalTokens,errorSpanCount,llmCalls,toolCalls"`
+	SortDir              string `default:"desc" enum:"desc,asc"`
+	Offset               int    `default:"0" clamp:"0..10000"`
+	Limit                int    `default:"25" clamp:"1..100"`
 }
 
 func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
-	params := agentWindowParams()
-	for _, name := range agentLists() {
-		params = append(params, tool.Param{Name: name, Kind: tool.KindList})
-	}
-	params = append(params,
-		tool.Param{Name: "search", Kind: tool.KindText, Description: "Text in the session id or in messages."},
-		tool.Param{Name: "has_errors", Kind: tool.KindFlag}, tool.Param{Name: "exclude_trace_sessions", Kind: tool.KindFlag, Description: "Leave out traces without a session id."})
-	for _, name := range []string{"duration", "cost", "tokens", "llm_calls", "tool_calls"} {
-		params = append(params, tool.Param{Name: name + "_min", Kind: tool.KindNumber}, tool.Param{Name: name + "_max", Kind: tool.KindNumber})
-	}
 	sorts := map[string]string{
 		"startTime": "start_time", "durationMs": "duration_ms", "cost": "cost", "totalTokens": "total_tokens", "errorSpanCount": "error_span_count", "llmCalls": "llm_calls", "toolCalls": "tool_calls",
 	}
-	params = append(params,
-		tool.Param{Name: "sort_by", Kind: tool.KindText, Enum: []string{"startTime", "durationMs", "cost", "totalTokens", "errorSpanCount", "llmCalls", "toolCalls"}, Fallback: "startTime"},
-		tool.Param{Name: "sort_dir", Kind: tool.KindText, Enum: []string{"desc", "asc"}, Fallback: "desc"}, tool.OffsetParam(), tool.LimitParam(25, 100))
 	return tool.Define[agentSessionsResult](&tool.Tool{
 		Name: "list_agent_sessions", Title: "Agent sessions",
 		Description: "List sessions of AI agents (spans with gen_ai attributes, by conversation) in at most 7 days, with calls, errors, tokens and cost in USD as reported. Durations in ms.",
-		Params:      params,
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := agentWindow(a, tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *listAgentSessionsArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
-			offset, limit := int32(a.Integer("offset")), int32(a.Integer("limit"))
+			offset, limit := int32(a.Offset), int32(a.Limit)
 			req := &svcv2.SearchAgentSessionsRequest{
-				StartTime: w.StartProto(), EndTime: w.EndProto(), Filters: agentFilters(a), Search: a.TextOr("search", ""), HasErrors: a.Flag("has_errors"), ExcludeTraceSessions: a.IsSet("exclude_trace_sessions"),
-				SortBy: sorts[a.TextOr("sort_by", "startTime")], Ascending: a.TextOr("sort_dir", "desc") == "asc", Offset: offset, Limit: &limit,
+				StartTime: w.StartProto(), EndTime: w.EndProto(), Filters: &svcv2.AgentFilters{Services: a.Services, Environments: a.Environments, Models: a.Models, Agents: a.Agents, Tools: a.Tools, Vendors: a.Vendors}, Search: tool.Or(a.Search, ""), HasErrors: a.HasErrors, ExcludeTraceSessions: tool.Or(a.ExcludeTraceSessions, false),
+				SortBy: sorts[a.SortBy], Ascending: a.SortDir == "asc", Offset: offset, Limit: &limit,
 			}
-			for name, figure := range agentRanges() {
-				if least, most := a.Number(name+"_min"), a.Number(name+"_max"); least != nil || most != nil {
-					req.Ranges = append(req.Ranges, &svcv2.AgentRange{Figure: figure, Least: least, Most: most})
+			for figure, v := range map[string][2]*float64{
+				"duration_ms": {a.DurationMin, a.DurationMax}, "cost": {a.CostMin, a.CostMax}, "total_tokens": {a.TokensMin, a.TokensMax}, "llm_calls": {a.LLMCallsMin, a.LLMCallsMax},
+				"tool_calls": {a.ToolCallsMin, a.ToolCallsMax},
+			} {
+				if v[0] != nil || v[1] != nil {
+					req.Ranges = append(req.Ranges, &svcv2.AgentRange{Figure: figure, Least: v[0], Most: v[1]})
 				}
 			}
 			out, err := s.Agents.SearchAgentSessions(ctx, req)
@@ -102,22 +127,19 @@ func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return agentSessionsAnswer(a, w, out), nil
-		},
+		}),
 	})
 }
 
-func agentFilters(a *tool.Arguments) *svcv2.AgentFilters {
-	f := &svcv2.AgentFilters{Services: a.List("services"), Environments: a.List("environments"), Models: a.List("models"), Agents: a.List("agents"), Tools: a.List("tools"), Vendors: a.List("vendors")}
-	for name, to := range map[string]*[]string{"service": &f.Services, "environment": &f.Environments, "model": &f.Models} {
-		if v := a.Text(name); v != nil {
-			*to = []string{*v}
-		}
+func (a *listAgentSessionsArgs) filters() []any {
+	return []any{
+		&a.Services, &a.Environments, &a.Models, &a.Agents, &a.Tools, &a.Vendors, &a.Search, &a.HasErrors, &a.ExcludeTraceSessions, &a.DurationMin, &a.DurationMax, &a.CostMin, &a.CostMax,
+		&a.TokensMin, &a.TokensMax, &a.LLMCallsMin, &a.LLMCallsMax, &a.ToolCallsMin, &a.ToolCallsMax,
 	}
-	return f
 }
 
-func agentSessionsAnswer(a *tool.Arguments, w tool.TimeRange, out *svcv2.SearchAgentSessionsResponse) *tool.Answer {
-	res := agentSessionsResult{TimeRange: w, Sessions: []agentSessionRow{}, Pagination: tool.NewPagination(a.Integer("offset"), a.Integer("limit"), len(out.GetSessions()), out.GetHasMore()), Filters: a.Echo(listAgentFilterNames()...)}
+func agentSessionsAnswer(a *listAgentSessionsArgs, w tool.TimeRange, out *svcv2.SearchAgentSessionsResponse) *tool.Answer {
+	res := agentSessionsResult{TimeRange: w, Sessions: []agentSessionRow{}, Pagination: tool.NewPagination(a.Offset, a.Limit, len(out.GetSessions()), out.GetHasMore()), Filters: a.Echo(a.filters()...)}
 	var cells [][]string
 	for _, r := range out.GetSessions() {
 		start, end := r.GetStartTime().AsTime(), r.GetEndTime().AsTime()
@@ -135,8 +157,8 @@ func agentSessionsAnswer(a *tool.Arguments, w tool.TimeRange, out *svcv2.SearchA
 			fmt.Sprint(row.ToolErrorCount), tool.Number(row.TotalTokens), tool.Number(row.Cost),
 		})
 	}
-	names := listAgentFilterNames()
-	text := tool.Page{Scope: a.Scope(w, names...), Shown: res.Pagination.Shown(len(cells), "sessions")}
+	filters := a.filters()
+	text := tool.Page{Scope: a.Labels(w, filters...), Shown: res.Pagination.Shown(len(cells), "sessions")}
 	text.Blocks = []tool.Block{tool.Table("", "No session matches. Sessions come from spans with gen_ai.operation.name; try a longer time range or fewer filters.",
 		[]string{"Session", "Start", "Duration", "Agent", "Turns", "Model calls", "Tool calls", "Errors", "Tool errors", "Tokens", "Cost USD"}, cells)}
 	if len(res.Sessions) > 0 {
@@ -153,15 +175,7 @@ func agentSessionsAnswer(a *tool.Arguments, w tool.TimeRange, out *svcv2.SearchA
 		}
 	}
 	if res.Pagination.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("list_agent_sessions", a.Again(w, map[string]any{"offset": *res.Pagination.NextOffset}, append(names, "limit", "sort_by", "sort_dir")...), "the next page"))
+		text.Next = append(text.Next, tool.Next("list_agent_sessions", a.Again(w, map[string]any{"offset": *res.Pagination.NextOffset}, append(filters, &a.Limit, &a.SortBy, &a.SortDir)...), "the next page"))
 	}
 	return &tool.Answer{Data: res, Text: text}
-}
-
-func listAgentFilterNames() []string {
-	names := append(agentLists(), "search", "has_errors", "exclude_trace_sessions")
-	for name := range agentRanges() {
-		names = append(names, name+"_min", name+"_max")
-	}
-	return names
 }

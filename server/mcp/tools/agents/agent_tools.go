@@ -58,55 +58,55 @@ func toAgentToolGroup(f *svcv2.AgentToolFailure) agentToolGroup {
 	return agentToolGroup{f.GetFingerprint(), f.GetErrorType(), tool.Clip(f.GetMessage(), 500), f.GetCount(), f.GetSessions(), tool.Clock(f.GetLastSeen().AsTime()), f.GetTrend()}
 }
 
-func agentToolParams(required bool) []tool.Param {
-	return append(agentWindowParams(), tool.Param{Name: "tool", Kind: tool.KindText, Required: required}, tool.Param{Name: "model", Kind: tool.KindText}, tool.ServiceParam(), tool.EnvironmentParam())
-}
-
-// chosen are the arguments that narrow a call, as texts.
-func chosen(a *tool.Arguments, names ...string) map[string]string {
+// selection writes arguments as texts.
+func selection(chosen map[string]any) map[string]string {
 	out := map[string]string{}
-	for _, n := range names {
-		if v, ok := a.Values[n]; ok {
-			out[n] = fmt.Sprint(v)
-		}
+	for name, v := range chosen {
+		out[name] = fmt.Sprint(v)
 	}
 	return out
+}
+
+type getAgentToolsOverviewArgs struct {
+	dayWindow
+	Tool *string
+	narrowed
+	ToolContains *string
 }
 
 func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolsResult](&tool.Tool{
 		Name: "get_agent_tools_overview", Title: "Tools of agents",
 		Description: "How often tools of AI agents were called and failed, and how long they took, against the equally long time before; at most 7 days. With tool, also its failures by fingerprint.",
-		Params:      append(agentToolParams(false), tool.Param{Name: "tool_contains", Kind: tool.KindText}),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := agentWindow(a, tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *getAgentToolsOverviewArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
 			out, err := s.Agents.GetAgentToolsOverview(ctx, &svcv2.GetAgentToolsOverviewRequest{
-				StartTime: w.StartProto(), EndTime: w.EndProto(), Filters: agentFilters(a), Tool: a.TextOr("tool", ""), ToolContains: a.TextOr("tool_contains", ""),
+				StartTime: w.StartProto(), EndTime: w.EndProto(), Filters: a.filters(), Tool: tool.Or(a.Tool, ""), ToolContains: tool.Or(a.ToolContains, ""),
 			})
 			if err != nil {
 				return nil, err
 			}
 			// What a model, service or environment has says little without what there is elsewhere.
 			var all *svcv2.AgentToolsOverview
-			if len(chosen(a, "model", "service", "environment")) > 0 {
+			if len(a.Chosen(a.fields()...)) > 0 {
 				if all, err = s.Agents.GetAgentToolsOverview(ctx, &svcv2.GetAgentToolsOverviewRequest{
-					StartTime: w.StartProto(), EndTime: w.EndProto(), Tool: a.TextOr("tool", ""), ToolContains: a.TextOr("tool_contains", ""),
+					StartTime: w.StartProto(), EndTime: w.EndProto(), Tool: tool.Or(a.Tool, ""), ToolContains: tool.Or(a.ToolContains, ""),
 				}); err != nil {
 					return nil, err
 				}
 			}
 			return toolsAnswer(a, w, out, all), nil
-		},
+		}),
 	})
 }
 
 // toolsAnswer takes in all what the same call has without model, service and environment; nil when it has none.
-func toolsAnswer(a *tool.Arguments, w tool.TimeRange, out, all *svcv2.AgentToolsOverview) *tool.Answer {
-	narrowed := []string{"tool", "tool_contains", "model", "service", "environment"}
-	res := agentToolsResult{TimeRange: w, Selection: chosen(a, narrowed...), Current: toAgentTool(out.GetCurrent()), Tools: []agentTool{}, Description: out.GetCurrent().GetDescription()}
+func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2.AgentToolsOverview) *tool.Answer {
+	chosen := append([]any{&a.Tool, &a.ToolContains}, a.fields()...)
+	res := agentToolsResult{TimeRange: w, Selection: selection(a.Chosen(chosen...)), Current: toAgentTool(out.GetCurrent()), Tools: []agentTool{}, Description: out.GetCurrent().GetDescription()}
 	if t := out.GetCurrent(); t.GetFirstSeen() != nil {
 		res.FirstSeen, res.LastSeen = tool.Clock(t.GetFirstSeen().AsTime()), tool.Clock(t.GetLastSeen().AsTime())
 	}
@@ -124,7 +124,7 @@ func toolsAnswer(a *tool.Arguments, w tool.TimeRange, out, all *svcv2.AgentTools
 			worst = row
 		}
 	}
-	text := tool.Page{Scope: a.Scope(w, narrowed...), Shown: tool.ShownOf(len(cells), false, "tools")}
+	text := tool.Page{Scope: a.Labels(w, chosen...), Shown: tool.ShownOf(len(cells), false, "tools")}
 	if res.Description != "" {
 		text.Scope = append(text.Scope, tool.Labeled("It is described to models as", tool.Clip(res.Description, 500)))
 	}
@@ -141,7 +141,7 @@ func toolsAnswer(a *tool.Arguments, w tool.TimeRange, out, all *svcv2.AgentTools
 		summary = append(summary, fmt.Sprintf("- in all sessions: %s calls, %s failed (%s), p95 %s ms, %s sessions", tool.Number(every.Calls), tool.Number(every.Failed), tool.Percent(every.ErrorRate), tool.Number(every.P95Ms), tool.Number(every.Sessions)))
 	}
 	text.Blocks = []tool.Block{{Heading: "All calls", Rows: summary}}
-	named := a.TextOr("tool", "")
+	named := tool.Or(a.Tool, "")
 	if named != "" {
 		text.Blocks[0].Heading = "Calls of " + named
 		res.FailureGroups = &agentToolGroups{Tool: named, BucketSeconds: out.GetBucketSeconds(), Cap: 20, Groups: []agentToolGroup{}}
@@ -153,12 +153,12 @@ func toolsAnswer(a *tool.Arguments, w tool.TimeRange, out, all *svcv2.AgentTools
 		}
 		text.Blocks = append(text.Blocks, tool.Table("Failures", "It did not fail.", []string{"Fingerprint", "Type", "Latest message", "Count", "Sessions", "Last", "Trend"}, rows))
 		if len(rows) > 0 {
-			text.Next = append(text.Next, tool.Next("get_agent_tool_error", a.Again(w, map[string]any{"tool": named, "fingerprint": rows[0][0]}, "service", "environment", "model"), "its most frequent failure with arguments and results"))
+			text.Next = append(text.Next, tool.Next("get_agent_tool_error", a.Again(w, map[string]any{"tool": named, "fingerprint": rows[0][0]}, &a.Service, &a.Environment, &a.Model), "its most frequent failure with arguments and results"))
 		}
 	}
 	text.Blocks = append(text.Blocks, tool.Table("Tools", "No tool was called.", []string{"Tool", "Calls", "Failed", "Rate", "avg ms", "p95 ms", "Sessions"}, cells))
 	if named == "" && worst.Failed > 0 {
-		text.Next = append(text.Next, tool.Next("get_agent_tools_overview", a.Again(w, map[string]any{"tool": worst.Name}, "service", "environment", "model"), "how the tool with most failures fails"))
+		text.Next = append(text.Next, tool.Next("get_agent_tools_overview", a.Again(w, map[string]any{"tool": worst.Name}, &a.Service, &a.Environment, &a.Model), "how the tool with most failures fails"))
 	}
 	if len(text.Next) == 0 {
 		text.Next = append(text.Next, tool.Next("list_agent_sessions", map[string]any{"start_time": w.Start, "end_time": w.End}, "the sessions of this time"))
@@ -217,41 +217,44 @@ type agentToolSample struct {
 	Result     string  `json:"result"`
 }
 
+type getAgentToolErrorArgs struct {
+	dayWindow
+	Tool string `required:"true"`
+	narrowed
+	Fingerprint    string  `required:"true" shape:"fingerprint" example:"1234567890, from get_agent_tools_overview"`
+	Scope          string  `doc:"all: ignore model, service and environment." default:"selection" enum:"selection,all"`
+	SamplesSession *string `doc:"Samples of this session alone."`
+	SamplesLimit   int     `default:"10" clamp:"1..100"`
+	PayloadChars   int     `default:"800" clamp:"20..10000"`
+}
+
 func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolErrorResult](&tool.Tool{
 		Name: "get_agent_tool_error", Title: "Failure of a tool", Description: "One way in which a tool of AI agents fails: how often, where, in which sessions, and samples with arguments and results.",
-		Params: append(agentToolParams(true),
-			tool.Param{Name: "fingerprint", Kind: tool.KindText, Required: true, Pattern: "^[0-9]{1,20}$", Form: "a whole number as text", Example: "1234567890, from get_agent_tools_overview"},
-			tool.Param{Name: "scope", Kind: tool.KindText, Description: "all: ignore model, service and environment.", Enum: []string{"selection", "all"}, Fallback: "selection"},
-			tool.Param{Name: "samples_session", Kind: tool.KindText, Description: "Samples of this session alone."},
-			tool.Param{Name: "samples_limit", Kind: tool.KindInteger, Minimum: tool.Num(1), Maximum: tool.Num(100), Clamped: true, Fallback: 10},
-			tool.Param{Name: "payload_chars", Kind: tool.KindInteger, Minimum: tool.Num(20), Maximum: tool.Num(10_000), Clamped: true, Fallback: 800}),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := agentWindow(a, tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *getAgentToolErrorArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
-			if a.TextOr("scope", "") == "all" {
-				for _, name := range []string{"model", "service", "environment"} {
-					delete(a.Values, name)
-				}
+			if a.Scope == "all" {
+				a.narrowed = narrowed{}
 			}
-			limit := int32(a.Integer("samples_limit"))
+			limit := int32(a.SamplesLimit)
 			out, err := s.Agents.GetAgentToolError(ctx, &svcv2.GetAgentToolErrorRequest{
-				StartTime: w.StartProto(), EndTime: w.EndProto(), Tool: *a.Text("tool"), Fingerprint: *a.Text("fingerprint"), Filters: agentFilters(a), SessionId: a.TextOr("samples_session", ""), Limit: &limit,
-				PayloadChars: int32(a.Integer("payload_chars")),
+				StartTime: w.StartProto(), EndTime: w.EndProto(), Tool: a.Tool, Fingerprint: a.Fingerprint, Filters: a.filters(), SessionId: tool.Or(a.SamplesSession, ""), Limit: &limit,
+				PayloadChars: int32(a.PayloadChars),
 			})
 			if err != nil {
 				return nil, err
 			}
 			return toolErrorAnswer(a, w, out), nil
-		},
+		}),
 	})
 }
 
-func toolErrorAnswer(a *tool.Arguments, w tool.TimeRange, out *svcv2.AgentToolError) *tool.Answer {
+func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.AgentToolError) *tool.Answer {
 	res := agentToolErrorResult{
-		TimeRange: w, Tool: *a.Text("tool"), Fingerprint: *a.Text("fingerprint"), Selection: chosen(a, "model", "service", "environment"), SamplesSession: a.Text("samples_session"), PayloadChars: a.Integer("payload_chars"),
+		TimeRange: w, Tool: a.Tool, Fingerprint: a.Fingerprint, Selection: selection(a.Chosen(a.fields()...)), SamplesSession: a.SamplesSession, PayloadChars: a.PayloadChars,
 		Failure: toAgentToolGroup(out.GetFailure()), SessionsCap: 20, VariantsCap: 10, Sessions: []agentCount{}, Variants: []agentCount{}, Breakdown: []agentCount{}, Samples: []agentToolSample{}, HasMoreSamples: out.GetHasMore(),
 	}
 	counted := func(list []*svcv2.AgentCount, to *[]agentCount) [][]string {
@@ -264,7 +267,7 @@ func toolErrorAnswer(a *tool.Arguments, w tool.TimeRange, out *svcv2.AgentToolEr
 	}
 	columns := []string{"Of", "Name", "Count"}
 	f := res.Failure
-	text := tool.Page{Scope: append(a.Scope(w, "tool", "model", "service", "environment"), tool.Labeled("Failure", f.ErrorType+": "+f.Message))}
+	text := tool.Page{Scope: append(a.Labels(w, &a.Tool, &a.Model, &a.Service, &a.Environment), tool.Labeled("Failure", f.ErrorType+": "+f.Message))}
 	text.Blocks = []tool.Block{
 		{Heading: "How often", Rows: []string{fmt.Sprintf("- %s times in %s sessions, last at %s", tool.Number(f.Count), tool.Number(f.Sessions), f.LastSeen), "- over time: " + spark(f.Trend)}},
 		tool.Table("Where", "", columns, counted(out.GetBreakdown(), &res.Breakdown)),

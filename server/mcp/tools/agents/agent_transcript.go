@@ -121,41 +121,45 @@ func plain(v any) string {
 	}
 }
 
+type getAgentSessionTranscriptArgs struct {
+	SessionID string `required:"true" example:"conv_…, from list_agent_sessions"`
+	dayWindow
+	Turn         *int    `doc:"Only this turn." range:"1.."`
+	FailedOnly   bool    `doc:"Only turns with a failure." default:"false"`
+	Search       *string `doc:"Only lines with this text."`
+	PayloadChars int     `default:"300" clamp:"20..10000"`
+	Offset       int     `default:"0" clamp:"0..50000"`
+	Limit        int     `default:"120" clamp:"1..500"`
+}
+
 func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
-	params := append([]tool.Param{{Name: "session_id", Kind: tool.KindText, Required: true, Example: "conv_…, from list_agent_sessions"}}, agentWindowParams()...)
 	return tool.Define[agentTranscriptResult](&tool.Tool{
 		Name: "get_agent_session_transcript", Title: "Transcript of an agent session", Description: "Read what user, model and tools said in a session, in order; messages are there when the agent records them.",
-		Params: append(params,
-			tool.Param{Name: "turn", Kind: tool.KindInteger, Minimum: tool.Num(1), Description: "Only this turn."}, tool.Param{Name: "failed_only", Kind: tool.KindFlag, Fallback: false, Description: "Only turns with a failure."},
-			tool.Param{Name: "search", Kind: tool.KindText, Description: "Only lines with this text."},
-			tool.Param{Name: "payload_chars", Kind: tool.KindInteger, Minimum: tool.Num(20), Maximum: tool.Num(10_000), Clamped: true, Fallback: 300},
-			tool.Param{Name: "offset", Kind: tool.KindInteger, Minimum: tool.Num(0), Maximum: tool.Num(maxTranscriptOffset), Clamped: true, Fallback: 0}, tool.LimitParam(120, 500)),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := agentWindow(a, maxAgentSession)
+		Run: tool.With(func(ctx context.Context, a *getAgentSessionTranscriptArgs) (*tool.Answer, error) {
+			w, err := a.Range(maxAgentSession)
 			if err != nil {
 				return nil, err
 			}
 			// JSON around the text takes room too: what is read is cut after it is unpacked.
 			out, err := s.Agents.GetAgentSession(ctx, &svcv2.GetAgentSessionRequest{
-				SessionId: *a.Text("session_id"), StartTime: w.StartProto(), EndTime: w.EndProto(), PayloadChars: int32(min(a.Integer("payload_chars")*4+2000, 20_000)),
+				SessionId: a.SessionID, StartTime: w.StartProto(), EndTime: w.EndProto(), PayloadChars: int32(min(a.PayloadChars*4+2000, 20_000)),
 			})
 			if err != nil {
 				return nil, err
 			}
 			return transcriptAnswer(a, w, out)
-		},
+		}),
 	})
 }
 
-func transcriptAnswer(a *tool.Arguments, w tool.TimeRange, s *svcv2.AgentSession) (*tool.Answer, error) {
+func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svcv2.AgentSession) (*tool.Answer, error) {
 	turns := turnsOf(s.GetSpans())
-	res := agentTranscriptResult{SessionID: s.GetId(), Turns: len(turns), Rows: []transcriptLine{}, Selection: agentSelection{FailedOnly: a.IsSet("failed_only"), Search: a.Text("search")}}
-	if _, ok := a.Values["turn"]; ok {
-		n := a.Integer("turn")
-		if n > len(turns) {
-			return nil, tool.BadInput("turn", fmt.Sprintf("must be at most %d, the turns of this session in the time range.", len(turns)), "1")
+	res := agentTranscriptResult{SessionID: s.GetId(), Turns: len(turns), Rows: []transcriptLine{}, Selection: agentSelection{FailedOnly: a.FailedOnly, Search: a.Search}}
+	if a.Turn != nil {
+		if *a.Turn > len(turns) {
+			return nil, a.Bad(&a.Turn, fmt.Sprintf("must be at most %d, the turns of this session in the time range.", len(turns)), "1")
 		}
-		res.Selection.Turn = &n
+		res.Selection.Turn = a.Turn
 	}
 	for _, sp := range s.GetSpans() {
 		if modelCall(sp.GetOperation()) {
@@ -165,7 +169,7 @@ func transcriptAnswer(a *tool.Arguments, w tool.TimeRange, s *svcv2.AgentSession
 			}
 		}
 	}
-	search := strings.ToLower(a.TextOr("search", ""))
+	search := strings.ToLower(tool.Or(a.Search, ""))
 	first := s.GetSpans()[0].GetStartTime().AsTime()
 	var all []transcriptLine
 	for i, t := range turns {
@@ -179,7 +183,7 @@ func transcriptAnswer(a *tool.Arguments, w tool.TimeRange, s *svcv2.AgentSession
 		if res.Selection.FailedOnly && !broken {
 			continue
 		}
-		for _, line := range turnLines(t, i+1, a.Integer("payload_chars")) {
+		for _, line := range turnLines(t, i+1, a.PayloadChars) {
 			line.OffsetMs -= ms(first.Sub(t.start()))
 			line.OffsetMs = max(line.OffsetMs, 0)
 			if line.Failed && res.FirstFailure == nil {
@@ -191,7 +195,7 @@ func transcriptAnswer(a *tool.Arguments, w tool.TimeRange, s *svcv2.AgentSession
 		}
 	}
 	res.RowCount = len(all)
-	offset, limit := min(a.Integer("offset"), len(all)), a.Integer("limit")
+	offset, limit := min(a.Offset, len(all)), a.Limit
 	rows := all[offset:min(offset+limit, len(all))]
 	res.Rows = append(res.Rows, rows...)
 	res.Pagination = tool.NewPagination(offset, limit, len(rows), offset+len(rows) < len(all))
@@ -210,7 +214,7 @@ func transcriptAnswer(a *tool.Arguments, w tool.TimeRange, s *svcv2.AgentSession
 	text.Blocks = []tool.Block{b}
 	again := map[string]any{"session_id": s.GetId(), "start_time": w.Start, "end_time": w.End}
 	if res.Pagination.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", a.Again(w, map[string]any{"session_id": s.GetId(), "offset": *res.Pagination.NextOffset}, "turn", "failed_only", "search", "payload_chars", "limit"), "what follows"))
+		text.Next = append(text.Next, tool.Next("get_agent_session_transcript", a.Again(w, map[string]any{"session_id": s.GetId(), "offset": *res.Pagination.NextOffset}, &a.Turn, &a.FailedOnly, &a.Search, &a.PayloadChars, &a.Limit), "what follows"))
 	}
 	if f := res.FirstFailure; f != nil && f.SpanID != "" {
 		text.Next = append(text.Next, tool.Next("inspect_span", map[string]any{"trace_id": f.TraceID, "span_id": f.SpanID}, "the first failed step whole"))

@@ -34,11 +34,7 @@ func TestToolsOfAllSessions(t *testing.T) {
 	for args, want := range map[string]*agentTool{
 		`{"tool":"find","model":"m"}`: {Name: "find", Calls: 10, Failed: 1, ErrorRate: 0.1}, `{"tool":"find"}`: nil,
 	} {
-		a, err := made.Read([]byte(args), now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := made.Run(t.Context(), a)
+		out, err := made.Call(t.Context(), []byte(args), now())
 		if err != nil {
 			t.Fatal(err)
 		}

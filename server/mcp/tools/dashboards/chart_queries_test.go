@@ -36,7 +36,7 @@ func (f *chartAPI) GetDashboard(context.Context, *svcv2.GetDashboardRequest, ...
 func (f *chartAPI) SearchDashboardWidgetInspection(context.Context, *svcv2.SearchDashboardWidgetInspectionRequest, ...grpc.CallOption) (*svcv2.WidgetInspection, error) {
 	out := &svcv2.WidgetInspection{
 		Outcome: "inspected", DashboardId: "dash_x", WidgetId: "w", Visualization: f.widget.GetVisualization(), Verdict: "suspicious", Flags: []string{"ALL_ZEROS"}, Notes: []string{"Every value is 0."},
-		StartTime: timestamppb.New(now().Add(-time.Hour)), EndTime: timestamppb.New(now()), RangeSource: "dashboard", Series: []*svcv2.WidgetSeriesFigures{{Name: "n", Points: 2, Max: tool.Num(3)}},
+		StartTime: timestamppb.New(now().Add(-time.Hour)), EndTime: timestamppb.New(now()), RangeSource: "dashboard", Series: []*svcv2.WidgetSeriesFigures{{Name: "n", Points: 2, Max: new(3.0)}},
 	}
 	if d := f.widget.GetDisplay(); d != nil {
 		out.Unit = d.Unit
@@ -68,15 +68,11 @@ func inspectChart(t *testing.T, f *chartAPI, scopes []string) (chartResult, stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := made.Read([]byte(`{"dashboard_id":"dash_x","widget_id":"w"}`), now())
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := &principal.Principal{Org: "org_a", Kind: principal.KindMCPKey, Role: principal.RoleRoot}
 	if scopes != nil {
 		p.Kind, p.Scopes = principal.KindAPIKey, scopes
 	}
-	out, err := made.Run(principal.WithResult(t.Context(), principal.Result{Principal: p}), a)
+	out, err := made.Call(principal.WithResult(t.Context(), principal.Result{Principal: p}), []byte(`{"dashboard_id":"dash_x","widget_id":"w"}`), now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +99,11 @@ func TestChartQueries(t *testing.T) {
 		}},
 		change: func(out *svcv2.WidgetInspection) {
 			out.Series = []*svcv2.WidgetSeriesFigures{
-				{Name: "a1", Query: "A", Points: 2, Min: tool.Num(-1), Max: tool.Num(0), Avg: tool.Num(-0.5), Zeros: 1, Negatives: 1, Samples: []*svcv2.WidgetSample{{Bucket: at(0), Value: tool.Num(-1)}, {Value: nil}}},
-				{Name: "b1", Query: "B", Points: 1, Min: tool.Num(5), Max: tool.Num(5), Avg: tool.Num(5), Nulls: 1},
+				{Name: "a1", Query: "A", Points: 2, Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), Zeros: 1, Negatives: 1, Samples: []*svcv2.WidgetSample{{Bucket: at(0), Value: new(-1.0)}, {Value: nil}}},
+				{Name: "b1", Query: "B", Points: 1, Min: new(5.0), Max: new(5.0), Avg: new(5.0), Nulls: 1},
 			}
 			out.Queries = []*svcv2.WidgetQueryInspection{
-				{Id: "a", Name: "A", Status: "ok", Rows: 2, SeriesCount: 1, FirstBucket: at(0), LastBucket: at(1), Flags: []string{"NEGATIVE_VALUES"}, ReducedValue: tool.Num(7)},
+				{Id: "a", Name: "A", Status: "ok", Rows: 2, SeriesCount: 1, FirstBucket: at(0), LastBucket: at(1), Flags: []string{"NEGATIVE_VALUES"}, ReducedValue: new(7.0)},
 				{Id: "b", Name: "B", Status: "ok", Rows: 1, SeriesCount: 1, Warnings: []string{"odd"}},
 				{Id: "c", Name: "C", Status: "skipped", Error: ptr("It only feeds formulas.")},
 				{Id: "F1", Name: "F1", Status: "ok", Flags: []string{"EMPTY"}},
@@ -124,7 +120,7 @@ func TestChartQueries(t *testing.T) {
 	}
 	a, b, c, formula := got.Queries[0], got.Queries[1], got.Queries[2], got.Queries[3]
 	want := chartStats{RowCount: 2, SeriesCount: 1, FirstBucket: tool.Clock(now()), LastBucket: tool.Clock(now().Add(time.Minute)), SeriesStats: []chartLine{
-		{Name: "a1", Min: tool.Num(-1), Max: tool.Num(0), Avg: tool.Num(-0.5), ValidCount: 2, ZeroCount: 1, NegativeCount: 1, Samples: []chartSample{{tool.Clock(now()), tool.Num(-1)}, {}}},
+		{Name: "a1", Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), ValidCount: 2, ZeroCount: 1, NegativeCount: 1, Samples: []chartSample{{tool.Clock(now()), new(-1.0)}, {}}},
 	}}
 	if diff := cmp.Diff(want, *a.Stats); diff != "" || a.QueryID != "a" || a.Status != "ok" || a.Spec["aggregation"] != "count" || *a.ReducedValue != 7 || !slices.Equal(a.Flags, []string{"NEGATIVE_VALUES"}) {
 		t.Errorf("%+v (-want +got):\n%s", a, diff)
@@ -217,7 +213,7 @@ func TestRepairScalar(t *testing.T) {
 		"has one already": {with(stat(), func(d *svcv2.WidgetDataSource) {
 			d.Transform = &svcv2.DataTransform{ReduceToValue: &svcv2.ReduceToValue{Field: "A", Aggregate: ptr("max")}}
 		}), ""},
-		"other transforms": {with(stat(), func(d *svcv2.WidgetDataSource) { d.Transform = &svcv2.DataTransform{Limit: tool.Num(1)} }), ""},
+		"other transforms": {with(stat(), func(d *svcv2.WidgetDataSource) { d.Transform = &svcv2.DataTransform{Limit: new(1.0)} }), ""},
 	} {
 		repaired := repairScalar(tc.x)
 		got := tc.x.GetDataSource().GetTransform().GetReduceToValue().GetAggregate()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,58 +23,63 @@ const (
 	metricTemplate  = "metric-overview"
 )
 
+type createDashboardArgs struct {
+	tool.Call
+	Name               string `required:"true"`
+	Description        *string
+	Template           *string `doc:"Name or id; an unknown one lists all."`
+	Service            *string `doc:"Of the template."`
+	MetricName         *string
+	MetricType         *string         `of:"QueryMetric.type" except:"summary"`
+	TemplateParameters json.RawMessage `doc:"Others of the template." type:"object"`
+	Widgets            json.RawMessage `doc:"List of widgets."`
+	TimeRange          timeRangeJSON   `doc:"{\"type\":\"relative\",\"value\":\"6h\"}" type:"object"`
+	DashboardJSON      json.RawMessage `doc:"Whole definition; name and description win." type:"object"`
+	Validate           bool            `doc:"Look at the data of the widgets." default:"true"`
+}
+
 func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "create_dashboard", Title: "New dashboard", Writes: true,
 		Description: "Create a dashboard from a template, for a service, for a metric, from widgets, or from a whole definition. See describe_dashboard_schema.",
-		Params: []tool.Param{
-			{Name: "name", Kind: tool.KindText, Required: true},
-			{Name: "description", Kind: tool.KindText},
-			{Name: "template", Kind: tool.KindText, Description: "Name or id; an unknown one lists all."},
-			{Name: "service", Kind: tool.KindText, Description: "Of the template."},
-			{Name: "metric_name", Kind: tool.KindText},
-			{Name: "metric_type", Kind: tool.KindText, Enum: []string{"sum", "gauge", "histogram", "exponential_histogram"}},
-			jsonParam("template_parameters", "Others of the template.", true, false), jsonParam("widgets", "List of widgets.", false, false),
-			timeRangeParam(), jsonParam("dashboard_json", "Whole definition; name and description win.", true, false), validateParam(),
-		},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			wanted := a.TextOr("template", "")
-			switch own := a.Raw("widgets") == nil && a.Raw("dashboard_json") == nil; {
+		Run: tool.With(func(ctx context.Context, a *createDashboardArgs) (*tool.Answer, error) {
+			wanted := tool.Or(a.Template, "")
+			switch own := a.Widgets == nil && a.DashboardJSON == nil; {
 			case wanted != "" || !own:
-			case a.Text("metric_name") != nil:
+			case a.MetricName != nil:
 				wanted = metricTemplate
-			case a.Text("service") != nil:
+			case a.Service != nil:
 				wanted = serviceTemplate
 			}
 			if wanted != "" {
 				return fromTemplate(ctx, s, a, wanted)
 			}
-			for _, name := range []string{"service", "metric_name", "metric_type"} {
-				if a.Text(name) != nil {
-					a.Note("%s was ignored: it is for templates.", name)
+			for _, field := range []any{&a.Service, &a.MetricName, &a.MetricType} {
+				if a.Given(field) {
+					a.Note("%s was ignored: it is for templates.", a.NameOf(field))
 				}
 			}
 			req, source := &svcv2.CreateDashboardRequest{}, "widgets"
-			if raw := a.Raw("dashboard_json"); raw != nil {
-				source = "dashboard_json"
-				if err := tool.DecodeJSON("dashboard_json", withPanels(definition(raw, req)), req); err != nil {
+			if raw := a.DashboardJSON; raw != nil {
+				source = a.NameOf(&a.DashboardJSON)
+				if err := tool.DecodeJSON(a.NameOf(&a.DashboardJSON), withPanels(definition(raw, req)), req); err != nil {
 					return nil, err
 				}
 			}
-			req.Name = *a.Text("name")
-			if v := a.Text("description"); v != nil {
+			req.Name = a.Name
+			if v := a.Description; v != nil {
 				req.Description = v
 			}
-			if raw := a.Raw("widgets"); raw != nil {
-				widgets, err := decodeWidgets("widgets", raw)
+			if raw := a.Widgets; raw != nil {
+				widgets, err := decodeWidgets(a.NameOf(&a.Widgets), raw)
 				if err != nil {
 					return nil, err
 				}
 				req.Widgets = widgets
 			}
-			if raw := a.Raw("time_range"); raw != nil {
+			if a.TimeRange != nil {
 				req.TimeRange = &svcv2.TimeRange{}
-				if err := tool.DecodeJSON("time_range", raw, req.TimeRange); err != nil {
+				if err := a.Decode(&a.TimeRange, req.TimeRange); err != nil {
 					return nil, err
 				}
 			}
@@ -81,30 +87,29 @@ func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := dashboardChange{Dashboard: changedRow(out), Source: source, Validation: validateIf(ctx, s, a, out, out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
+			res := dashboardChange{Dashboard: changedRow(out), Source: source, Validation: validateIf(ctx, s, a.Validate, out, out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
 			if len(out.GetWidgets()) > 0 {
 				return changeAnswer(res, "It was created."), nil
 			}
 			made := changeAnswer(res, "It was created, and it is empty: nothing was given to show. add_dashboard_widget adds one widget after another; template, service, metric_name, widgets or dashboard_json fill a dashboard at once.")
 			made.Text.Next = []tool.Suggestion{tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "what a widget can show")}
 			return made, nil
-		},
+		}),
 	}, "source", "template", "validation", "renderWarnings")
 }
 
 var relativeRange = regexp.MustCompile(`^(?:now-|-|last )?([0-9]{1,6})\s?(mo|m|h|d|w)$`)
 
-// timeRangeParam is the window that a dashboard shows: an object, or the length of one that ends now.
-func timeRangeParam() tool.Param {
-	p := jsonParam("time_range", `{"type":"relative","value":"6h"}`, true, false)
-	p.Short = func(text string) (json.RawMessage, bool) {
-		m := relativeRange.FindStringSubmatch(strings.ToLower(text))
-		if m == nil {
-			return nil, false
-		}
-		return json.RawMessage(`{"type":"relative","value":"` + m[1] + m[2] + `"}`), true
+// timeRangeJSON is the window that a dashboard shows: an object, or the length of one that ends now.
+type timeRangeJSON json.RawMessage
+
+// Short reads the length of a window.
+func (timeRangeJSON) Short(text string) (json.RawMessage, bool) {
+	m := relativeRange.FindStringSubmatch(strings.ToLower(text))
+	if m == nil {
+		return nil, false
 	}
-	return p
+	return json.RawMessage(`{"type":"relative","value":"` + m[1] + m[2] + `"}`), true
 }
 
 // definition drops from the JSON of a dashboard what only answers have, so that what get_dashboard gave can be sent back.
@@ -129,9 +134,9 @@ func definition(raw json.RawMessage, req proto.Message) json.RawMessage {
 	return out
 }
 
-// templateParameter is the tool's name of a parameter of templates, empty when only template_parameters has it.
-func templateParameter(key string) string {
-	return map[string]string{"service_name": "service", "metric_name": "metric_name", "metric_type": "metric_type"}[key]
+// ofTemplate are the arguments that stand for parameters of templates.
+func (a *createDashboardArgs) ofTemplate() map[string]**string {
+	return map[string]**string{"service_name": &a.Service, "metric_name": &a.MetricName, "metric_type": &a.MetricType}
 }
 
 // slug is a name in the form in which names of templates are compared.
@@ -140,10 +145,10 @@ func slug(name string) string {
 }
 
 // fromTemplate creates a dashboard from the template of an id or a name.
-func fromTemplate(ctx context.Context, s *tool.Clients, a *tool.Arguments, wanted string) (*tool.Answer, error) {
-	for _, other := range []string{"widgets", "dashboard_json"} {
-		if a.Raw(other) != nil {
-			return nil, tool.BadInput(other, "cannot be given together with template.", "")
+func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, wanted string) (*tool.Answer, error) {
+	for _, other := range []any{&a.Widgets, &a.DashboardJSON} {
+		if a.Given(other) {
+			return nil, a.Bad(other, "cannot be given together with template.", "")
 		}
 	}
 	var all []*svcv2.DashboardTemplate
@@ -164,22 +169,22 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *tool.Arguments, wante
 		names = append(names, one.GetName())
 	}
 	if t == nil {
-		return nil, tool.BadInput("template", fmt.Sprintf("%q is no template. There are: %s.", tool.Clip(wanted, 100), strings.Join(names, ", ")), names[0])
+		return nil, a.Bad(&a.Template, fmt.Sprintf("%q is no template. There are: %s.", tool.Clip(wanted, 100), strings.Join(names, ", ")), names[0])
 	}
 	values := map[string]json.RawMessage{}
-	if raw := a.Raw("template_parameters"); raw != nil {
+	if raw := a.TemplateParameters; raw != nil {
 		if err := json.Unmarshal(raw, &values); err != nil {
-			return nil, tool.BadInput("template_parameters", "must be an object of texts.", `{"service_name":"checkout"}`)
+			return nil, a.Bad(&a.TemplateParameters, "must be an object of texts.", `{"service_name":"checkout"}`)
 		}
 	}
-	for _, key := range []string{"service_name", "metric_name", "metric_type"} {
-		name := templateParameter(key)
-		v := a.Text(name)
+	own := a.ofTemplate()
+	for _, key := range slices.Sorted(maps.Keys(own)) {
+		v := *own[key]
 		if v == nil {
 			continue
 		}
 		if !slices.ContainsFunc(t.GetParameters(), func(p *svcv2.DashboardTemplateParameter) bool { return p.GetKey() == key }) {
-			a.Note("%s was ignored: the template %s does not take it.", name, t.GetName())
+			a.Note("%s was ignored: the template %s does not take it.", a.NameOf(own[key]), t.GetName())
 			continue
 		}
 		raw, err := json.Marshal(*v)
@@ -188,22 +193,22 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *tool.Arguments, wante
 		}
 		values[key] = raw
 	}
-	if raw := a.Raw("time_range"); raw != nil { // before anything is made
-		if err := tool.DecodeJSON("time_range", raw, &svcv2.TimeRange{}); err != nil {
+	if a.TimeRange != nil { // before anything is made
+		if err := a.Decode(&a.TimeRange, &svcv2.TimeRange{}); err != nil {
 			return nil, err
 		}
 	}
 	for _, p := range t.GetParameters() {
-		if own := templateParameter(p.GetKey()); p.GetRequired() && values[p.GetKey()] == nil && own != "" {
-			return nil, tool.BadInput(own, "is required by the template "+t.GetName()+". list_metrics has the names and the types.", p.GetPlaceholder())
+		if field := own[p.GetKey()]; p.GetRequired() && values[p.GetKey()] == nil && field != nil {
+			return nil, a.Bad(field, "is required by the template "+t.GetName()+". list_metrics has the names and the types.", p.GetPlaceholder())
 		}
 	}
-	raw, err := json.Marshal(map[string]any{"name": *a.Text("name"), "parameters": values})
+	raw, err := json.Marshal(map[string]any{"name": a.Name, "parameters": values})
 	if err != nil {
 		return nil, fmt.Errorf("encode a template's parameters: %w", err)
 	}
 	req := &svcv2.InstantiateDashboardTemplateRequest{}
-	if err := tool.DecodeJSON("template_parameters", raw, req); err != nil {
+	if err := tool.DecodeJSON(a.NameOf(&a.TemplateParameters), raw, req); err != nil {
 		return nil, err
 	}
 	req.TemplateId = t.GetId()
@@ -215,19 +220,19 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *tool.Arguments, wante
 		return nil, err
 	}
 	name := t.GetName()
-	res := dashboardChange{Dashboard: changedRow(out), Source: "template", Template: &name, Validation: validateIf(ctx, s, a, out, out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
+	res := dashboardChange{Dashboard: changedRow(out), Source: "template", Template: &name, Validation: validateIf(ctx, s, a.Validate, out, out.GetWidgets()), RenderWarnings: renderWarnings(out.GetWidgets()...)}
 	return changeAnswer(res, "It was created from the template "+name+"."), nil
 }
 
 // described gives a dashboard that a template made the description and the window of the call.
-func described(ctx context.Context, s *tool.Clients, a *tool.Arguments, d *svcv2.DashboardMutationResponse) (*svcv2.DashboardMutationResponse, error) {
+func described(ctx context.Context, s *tool.Clients, a *createDashboardArgs, d *svcv2.DashboardMutationResponse) (*svcv2.DashboardMutationResponse, error) {
 	req := &svcv2.UpdateDashboardRequest{Id: d.GetId(), UpdateMask: &fieldmaskpb.FieldMask{}}
-	if v := a.Text("description"); v != nil {
+	if v := a.Description; v != nil {
 		req.Description, req.UpdateMask.Paths = v, append(req.UpdateMask.Paths, "description")
 	}
-	if raw := a.Raw("time_range"); raw != nil {
+	if a.TimeRange != nil {
 		req.TimeRange, req.UpdateMask.Paths = &svcv2.TimeRange{}, append(req.UpdateMask.Paths, "time_range")
-		if err := tool.DecodeJSON("time_range", raw, req.TimeRange); err != nil {
+		if err := a.Decode(&a.TimeRange, req.TimeRange); err != nil {
 			return nil, err
 		}
 	}

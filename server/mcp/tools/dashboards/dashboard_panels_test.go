@@ -51,10 +51,6 @@ func TestPanels(t *testing.T) {
 }
 
 func TestChangedWidget(t *testing.T) {
-	made, err := newUpdateDashboardWidget(&tool.Clients{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	old, err := decodeWidgets("widgets", json.RawMessage(`[{"id":"a","visualization":"line","data_source":{"kind":"static"},"display":{"title":"Before"}}]`))
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +70,7 @@ func TestChangedWidget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := made.Read(raw, time.Now())
+		a, err := tool.Read[updateDashboardWidgetArgs](string(raw), time.Now())
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -86,12 +82,8 @@ func TestChangedWidget(t *testing.T) {
 }
 
 func TestWidgetSources(t *testing.T) {
-	made, err := newAddDashboardWidget(&tool.Clients{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	read := func(text string) (chosen string, source *svcv2.WidgetDataSource, err error) {
-		a, err := made.Read(json.RawMessage(`{"dashboard_id":"dash_x",`+text+`}`), time.Now())
+		a, err := tool.Read[addDashboardWidgetArgs](`{"dashboard_id":"dash_x",`+text+`}`, time.Now())
 		if err != nil {
 			return "", nil, err
 		}
@@ -126,7 +118,7 @@ func TestWidgetSources(t *testing.T) {
 }
 
 func TestTimeRangeText(t *testing.T) {
-	p := timeRangeParam()
+	p := timeRangeJSON(nil)
 	for text, want := range map[string]string{"6h": "6h", "now-7d": "7d", "last 12 h": "12h", "-1mo": "1mo"} {
 		if got, ok := p.Short(text); !ok || !strings.Contains(string(got), `"value":"`+want+`"`) {
 			t.Errorf("%q is %s", text, got)

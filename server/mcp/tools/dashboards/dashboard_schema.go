@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -18,26 +16,24 @@ type schemaResult struct {
 	Markdown string `json:"markdown"`
 }
 
-// rulesOf are the bounds that the API checks a field by.
-func rulesOf(f protoreflect.FieldDescriptor) *validate.FieldRules {
-	rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-	return rules
-}
-
 // panelTypes are what a widget can be, as the API takes it.
 func panelTypes() []string {
 	f := (&svcv2.Widget{}).ProtoReflect().Descriptor().Fields().ByName("visualization")
-	return slices.Clone(rulesOf(f).GetString().GetIn())
+	return slices.Clone(tool.RulesOf(f).GetString().GetIn())
+}
+
+type describeDashboardSchemaArgs struct {
+	tool.Call
+	Section *string `enum:"panel_types,data_sources,units,queries,display,raw_sql"`
 }
 
 func newDescribeDashboardSchema(s *tool.Clients) (*tool.Tool, error) {
 	sections := []string{"panel_types", "data_sources", "units", "queries", "display", "raw_sql"}
 	return tool.Define[schemaResult](&tool.Tool{
 		Name: "describe_dashboard_schema", Title: "Schema of dashboards", Description: "Explain what dashboards and widgets are made of, whole or one section.",
-		Params: []tool.Param{{Name: "section", Kind: tool.KindText, Enum: sections}},
-		Run: func(_ context.Context, a *tool.Arguments) (*tool.Answer, error) {
+		Run: tool.With(func(_ context.Context, a *describeDashboardSchemaArgs) (*tool.Answer, error) {
 			wanted := sections
-			if v := a.Text("section"); v != nil {
+			if v := a.Section; v != nil {
 				wanted = []string{*v}
 			}
 			var text tool.Page
@@ -49,7 +45,7 @@ func newDescribeDashboardSchema(s *tool.Clients) (*tool.Tool, error) {
 			}
 			text.Next = []tool.Suggestion{tool.Next("list_dashboards", map[string]any{}, "dashboards to take as an example")}
 			return &tool.Answer{Data: schemaResult{strings.Join(all, "\n\n")}, Text: text}, nil
-		},
+		}),
 	})
 }
 
@@ -83,7 +79,7 @@ func describeMessage(d protoreflect.MessageDescriptor, depth int, skip ...string
 	fields := d.Fields()
 	for i := range fields.Len() {
 		f := fields.Get(i)
-		rules := rulesOf(f)
+		rules := tool.RulesOf(f)
 		typ := f.Kind().String()
 		if f.Message() != nil {
 			typ = "object"

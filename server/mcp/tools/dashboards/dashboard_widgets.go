@@ -15,8 +15,8 @@ import (
 )
 
 // editWidgets reads a dashboard, changes its widgets and writes them back, unless somebody else changed it between.
-func editWidgets(ctx context.Context, s *tool.Clients, a *tool.Arguments, edit func([]*svcv2.Widget) ([]*svcv2.Widget, error)) (*svcv2.DashboardMutationResponse, error) {
-	d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: *a.Text("dashboard_id")})
+func editWidgets(ctx context.Context, s *tool.Clients, id string, edit func([]*svcv2.Widget) ([]*svcv2.Widget, error)) (*svcv2.DashboardMutationResponse, error) {
+	d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: id})
 	if err != nil {
 		return nil, err
 	}
@@ -41,37 +41,37 @@ func findWidget(widgets []*svcv2.Widget, id string) (int, error) {
 	return 0, tool.BadInput("widget_id", "is no widget of this dashboard. It has: "+tool.Clip(strings.Join(ids, ", "), 1000)+".", "")
 }
 
-func widgetIDParam(required bool) tool.Param {
-	return tool.Param{Name: "widget_id", Kind: tool.KindText, Required: required}
+type addDashboardWidgetArgs struct {
+	tool.Call
+	ofDashboard
+	PanelType          *panelType      `example:"line"`
+	Visualization      *string         `doc:"Instead of panel_type."`
+	SQL                *string         `doc:"Instead of data_source_json: one SELECT as in run_sql."`
+	DisplayType        *string         `doc:"How its columns are read; default panel_type."`
+	GranularitySeconds *int            `doc:"Its bucket." range:"1..31536000"`
+	DataSourceJSON     json.RawMessage `type:"object"`
+	Title              *string
+	DisplayJSON        json.RawMessage `type:"object"`
+	LayoutJSON         json.RawMessage `doc:"{\"x\":0,\"y\":0,\"w\":6,\"h\":4} on 12 columns." type:"object"`
+	WidgetID           *string
+	TimeRangeJSON      json.RawMessage `type:"object"`
 }
 
 func newAddDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "add_dashboard_widget", Title: "New widget", Writes: true,
 		Description: "Add a widget to a dashboard, below the others unless layout_json says where. See describe_dashboard_schema.",
-		Params: []tool.Param{
-			dashboardIDParam(),
-			{Name: "panel_type", Kind: tool.KindText, Enum: allPanels(), Example: "line"},
-			{Name: "visualization", Kind: tool.KindText, Description: "Instead of panel_type."},
-			{Name: "sql", Kind: tool.KindText, Description: "Instead of data_source_json: one SELECT as in run_sql."},
-			{Name: "display_type", Kind: tool.KindText, Description: "How its columns are read; default panel_type."},
-			{Name: "granularity_seconds", Kind: tool.KindInteger, Description: "Its bucket.", Minimum: tool.Num(1), Maximum: tool.Num(31536000)},
-			jsonParam("data_source_json", "", true, false),
-			{Name: "title", Kind: tool.KindText},
-			jsonParam("display_json", "", true, false),
-			jsonParam("layout_json", `{"x":0,"y":0,"w":6,"h":4} on 12 columns.`, true, false), widgetIDParam(false), jsonParam("time_range_json", "", true, false),
-		},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
+		Run: tool.With(func(ctx context.Context, a *addDashboardWidgetArgs) (*tool.Answer, error) {
 			panel, err := panel(a)
 			if err != nil {
 				return nil, err
 			}
 			x := &svcv2.Widget{Visualization: panel, Display: &svcv2.WidgetDisplay{}, Layout: &svcv2.WidgetLayout{}}
 			display := map[string]any{}
-			if raw := a.Raw("display_json"); raw != nil && json.Unmarshal(raw, &display) != nil {
-				return nil, tool.BadInput("display_json", "must be an object.", `{"title":"Requests"}`)
+			if raw := a.DisplayJSON; raw != nil && json.Unmarshal(raw, &display) != nil {
+				return nil, a.Bad(&a.DisplayJSON, "must be an object.", `{"title":"Requests"}`)
 			}
-			if title := a.Text("title"); title != nil {
+			if title := a.Title; title != nil {
 				display["title"] = *title
 			}
 			if slices.Contains(drawings(), panel) {
@@ -84,25 +84,25 @@ func newAddDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, fmt.Errorf("encode a widget's display: %w", err)
 			}
-			if err := tool.DecodeJSON("display_json", raw, x.Display); err != nil {
+			if err := tool.DecodeJSON(a.NameOf(&a.DisplayJSON), raw, x.Display); err != nil {
 				return nil, err
 			}
 			if x.DataSource, err = dataSource(a, panel); err != nil {
 				return nil, err
 			}
-			if raw := a.Raw("layout_json"); raw != nil {
-				if err := tool.DecodeJSON("layout_json", raw, x.Layout); err != nil {
+			if a.LayoutJSON != nil {
+				if err := a.Decode(&a.LayoutJSON, x.Layout); err != nil {
 					return nil, err
 				}
 			}
-			if raw := a.Raw("time_range_json"); raw != nil {
+			if a.TimeRangeJSON != nil {
 				x.TimeRange = &svcv2.TimeRange{}
-				if err := tool.DecodeJSON("time_range_json", raw, x.TimeRange); err != nil {
+				if err := a.Decode(&a.TimeRangeJSON, x.TimeRange); err != nil {
 					return nil, err
 				}
 			}
-			out, err := editWidgets(ctx, s, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
-				place(x, widgets, a.Raw("layout_json") == nil, a.TextOr("widget_id", ""))
+			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+				place(x, widgets, a.LayoutJSON == nil, tool.Or(a.WidgetID, ""))
 				return append(widgets, x), nil
 			})
 			if err != nil {
@@ -120,45 +120,55 @@ func newAddDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 				WidgetTimeRange: own,
 				Validation:      validateWidgets(ctx, s, out.GetId(), []*svcv2.Widget{x}), RenderWarnings: renderWarnings(x),
 			}, "The widget "+x.GetId()+" was added."), nil
-		},
+		}),
 	}, "widgetId", "panelType", "visualization", "layout", "widgetTimeRange", "validation", "renderWarnings")
 }
 
+// panelType is what a widget can be, in the words of agents.
+type panelType string
+
+// Choices are the panel types.
+func (panelType) Choices() []string { return allPanels() }
+
 // panel is what a new widget shall be: panel_type or visualization, else how the columns of its SQL are read.
-func panel(a *tool.Arguments) (string, error) {
-	panel := strings.ToLower(a.TextOr("visualization", a.TextOr("panel_type", a.TextOr("display_type", ""))))
+func panel(a *addDashboardWidgetArgs) (string, error) {
+	panel := strings.ToLower(tool.Or(a.Visualization, string(tool.Or(a.PanelType, panelType(tool.Or(a.DisplayType, ""))))))
 	if known := append(allPanels(), "chart"); !slices.Contains(known, panel) {
-		name := "panel_type"
-		if a.Text("visualization") != nil {
-			name = "visualization"
+		field := any(&a.PanelType)
+		if a.Visualization != nil {
+			field = &a.Visualization
 		}
-		return "", tool.BadInput(name, "must be one of "+strings.Join(known, ", ")+".", "line")
+		return "", a.Bad(field, "must be one of "+strings.Join(known, ", ")+".", "line")
 	}
 	return panel, nil
 }
 
 // dataSource is where the data of a new widget comes from: data_source_json or sql; a text needs none.
-func dataSource(a *tool.Arguments, panel string) (*svcv2.WidgetDataSource, error) {
+func dataSource(a *addDashboardWidgetArgs, panel string) (*svcv2.WidgetDataSource, error) {
 	out := &svcv2.WidgetDataSource{}
-	raw, sql := a.Raw("data_source_json"), a.Text("sql")
+	raw, sql := a.DataSourceJSON, a.SQL
 	switch {
 	case raw != nil && sql != nil:
-		return nil, tool.BadInput("sql", "cannot be given together with data_source_json.", "")
+		return nil, a.Bad(&a.SQL, "cannot be given together with data_source_json.", "")
 	case raw != nil:
-		return out, tool.DecodeJSON("data_source_json", raw, out)
+		return out, a.Decode(&a.DataSourceJSON, out)
 	case sql != nil:
-		display := strings.ToLower(a.TextOr("display_type", panel))
+		display := strings.ToLower(tool.Or(a.DisplayType, panel))
 		if display == "chart" {
 			display = "line"
 		}
-		if known := rulesOf(out.ProtoReflect().Descriptor().Fields().ByName("display_type")).GetString().GetIn(); !slices.Contains(known, display) {
-			return nil, tool.BadInput("display_type", "must be one of "+strings.Join(known, ", ")+".", "line")
+		if known := tool.RulesOf(out.ProtoReflect().Descriptor().Fields().ByName("display_type")).GetString().GetIn(); !slices.Contains(known, display) {
+			return nil, a.Bad(&a.DisplayType, "must be one of "+strings.Join(known, ", ")+".", "line")
 		}
-		return &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: sql, DisplayType: &display, GranularitySeconds: a.Number("granularity_seconds")}, nil
+		source := &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: sql, DisplayType: &display}
+		if a.GranularitySeconds != nil {
+			source.GranularitySeconds = new(float64(*a.GranularitySeconds))
+		}
+		return source, nil
 	case panel == "markdown":
 		return &svcv2.WidgetDataSource{Kind: "static"}, nil
 	default:
-		return nil, tool.BadInput("data_source_json", "or sql is required: where the data comes from.", `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"}]}`)
+		return nil, a.Bad(&a.DataSourceJSON, "or sql is required: where the data comes from.", `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"}]}`)
 	}
 }
 
@@ -172,28 +182,32 @@ func place(x *svcv2.Widget, widgets []*svcv2.Widget, below bool, id string) {
 		x.Id = freeID(widgets)
 	}
 	if below {
-		x.Layout = &svcv2.WidgetLayout{X: tool.Num(0), Y: tool.Num(bottom), W: tool.Num(6), H: tool.Num(4)}
+		x.Layout = &svcv2.WidgetLayout{X: new(0.0), Y: &bottom, W: new(6.0), H: new(4.0)}
 	}
+}
+
+type updateDashboardWidgetArgs struct {
+	tool.Call
+	ofDashboard
+	WidgetID   string          `required:"true"`
+	WidgetJSON json.RawMessage `type:"object"`
+	PatchJSON  json.RawMessage `doc:"For example {\"display\":{\"title\":\"Errors\"}}." type:"object"`
+	Title      *string
+	ChartID    *string `doc:"query-builder-line, -area, -bar, …"`
 }
 
 func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "update_dashboard_widget", Title: "Change of a widget", Writes: true, Destroys: true, Repeatable: true,
 		Description: "Replace one widget (widget_json) or change parts of it (patch_json, a merge patch; null removes).",
-		Params:      []tool.Param{dashboardIDParam(), widgetIDParam(true), jsonParam("widget_json", "", true, false), jsonParam("patch_json", `For example {"display":{"title":"Errors"}}.`, true, false), {Name: "title", Kind: tool.KindText}, {Name: "chart_id", Kind: tool.KindText, Description: "query-builder-line, -area, -bar, …"}},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			given := 0
-			for _, name := range []string{"widget_json", "patch_json"} {
-				if a.Raw(name) != nil {
-					given++
-				}
+		Run: tool.With(func(ctx context.Context, a *updateDashboardWidgetArgs) (*tool.Answer, error) {
+			whole, patch := a.WidgetJSON != nil, a.PatchJSON != nil
+			if whole && patch || !whole && !patch && a.Title == nil && a.ChartID == nil {
+				return nil, a.Bad(&a.PatchJSON, "or widget_json, title or chart_id is required, not both of the first.", `{"display":{"title":"Errors"}}`)
 			}
-			if given == 2 || given == 0 && a.Text("title") == nil && a.Text("chart_id") == nil {
-				return nil, tool.BadInput("patch_json", "or widget_json, title or chart_id is required, not both of the first.", `{"display":{"title":"Errors"}}`)
-			}
-			id := *a.Text("widget_id")
+			id := a.WidgetID
 			changed, repaired := &svcv2.Widget{}, false
-			out, err := editWidgets(ctx, s, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
 				i, err := findWidget(widgets, id)
 				if err != nil {
 					return nil, err
@@ -219,7 +233,7 @@ func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 				Dashboard: changedRow(out), WidgetID: id, PanelType: panelOf(changed), Visualization: changed.GetVisualization(), RepairedScalar: &repaired,
 				Validation: validateWidgets(ctx, s, out.GetId(), only(out.GetWidgets(), id)), RenderWarnings: renderWarnings(changed),
 			}, done), nil
-		},
+		}),
 	}, "widgetId", "panelType", "visualization", "validation", "repairedScalar", "renderWarnings")
 }
 
@@ -232,29 +246,27 @@ func only(widgets []*svcv2.Widget, id string) []*svcv2.Widget {
 	return widgets[i : i+1]
 }
 
-func changedWidget(old *svcv2.Widget, a *tool.Arguments) (*svcv2.Widget, error) {
-	raw, parameter := a.Raw("widget_json"), "widget_json"
+func changedWidget(old *svcv2.Widget, a *updateDashboardWidgetArgs) (*svcv2.Widget, error) {
+	raw, parameter := a.WidgetJSON, a.NameOf(&a.WidgetJSON)
 	if raw == nil {
 		before, err := wirejson.Marshal(old)
 		if err != nil {
 			return nil, fmt.Errorf("encode a widget: %w", err)
 		}
-		raw, parameter = before, "patch_json"
+		raw, parameter = before, a.NameOf(&a.PatchJSON)
 	}
 	var whole, patch any
 	if err := json.Unmarshal(raw, &whole); err != nil {
 		return nil, tool.BadInput(parameter, "must be JSON.", "")
 	}
-	if p := a.Raw("patch_json"); p != nil {
+	if p := a.PatchJSON; p != nil {
 		if err := json.Unmarshal(p, &patch); err != nil {
-			return nil, tool.BadInput("patch_json", "must be JSON.", "")
+			return nil, a.Bad(&a.PatchJSON, "must be JSON.", "")
 		}
 		whole = merge(whole, patch)
 	}
-	for _, name := range []string{"title", "chart_id"} {
-		if v := a.Text(name); v != nil {
-			whole = merge(whole, map[string]any{"display": map[string]any{name: *v}})
-		}
+	if display := a.Chosen(&a.Title, &a.ChartID); len(display) > 0 { // the display calls them the same
+		whole = merge(whole, map[string]any{"display": display})
 	}
 	if m, ok := whole.(map[string]any); ok {
 		m["id"] = old.GetId()
@@ -287,17 +299,23 @@ func merge(target, patch any) any {
 	return t
 }
 
+type removeDashboardWidgetArgs struct {
+	tool.Call
+	ofDashboard
+	WidgetID string `required:"true"`
+	confirmation
+}
+
 func newRemoveDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "remove_dashboard_widget", Title: "Removal of a widget", Writes: true, Destroys: true,
 		Description: "Remove one widget. The version of the dashboard before is kept.",
-		Params:      []tool.Param{dashboardIDParam(), widgetIDParam(true), confirmParam()},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			if err := confirmed(a, "removes the widget "+*a.Text("widget_id")); err != nil {
+		Run: tool.With(func(ctx context.Context, a *removeDashboardWidgetArgs) (*tool.Answer, error) {
+			if err := a.confirmed(a, "removes the widget "+a.WidgetID); err != nil {
 				return nil, err
 			}
-			id := *a.Text("widget_id")
-			out, err := editWidgets(ctx, s, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+			id := a.WidgetID
+			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
 				i, err := findWidget(widgets, id)
 				if err != nil {
 					return nil, err
@@ -308,40 +326,49 @@ func newRemoveDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return changeAnswer(dashboardChange{Dashboard: changedRow(out), RemovedWidgetID: id}, "The widget "+id+" was removed."), nil
-		},
+		}),
 	}, "removedWidgetId")
 }
 
-func confirmParam() tool.Param {
-	return tool.Param{Name: "confirm", Kind: tool.KindFlag, Description: "Must be true.", Fallback: false}
+// confirmation is the argument without which nothing is removed.
+type confirmation struct {
+	Confirm bool `doc:"Must be true." default:"false"`
 }
 
-func confirmed(a *tool.Arguments, what string) error {
-	if a.IsSet("confirm") {
+func (c *confirmation) confirmed(call interface {
+	Bad(field any, message, example string) error
+}, what string,
+) error {
+	if c.Confirm {
 		return nil
 	}
-	return tool.BadInput("confirm", "must be true: this "+what+". Ask the user when in doubt.", "true")
+	return call.Bad(&c.Confirm, "must be true: this "+what+". Ask the user when in doubt.", "true")
+}
+
+type reorderDashboardWidgetsArgs struct {
+	tool.Call
+	ofDashboard
+	LayoutsJSON json.RawMessage `doc:"[{\"i\":\"w1\",\"x\":0,\"y\":0,\"w\":6,\"h\":4}]" required:"true"`
 }
 
 func newReorderDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "reorder_dashboard_widgets", Title: "Layout of a dashboard", Writes: true, Repeatable: true,
 		Description: "Move and resize widgets on the grid of 12 columns.",
-		Params:      []tool.Param{dashboardIDParam(), jsonParam("layouts_json", `[{"i":"w1","x":0,"y":0,"w":6,"h":4}]`, false, true)},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
+		Run: tool.With(func(ctx context.Context, a *reorderDashboardWidgetsArgs) (*tool.Answer, error) {
 			var layouts []struct {
 				I          string
 				X, Y, W, H *float64
 			}
-			if err := json.Unmarshal(a.Raw("layouts_json"), &layouts); err != nil || len(layouts) == 0 {
-				return nil, tool.BadInput("layouts_json", "must be a list of places.", `[{"i":"w1","x":0,"y":0,"w":6,"h":4}]`)
+			if err := json.Unmarshal(a.LayoutsJSON, &layouts); err != nil || len(layouts) == 0 {
+				return nil, a.Bad(&a.LayoutsJSON, "must be a list of places.", `[{"i":"w1","x":0,"y":0,"w":6,"h":4}]`)
 			}
 			var moved []string
-			out, err := editWidgets(ctx, s, a, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
+			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
 				for _, l := range layouts {
 					i, err := findWidget(widgets, l.I)
 					if err != nil {
-						return nil, tool.BadInput("layouts_json", "names "+l.I+", which is no widget of this dashboard.", "")
+						return nil, a.Bad(&a.LayoutsJSON, "names "+l.I+", which is no widget of this dashboard.", "")
 					}
 					to := widgets[i].GetLayout()
 					if to == nil {
@@ -361,20 +388,26 @@ func newReorderDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return changeAnswer(dashboardChange{Dashboard: changedRow(out), UpdatedWidgetIDs: moved}, fmt.Sprintf("%d widgets have a new place.", len(moved))), nil
-		},
+		}),
 	}, "updatedWidgetIds")
+}
+
+type replaceDashboardWidgetsArgs struct {
+	tool.Call
+	ofDashboard
+	WidgetsJSON json.RawMessage `doc:"List of widgets." required:"true"`
+	confirmation
 }
 
 func newReplaceDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "replace_dashboard_widgets", Title: "Widgets of a dashboard", Writes: true, Destroys: true,
 		Description: "Replace all widgets of a dashboard. The version before is kept.",
-		Params:      []tool.Param{dashboardIDParam(), jsonParam("widgets_json", "List of widgets.", false, true), confirmParam()},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			if err := confirmed(a, "replaces every widget of the dashboard"); err != nil {
+		Run: tool.With(func(ctx context.Context, a *replaceDashboardWidgetsArgs) (*tool.Answer, error) {
+			if err := a.confirmed(a, "replaces every widget of the dashboard"); err != nil {
 				return nil, err
 			}
-			widgets, err := decodeWidgets("widgets_json", a.Raw("widgets_json"))
+			widgets, err := decodeWidgets(a.NameOf(&a.WidgetsJSON), a.WidgetsJSON)
 			if err != nil {
 				return nil, err
 			}
@@ -384,7 +417,7 @@ func newReplaceDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 					repaired, done = append(repaired, x.GetId()), done+" "+repairOf(x)
 				}
 			}
-			out, err := editWidgets(ctx, s, a, func([]*svcv2.Widget) ([]*svcv2.Widget, error) { return widgets, nil })
+			out, err := editWidgets(ctx, s, a.DashboardID, func([]*svcv2.Widget) ([]*svcv2.Widget, error) { return widgets, nil })
 			if err != nil {
 				return nil, err
 			}
@@ -393,6 +426,6 @@ func newReplaceDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 				res.WidgetIDs = append(res.WidgetIDs, x.GetId())
 			}
 			return changeAnswer(res, fmt.Sprintf("The dashboard has these %d widgets now.", len(res.WidgetIDs))+done), nil
-		},
+		}),
 	}, "widgetIds", "validation", "repairedScalarIds", "renderWarnings")
 }

@@ -47,12 +47,9 @@ func changedRow(d *svcv2.DashboardMutationResponse) dashboardRow {
 	return toDashboardRow(d, tool.Clock(d.GetCreatedAt().AsTime()), tool.Clock(d.GetUpdatedAt().AsTime()))
 }
 
-func dashboardIDParam() tool.Param {
-	return tool.Param{Name: "dashboard_id", Kind: tool.KindText, Required: true, Example: "dash_…, from list_dashboards"}
-}
-
-func jsonParam(name, description string, object, required bool) tool.Param {
-	return tool.Param{Name: name, Kind: tool.KindJSON, Description: description, Object: object, Required: required}
+// ofDashboard names a dashboard.
+type ofDashboard struct {
+	DashboardID string `required:"true" example:"dash_…, from list_dashboards"`
 }
 
 type dashboardsResult struct {
@@ -61,11 +58,15 @@ type dashboardsResult struct {
 	Search     *string        `json:"search,omitempty"`
 }
 
+type listDashboardsArgs struct {
+	tool.Call
+	Search *string `doc:"Text in name, description or tags."`
+}
+
 func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dashboardsResult](&tool.Tool{
 		Name: "list_dashboards", Title: "Dashboards", Description: "List dashboards, the latest changed first.",
-		Params: []tool.Param{{Name: "search", Kind: tool.KindText, Description: "Text in name, description or tags."}},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
+		Run: tool.With(func(ctx context.Context, a *listDashboardsArgs) (*tool.Answer, error) {
 			rows, _, err := tool.Collect(ctx, nil, 0, 1000, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Dashboard, *string, error) {
 				res, err := s.Dashboards.ListDashboards(ctx, &svcv2.ListDashboardsRequest{Limit: &limit, Cursor: cursor})
 				return res.GetData(), tool.NextCursor(res), err
@@ -73,8 +74,8 @@ func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := dashboardsResult{Dashboards: []dashboardRow{}, Search: a.Text("search")}
-			search := strings.ToLower(a.TextOr("search", ""))
+			res := dashboardsResult{Dashboards: []dashboardRow{}, Search: a.Search}
+			search := strings.ToLower(tool.Or(a.Search, ""))
 			slices.SortStableFunc(rows, func(x, y *svcv2.Dashboard) int { return y.GetUpdatedAt().AsTime().Compare(x.GetUpdatedAt().AsTime()) })
 			var cells [][]string
 			for _, d := range rows {
@@ -96,7 +97,7 @@ func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 				text.Next = append(text.Next, tool.Next("get_dashboard", map[string]any{"dashboard_id": res.Dashboards[0].ID}, "the latest changed one"))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
@@ -104,12 +105,16 @@ type dashboardResult struct {
 	Dashboard map[string]any `json:"dashboard"`
 }
 
+type getDashboardArgs struct {
+	tool.Call
+	ofDashboard
+}
+
 func newGetDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dashboardResult](&tool.Tool{
 		Name: "get_dashboard", Title: "Dashboard", Description: "Read one dashboard with its widgets, in the form that dashboard_json takes.",
-		Params: []tool.Param{dashboardIDParam()},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: *a.Text("dashboard_id")})
+		Run: tool.With(func(ctx context.Context, a *getDashboardArgs) (*tool.Answer, error) {
+			d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: a.DashboardID})
 			if err != nil {
 				return nil, err
 			}
@@ -129,7 +134,7 @@ func newGetDashboard(s *tool.Clients) (*tool.Tool, error) {
 			text.Blocks = []tool.Block{tool.Table("Widgets", "It has no widgets.", []string{"Widget", "Panel", "Title", "Data source"}, cells)}
 			text.Next = []tool.Suggestion{tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "what a widget can be, before changing one")}
 			return &tool.Answer{Data: dashboardResult{m}, Text: text}, nil
-		},
+		}),
 	})
 }
 
@@ -153,7 +158,7 @@ func toMap(m proto.Message) (map[string]any, error) {
 }
 
 type dashboardChange struct {
-	Dashboard        dashboardRow `json:"dashboard"`
+	Dashboard        dashboardRow `json:"dashboard" summary:"as of list_dashboards"`
 	Source           string       `json:"source,omitempty"`
 	Template         *string      `json:"template,omitempty"`
 	Replaced         *bool        `json:"replaced,omitempty"`
@@ -169,7 +174,7 @@ type dashboardChange struct {
 	// RepairedScalar and RepairedScalarIDs say which widgets got what makes one number of their series.
 	RepairedScalar    *bool       `json:"repairedScalar,omitempty"`
 	RepairedScalarIDs []string    `json:"repairedScalarIds,omitzero"`
-	Validation        *validation `json:"validation,omitempty"`
+	Validation        *validation `json:"validation,omitempty" summary:"inspected[]: verdict, flags and note of each widget; counts of verdicts"`
 	// RenderWarnings are what a widget lacks to be drawn as it is meant.
 	RenderWarnings []string `json:"renderWarnings"`
 }
@@ -215,19 +220,25 @@ func changeAnswer(res dashboardChange, done string) *tool.Answer {
 	return &tool.Answer{Data: res, Text: text}
 }
 
+type updateDashboardArgs struct {
+	tool.Call
+	ofDashboard
+	Name          *string
+	Description   *string
+	TimeRange     timeRangeJSON   `doc:"{\"type\":\"relative\",\"value\":\"6h\"}" type:"object"`
+	DashboardJSON json.RawMessage `doc:"Replaces the whole definition." type:"object"`
+}
+
 func newUpdateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "update_dashboard", Title: "Change of a dashboard", Writes: true, Destroys: true, Repeatable: true,
 		Description: "Change the name, description or time range of a dashboard, or replace it whole with dashboard_json. The version before is kept.",
-		Params: []tool.Param{
-			dashboardIDParam(), {Name: "name", Kind: tool.KindText}, {Name: "description", Kind: tool.KindText}, timeRangeParam(), jsonParam("dashboard_json", "Replaces the whole definition.", true, false),
-		},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
+		Run: tool.With(func(ctx context.Context, a *updateDashboardArgs) (*tool.Answer, error) {
 			req := &svcv2.UpdateDashboardRequest{}
 			mask := map[string]bool{}
-			replaced := a.Raw("dashboard_json") != nil
+			replaced := a.DashboardJSON != nil
 			if replaced {
-				if err := tool.DecodeJSON("dashboard_json", withPanels(definition(a.Raw("dashboard_json"), req)), req); err != nil {
+				if err := tool.DecodeJSON(a.NameOf(&a.DashboardJSON), withPanels(definition(a.DashboardJSON, req)), req); err != nil {
 					return nil, err
 				}
 				for _, name := range req.GetUpdateMask().GetPaths() {
@@ -237,27 +248,27 @@ func newUpdateDashboard(s *tool.Clients) (*tool.Tool, error) {
 					mask[name] = true // a whole replacement without them has none
 				}
 			}
-			if v := a.Text("name"); v != nil {
+			if v := a.Name; v != nil {
 				req.Name, mask["name"] = v, true
 			}
-			if v := a.Text("description"); v != nil {
+			if v := a.Description; v != nil {
 				req.Description, mask["description"] = v, true
 			}
-			if raw := a.Raw("time_range"); raw != nil {
+			if a.TimeRange != nil {
 				req.TimeRange, mask["time_range"] = &svcv2.TimeRange{}, true
-				if err := tool.DecodeJSON("time_range", raw, req.TimeRange); err != nil {
+				if err := a.Decode(&a.TimeRange, req.TimeRange); err != nil {
 					return nil, err
 				}
 			}
 			if len(mask) == 0 {
-				return nil, tool.BadInput("name", "or another field to change is required: name, description, time_range or dashboard_json.", "Checkout")
+				return nil, a.Bad(&a.Name, "or another field to change is required: name, description, time_range or dashboard_json.", "Checkout")
 			}
-			req.Id, req.UpdateMask = *a.Text("dashboard_id"), &fieldmaskpb.FieldMask{Paths: slices.Sorted(maps.Keys(mask))}
+			req.Id, req.UpdateMask = a.DashboardID, &fieldmaskpb.FieldMask{Paths: slices.Sorted(maps.Keys(mask))}
 			out, err := s.Dashboards.UpdateDashboard(ctx, req)
 			if err != nil {
 				return nil, err
 			}
 			return changeAnswer(dashboardChange{Dashboard: changedRow(out), Replaced: &replaced, RenderWarnings: renderWarnings(out.GetWidgets()...)}, "It was changed. The version before can be restored."), nil
-		},
+		}),
 	}, "replaced", "renderWarnings")
 }

@@ -54,19 +54,24 @@ type chartSeries struct {
 	Avg    *float64 `json:"avg,omitempty"`
 }
 
+type inspectChartDataArgs struct {
+	tool.Call
+	ofDashboard
+	WidgetID  string     `required:"true"`
+	StartTime *time.Time `doc:"Default: the window of the widget or dashboard."`
+	EndTime   *time.Time
+}
+
 func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[chartResult](&tool.Tool{
 		Name: "inspect_chart_data", Title: "Data of a widget", Description: "Read the data behind a widget, query by query, and say what is odd: empty, missing metric, unit or scale that does not fit, gaps, too many series.",
-		Params: []tool.Param{dashboardIDParam(), widgetIDParam(true), {Name: "start_time", Kind: tool.KindTime, Description: "Default: the window of the widget or dashboard."}, {Name: "end_time", Kind: tool.KindTime}},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			_, start := a.Values["start_time"]
-			_, end := a.Values["end_time"]
-			if start != end {
-				return nil, tool.BadInput("start_time", "and end_time must be given together, or neither.", "now-6h")
+		Run: tool.With(func(ctx context.Context, a *inspectChartDataArgs) (*tool.Answer, error) {
+			if (a.StartTime == nil) != (a.EndTime == nil) {
+				return nil, a.Bad(&a.StartTime, "and end_time must be given together, or neither.", "now-6h")
 			}
-			req := &svcv2.SearchDashboardWidgetInspectionRequest{Id: *a.Text("dashboard_id"), WidgetId: *a.Text("widget_id")}
-			if start {
-				w, err := a.Window(tool.MaxSearch)
+			req := &svcv2.SearchDashboardWidgetInspectionRequest{Id: a.DashboardID, WidgetId: a.WidgetID}
+			if a.StartTime != nil {
+				w, err := a.Between(a.StartTime, a.EndTime, tool.DefaultWindow, tool.MaxSearch)
 				if err != nil {
 					return nil, err
 				}
@@ -96,7 +101,7 @@ func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return chartAnswer(out, board.GetWidgets()[i], sql)
-		},
+		}),
 	})
 }
 
@@ -283,13 +288,9 @@ func toChartSeries(f *svcv2.WidgetSeriesFigures) chartSeries {
 	return chartSeries{f.GetName(), f.GetPoints(), f.Min, f.Max, f.Avg}
 }
 
-func validateParam() tool.Param {
-	return tool.Param{Name: "validate", Kind: tool.KindFlag, Description: "Look at the data of the widgets.", Fallback: true}
-}
-
 // validateIf looks at widgets unless the call said not to.
-func validateIf(ctx context.Context, s *tool.Clients, a *tool.Arguments, d *svcv2.DashboardMutationResponse, widgets []*svcv2.Widget) *validation {
-	if a.Values["validate"] == false {
+func validateIf(ctx context.Context, s *tool.Clients, wanted bool, d *svcv2.DashboardMutationResponse, widgets []*svcv2.Widget) *validation {
+	if !wanted {
 		return nil
 	}
 	return validateWidgets(ctx, s, d.GetId(), widgets)

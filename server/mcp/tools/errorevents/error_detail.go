@@ -49,21 +49,25 @@ type countPoint struct {
 	Count  float64 `json:"count"`
 }
 
+type errorDetailArgs struct {
+	Fingerprint string `doc:"From find_errors." required:"true" shape:"fingerprint" example:"9223372036854775808"`
+	tool.Window
+	Service           *string `doc:"Exact name."`
+	Environment       *string
+	IncludeTimeseries bool `default:"false"`
+	Limit             int  `default:"5" clamp:"1..20"`
+}
+
 func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorDetailResult](&tool.Tool{
 		Name: "error_detail", Title: "Error",
 		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, other errors in them. Without times, the 24 hours before it last occurred.",
-		Params: append([]tool.Param{
-			{Name: "fingerprint", Kind: tool.KindText, Description: "From find_errors.", Required: true, Pattern: "^[0-9]{1,20}$", Form: "a whole number as text", Example: "9223372036854775808"},
-		}, append(tool.WindowParams(), tool.ServiceParam(), tool.EnvironmentParam(), tool.Param{Name: "include_timeseries", Kind: tool.KindFlag, Fallback: false}, tool.LimitParam(5, 20))...),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			most := int32(a.Integer("limit"))
-			req := &svcv2.GetErrorEventRequest{Fingerprint: *a.Text("fingerprint"), ServiceName: a.Text("service"), DeploymentEnvironment: a.Text("environment"), SampleLimit: &most}
-			_, started := a.Values["start_time"]
-			_, ended := a.Values["end_time"]
-			anchored := !started && !ended // without a window, the API takes the one that ends with the last occurrence
+		Run: tool.With(func(ctx context.Context, a *errorDetailArgs) (*tool.Answer, error) {
+			most := int32(a.Limit)
+			req := &svcv2.GetErrorEventRequest{Fingerprint: a.Fingerprint, ServiceName: a.Service, DeploymentEnvironment: a.Environment, SampleLimit: &most}
+			anchored := a.StartTime == nil && a.EndTime == nil // without a window, the API takes the one that ends with the last occurrence
 			if !anchored {
-				w, err := a.Window(30 * 24 * time.Hour)
+				w, err := a.Range(30 * 24 * time.Hour)
 				if err != nil {
 					return nil, err
 				}
@@ -81,14 +85,14 @@ func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 			}
 			errorText(a, out, &res, &text)
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
-func toErrorDetail(a *tool.Arguments, out *svcv2.ErrorEventDetail) errorDetailResult {
+func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailResult {
 	w := tool.Period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime())
 	res := errorDetailResult{
-		TimeRange: w, FingerprintHash: out.GetFingerprintHash(), Service: a.Text("service"),
+		TimeRange: w, FingerprintHash: out.GetFingerprintHash(), Service: a.Service,
 		Error: errorIdentity{Label: tool.Clip(out.GetErrorLabel(), 300), ExceptionType: tool.Clip(out.GetExceptionType(), 300), Message: tool.Clip(out.GetSampleMessage(), 2000), TopFrame: tool.Clip(out.GetTopFrame(), 500)},
 		Summary: errorSummary{
 			TimeRange: w, Occurrences: out.GetCount(), AffectedTraces: out.GetAffectedTracesCount(), FirstSeen: tool.Clock(out.GetFirstSeen().AsTime()), LastSeen: tool.Clock(out.GetLastSeen().AsTime()),
@@ -113,7 +117,7 @@ func toErrorDetail(a *tool.Arguments, out *svcv2.ErrorEventDetail) errorDetailRe
 		cut := tool.Clip(st, tool.MaxValueText)
 		res.Stacktrace = &cut
 	}
-	if a.IsSet("include_timeseries") {
+	if a.IncludeTimeseries {
 		for _, p := range out.GetTimeseries() {
 			res.Timeseries = append(res.Timeseries, countPoint{tool.Clock(p.GetBucket().AsTime()), p.GetCount()})
 		}
@@ -121,8 +125,8 @@ func toErrorDetail(a *tool.Arguments, out *svcv2.ErrorEventDetail) errorDetailRe
 	return res
 }
 
-func errorText(a *tool.Arguments, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *tool.Page) {
-	text.Scope = append(a.Scope(res.TimeRange, "service", "environment"), tool.Labeled("Error", res.Error.Label))
+func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *tool.Page) {
+	text.Scope = append(a.Labels(res.TimeRange, &a.Service, &a.Environment), tool.Labeled("Error", res.Error.Label))
 	facts := tool.Block{Heading: "Summary", Rows: []string{
 		"- Type: " + tool.OneLine(res.Error.ExceptionType), "- Message: " + tool.Clip(tool.OneLine(res.Error.Message), 600), "- Top frame: " + tool.OneLine(res.Error.TopFrame),
 		fmt.Sprintf("- Occurrences: %s in %s traces, %s of them without an exception", tool.Number(res.Summary.Occurrences), tool.Number(res.Summary.AffectedTraces), tool.Number(res.Summary.NoExceptionCount)),
@@ -146,7 +150,7 @@ func errorText(a *tool.Arguments, out *svcv2.ErrorEventDetail, res *errorDetailR
 			text.Blocks = append(text.Blocks, errorLogTable(t))
 		}
 	}
-	if a.IsSet("include_timeseries") {
+	if a.IncludeTimeseries {
 		var points [][]string
 		for _, p := range res.Timeseries {
 			if p.Count > 0 {
@@ -161,7 +165,7 @@ func errorText(a *tool.Arguments, out *svcv2.ErrorEventDetail, res *errorDetailR
 	// From the minute in which it began, so that the time before has none of it.
 	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": tool.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
 	if len(res.Related) > 0 {
-		text.Next = append(text.Next, tool.Next("error_detail", a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, "environment"), "the error that comes with it most often: cause or consequence"))
+		text.Next = append(text.Next, tool.Next("error_detail", a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, &a.Environment), "the error that comes with it most often: cause or consequence"))
 	}
 }
 

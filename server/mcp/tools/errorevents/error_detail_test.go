@@ -70,15 +70,11 @@ func detail(t *testing.T, f *errorAPI, scopes []string, args string) (errorDetai
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := made.Read([]byte(args), now())
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := &principal.Principal{Org: "org_a", Kind: principal.KindMCPKey, Role: principal.RoleRoot}
 	if scopes != nil {
 		p.Kind, p.Scopes = principal.KindAPIKey, scopes
 	}
-	out, err := made.Run(principal.WithResult(t.Context(), principal.Result{Principal: p}), a)
+	out, err := made.Call(principal.WithResult(t.Context(), principal.Result{Principal: p}), []byte(args), now())
 	if err != nil {
 		t.Fatal(err)
 	}

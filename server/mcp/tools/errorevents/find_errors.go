@@ -59,17 +59,23 @@ func errorTable(heading, empty string, rows []errorRow) tool.Block {
 	return tool.Table(heading, empty, []string{"Fingerprint", "Error", "Count", "Before", "Services", "First seen", "Last seen", "Message"}, cells)
 }
 
+type findErrorsArgs struct {
+	tool.Window
+	Service     *string `doc:"Exact name."`
+	Environment *string
+	Limit       int `default:"20" clamp:"1..100"`
+}
+
 func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorsResult](&tool.Tool{
 		Name: "find_errors", Title: "Errors",
 		Description: "List the errors of spans in a time range, grouped by fingerprint, most frequent first, with their counts before.",
-		Params:      append(tool.WindowParams(), tool.ServiceParam(), tool.EnvironmentParam(), tool.LimitParam(20, 100)),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *findErrorsArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
-			out, err := SearchErrors(ctx, s, w, a.Text("service"), a.Text("environment"), int32(a.Integer("limit")))
+			out, err := SearchErrors(ctx, s, w, a.Service, a.Environment, int32(a.Limit))
 			if err != nil {
 				return nil, err
 			}
@@ -84,35 +90,35 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 			if err := countBefore(ctx, s, a, w, res.Errors); err != nil {
 				return nil, err
 			}
-			text := tool.Page{Scope: a.Scope(w, "service", "environment")}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 			if len(res.Errors) == 0 {
 				res.EmptyHints = []string{"Try a longer time range, for example start_time=now-24h.", "Leave out service and environment, or look up their exact names with list_services.", "Errors in logs only are found with search_logs severity=ERROR."}
-				text.Next = append(text.Next, tool.Next("compare_periods", a.Compared(w), "what changed that is not in failed spans"), tool.Next("search_logs", a.Again(w, map[string]any{"severity": "ERROR"}, "service", "environment"), "errors in logs"))
+				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "what changed that is not in failed spans"), tool.Next("search_logs", a.Again(w, map[string]any{"severity": "ERROR"}, &a.Service, &a.Environment), "errors in logs"))
 			} else {
 				text.Shown = fmt.Sprintf("Shown: %d of %d errors; %s occurrences in all.", len(res.Errors), res.Totals.Fingerprints, tool.Number(res.Totals.Occurrences))
 				pick, rose := telling(res.Errors)
-				detail := tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, "service", "environment"), "the error that rose most and says what failed, with traces, versions and its stack trace")
+				detail := tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, &a.Service, &a.Environment), "the error that rose most and says what failed, with traces, versions and its stack trace")
 				if rose {
 					text.Next = append(text.Next, detail)
 				} else {
 					text.Notes = append(text.Notes, "No error is clearly more frequent than in the equally long time before: what changed may not be in failed spans.")
 					detail.Reason = "the most frequent error that says what failed"
-					text.Next = append(text.Next, tool.Next("compare_periods", a.Compared(w), "what else changed: latency, releases, dependencies, log patterns"), detail)
+					text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "what else changed: latency, releases, dependencies, log patterns"), detail)
 				}
 			}
 			text.Blocks = []tool.Block{errorTable("", "No span failed. "+strings.Join(res.EmptyHints, " "), res.Errors)}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
 // countBefore fills in how often the errors occurred in the equally long time before.
-func countBefore(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, rows []errorRow) error {
+func countBefore(ctx context.Context, s *tool.Clients, a *findErrorsArgs, w tool.TimeRange, rows []errorRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	at, most := map[string]int{}, int32(len(rows))
-	filters := &svcv2.ErrorEventFilters{ServiceName: a.Text("service"), DeploymentEnvironment: a.Text("environment")}
+	filters := &svcv2.ErrorEventFilters{ServiceName: a.Service, DeploymentEnvironment: a.Environment}
 	for i, e := range rows {
 		at[e.FingerprintHash] = i
 		filters.FingerprintHashes = append(filters.FingerprintHashes, e.FingerprintHash)

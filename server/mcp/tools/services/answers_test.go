@@ -16,7 +16,7 @@ func TestServicesBeyondThoseListed(t *testing.T) {
 		rows = append(rows, &svcv2.Service{Name: fmt.Sprint("s", i)})
 	}
 	for more, total := range map[bool]*int{false: ptr(150), true: nil} {
-		got := servicesAnswer(&tool.Arguments{}, tool.TimeRange{}, rows, more).Data.(servicesResult)
+		got := servicesAnswer(&listServicesArgs{}, tool.TimeRange{}, rows, more).Data.(servicesResult)
 		if diff := cmp.Diff(total, got.Total); diff != "" || len(got.Services) != maxServices {
 			t.Errorf("%d listed, total (-want +got):\n%s", len(got.Services), diff)
 		}

@@ -38,9 +38,8 @@ type evidence struct {
 }
 
 // gather reads the evidence. What a service does not have (spans in one period, say) is no failure.
-func gather(ctx context.Context, s *tool.Clients, a *tool.Arguments, service string, current, prev tool.TimeRange) (*evidence, error) {
+func gather(ctx context.Context, s *tool.Clients, environment *string, service string, current, prev tool.TimeRange) (*evidence, error) {
 	e := &evidence{service: service, current: current, prev: prev}
-	environment := a.Text("environment")
 	optional := func(err error) error {
 		if err != nil && tool.IsNotFound(err) {
 			return nil
@@ -70,11 +69,11 @@ func gather(ctx context.Context, s *tool.Clients, a *tool.Arguments, service str
 			return optional(err)
 		},
 		func() (err error) {
-			e.operations, _, err = tool.Collect(ctx, nil, 0, most, fetchOperations(s, a, current, service, "count"))
+			e.operations, _, err = tool.Collect(ctx, nil, 0, most, fetchOperations(s, current, service, environment, "count"))
 			return optional(err)
 		},
 		func() (err error) {
-			e.opsBefore, _, err = tool.Collect(ctx, nil, 0, most, fetchOperations(s, a, prev, service, "count"))
+			e.opsBefore, _, err = tool.Collect(ctx, nil, 0, most, fetchOperations(s, prev, service, environment, "count"))
 			return optional(err)
 		},
 	)

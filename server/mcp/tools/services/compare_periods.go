@@ -50,82 +50,74 @@ type comparedService struct {
 	weight float64
 }
 
+type comparePeriodsArgs struct {
+	tool.Call
+	CurrentStart  *time.Time `doc:"Default 6 hours before current_end."`
+	CurrentEnd    *time.Time `doc:"Default now."`
+	PreviousStart *time.Time `doc:"Default: as long, just before."`
+	PreviousEnd   *time.Time
+	AroundTime    *time.Time `doc:"Instead of the other times."`
+	Service       *string    `doc:"Exact name."`
+	Environment   *string
+}
+
 func newComparePeriods(s *tool.Clients) (*tool.Tool, error) {
-	at := func(name, description string) tool.Param {
-		return tool.Param{Name: name, Kind: tool.KindTime, Description: description}
-	}
 	return tool.Define[comparison](&tool.Tool{
 		Name: "compare_periods", Title: "Comparison of periods",
 		Description: "Compare two periods of at most 7 days: which services changed, and the likely cause with figures. around_time compares the 30 minutes after a moment with those before.",
-		Params: []tool.Param{
-			at("current_start", "Default 6 hours before current_end."), at("current_end", "Default now."), at("previous_start", "Default: as long, just before."), at("previous_end", ""),
-			at("around_time", "Instead of the other times."), tool.ServiceParam(), tool.EnvironmentParam(),
-		},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
+		Run: tool.With(func(ctx context.Context, a *comparePeriodsArgs) (*tool.Answer, error) {
 			current, prev, err := periods(a)
 			if err != nil {
 				return nil, err
 			}
 			return comparePeriods(ctx, s, a, current, prev)
-		},
+		}),
 	})
 }
 
 // periods reads the times of compare_periods.
-func periods(a *tool.Arguments) (current, prev tool.TimeRange, err error) {
-	at := func(name string) (time.Time, bool) { t, ok := a.Values[name].(time.Time); return t, ok }
-	if mid, ok := at("around_time"); ok {
-		for _, other := range []string{"current_start", "current_end", "previous_start", "previous_end"} {
-			if _, both := at(other); both {
-				a.Note("%s was ignored: around_time was given.", other)
+func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
+	if a.AroundTime != nil {
+		for _, other := range []any{&a.CurrentStart, &a.CurrentEnd, &a.PreviousStart, &a.PreviousEnd} {
+			if a.Given(other) {
+				a.Note("%s was ignored: around_time was given.", a.NameOf(other))
 			}
 		}
 		const half = 30 * time.Minute
+		mid := *a.AroundTime
 		return tool.Period(mid, mid.Add(half)), tool.Period(mid.Add(-half), mid), nil
 	}
-	check := func(name string, w tool.TimeRange) error {
+	check := func(field any, w tool.TimeRange) error {
 		switch length := w.To.Sub(w.From); {
 		case length <= 0:
-			return tool.BadInput(name, "must be before the end of its period ("+tool.Clock(w.To)+").", "now-1h")
+			return a.Bad(field, "must be before the end of its period ("+tool.Clock(w.To)+").", "now-1h")
 		case length > tool.MaxSearch:
-			return tool.BadInput(name, "is more than 7 days before the end of its period, the most that this tool reads.", "now-7d")
+			return a.Bad(field, "is more than 7 days before the end of its period, the most that this tool reads.", "now-7d")
 		}
 		return nil
 	}
-	end, ok := at("current_end")
-	if !ok {
-		end = a.Now
-	}
-	start, ok := at("current_start")
-	if !ok {
-		start = end.Add(-tool.DefaultWindow)
-	}
-	current = tool.Period(start, end)
-	if err = check("current_start", current); err != nil {
+	end := tool.Or(a.CurrentEnd, a.Now)
+	current = tool.Period(tool.Or(a.CurrentStart, end.Add(-tool.DefaultWindow)), end)
+	if err = check(&a.CurrentStart, current); err != nil {
 		return current, prev, err
 	}
-	if end, ok = at("previous_end"); !ok {
-		end = current.From
-	}
-	if start, ok = at("previous_start"); !ok {
-		start = end.Add(-current.To.Sub(current.From))
-	}
-	prev = tool.Period(start, end)
-	return current, prev, check("previous_start", prev)
+	end = tool.Or(a.PreviousEnd, current.From)
+	prev = tool.Period(tool.Or(a.PreviousStart, end.Add(-current.To.Sub(current.From))), end)
+	return current, prev, check(&a.PreviousStart, prev)
 }
 
-func comparePeriods(ctx context.Context, s *tool.Clients, a *tool.Arguments, current, prev tool.TimeRange) (*tool.Answer, error) {
+func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs, current, prev tool.TimeRange) (*tool.Answer, error) {
 	var now, before []*svcv2.Service
 	var patterns *svcv2.LogPatternList
 	var m *svcv2.ServiceMap
 	err := tool.Parallel(
-		func() (err error) { now, err = ListServices(ctx, s, a, current); return err },
-		func() (err error) { before, err = ListServices(ctx, s, a, prev); return err },
+		func() (err error) { now, err = ListServices(ctx, s, a.Environment, current); return err },
+		func() (err error) { before, err = ListServices(ctx, s, a.Environment, prev); return err },
 		func() (err error) {
-			patterns, err = newPatterns(ctx, s, current, a.Text("service"), a.Text("environment"))
+			patterns, err = newPatterns(ctx, s, current, a.Service, a.Environment)
 			return err
 		},
-		func() (err error) { m, err = readMap(ctx, s, current, nil, a.Text("environment")); return err },
+		func() (err error) { m, err = readMap(ctx, s, current, nil, a.Environment); return err },
 	)
 	if err != nil {
 		return nil, err
@@ -134,7 +126,7 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *tool.Arguments, cur
 	rows := map[string]*comparedService{}
 	add := func(list []*svcv2.Service, sum *overallStats, set func(*comparedService, periodStats)) {
 		for _, r := range list {
-			if service := a.Text("service"); service != nil && *service != r.GetName() {
+			if service := a.Service; service != nil && *service != r.GetName() {
 				continue
 			}
 			if rows[r.GetName()] == nil {
@@ -160,8 +152,8 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *tool.Arguments, cur
 		return x.Name < y.Name
 	})
 	found := logCauses(patterns, current, "")
-	for _, service := range suspects(res.Services, m, found, a.Text("service")) {
-		e, err := gather(ctx, s, a, service, current, prev)
+	for _, service := range suspects(res.Services, m, found, a.Service) {
+		e, err := gather(ctx, s, a.Environment, service, current, prev)
 		if err != nil {
 			return nil, err
 		}
@@ -235,15 +227,11 @@ func suspects(list []comparedService, m *svcv2.ServiceMap, logs []cause, only *s
 	return order
 }
 
-func comparisonText(a *tool.Arguments, res comparison) tool.Page {
+func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 	text := tool.Page{Scope: []tool.Pair{
 		tool.Labeled("Current", res.CurrentPeriod.Start+" to "+res.CurrentPeriod.End), tool.Labeled("Previous", res.PreviousPeriod.Start+" to "+res.PreviousPeriod.End),
 	}}
-	for _, name := range []string{"service", "environment"} {
-		if v := a.Text(name); v != nil {
-			text.Scope = append(text.Scope, tool.Labeled(name, *v))
-		}
-	}
+	text.Scope = append(text.Scope, a.Labels(res.CurrentPeriod, &a.Service, &a.Environment)[1:]...)
 	if res.Overall.Previous.TotalSpans == 0 && res.Overall.Current.TotalSpans > 0 {
 		text.Notes = append(text.Notes, "No spans came in the previous period, so whatever is found counts as new; give previous_start and previous_end, or around_time, so that both periods have data.")
 	}
@@ -262,13 +250,13 @@ func comparisonText(a *tool.Arguments, res comparison) tool.Page {
 	}
 	if len(res.LikelyCauses) > 0 {
 		c, w := res.LikelyCauses[0], res.CurrentPeriod
-		next := tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.Service}, "environment"), "the service of the likeliest cause")
+		next := tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "the service of the likeliest cause")
 		text.Next = append(text.Next, next)
 		if c.Kind == "logs" {
-			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, map[string]any{"service": c.Service}, "environment"), w, 1), "its log patterns"))
+			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, map[string]any{"service": c.Service}, &a.Environment), w, 1), "its log patterns"))
 		} else {
-			text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, map[string]any{"service": c.Service}, "environment"), "its slowest traces"),
-				tool.Next("find_errors", a.Again(w, map[string]any{"service": c.Service}, "environment"), "its errors"))
+			text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its slowest traces"),
+				tool.Next("find_errors", a.Again(w, map[string]any{"service": c.Service}, &a.Environment), "its errors"))
 		}
 	}
 	return text

@@ -18,8 +18,8 @@ type diagnosis struct {
 	Previous     *periodStats         `json:"previous,omitempty" jsonschema:"the equally long time before"`
 	LikelyCauses []cause              `json:"likelyCauses"`
 	TopErrors    []topError           `json:"topErrors"`
-	RecentTraces []telemetry.TraceRow `json:"recentTraces"`
-	RecentLogs   []telemetry.LogRow   `json:"recentLogs"`
+	RecentTraces []telemetry.TraceRow `json:"recentTraces" summary:"as of search_traces"`
+	RecentLogs   []telemetry.LogRow   `json:"recentLogs" summary:"as of search_logs"`
 }
 
 type health struct {
@@ -44,44 +44,49 @@ const (
 	diagnosedErrors = 10
 )
 
+type diagnoseServiceArgs struct {
+	Service string `doc:"Exact name." required:"true" example:"checkout"`
+	tool.Window
+	Environment *string
+}
+
 func newDiagnoseService(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[diagnosis](&tool.Tool{
 		Name: "diagnose_service", Title: "Diagnosis",
 		Description: "What is wrong with one service in at most 7 days: health against the time before, likely causes with figures (release, dependency, error, log pattern), top errors, latest traces and logs.",
-		Params:      append([]tool.Param{requiredService()}, append(tool.WindowParams(), tool.EnvironmentParam())...),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *diagnoseServiceArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
 			return diagnose(ctx, s, a, w)
-		},
+		}),
 	})
 }
 
-func diagnose(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange) (*tool.Answer, error) {
-	service, prev := *a.Text("service"), w.Before()
+func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w tool.TimeRange) (*tool.Answer, error) {
+	service, prev := a.Service, w.Before()
 	var e *evidence
 	var apdex *svcv2.ServiceApdex
 	var traces []*svcv2.TraceSummary
 	var logs []*svcv2.Log
 	var row, was *svcv2.Service
 	err := tool.Parallel(
-		func() (err error) { e, err = gather(ctx, s, a, service, w, prev); return err },
-		func() (err error) { row, err = findService(ctx, s, a, service, w); return err },
-		func() (err error) { was, err = findService(ctx, s, a, service, prev); return err },
+		func() (err error) { e, err = gather(ctx, s, a.Environment, service, w, prev); return err },
+		func() (err error) { row, err = findService(ctx, s, a.Environment, service, w); return err },
+		func() (err error) { was, err = findService(ctx, s, a.Environment, service, prev); return err },
 		func() (err error) {
-			apdex, err = s.Services.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{Name: service, StartTime: w.StartProto(), EndTime: w.EndProto(), DeploymentEnvironment: a.Text("environment")})
+			apdex, err = s.Services.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{Name: service, StartTime: w.StartProto(), EndTime: w.EndProto(), DeploymentEnvironment: a.Environment})
 			return err
 		},
 		func() (err error) {
 			most := int32(diagnosedTraces)
-			res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{ServiceName: &service, DeploymentEnvironment: a.Text("environment")}})
+			res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{ServiceName: &service, DeploymentEnvironment: a.Environment}})
 			traces = res.GetData()
 			return err
 		},
 		func() (err error) {
-			logs, _, err = tool.Collect(ctx, nil, 0, diagnosedLogs, telemetry.FetchLogs(s, w, &svcv2.LogFilters{ServiceName: &service, DeploymentEnvironment: a.Text("environment")}))
+			logs, _, err = tool.Collect(ctx, nil, 0, diagnosedLogs, telemetry.FetchLogs(s, w, &svcv2.LogFilters{ServiceName: &service, DeploymentEnvironment: a.Environment}))
 			return err
 		},
 	)
@@ -89,7 +94,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.Ti
 		return nil, err
 	}
 	res := diagnosis{
-		ServiceName: service, TimeRange: w, Environment: a.Text("environment"), LikelyCauses: append([]cause{}, e.causes()...), TopErrors: []topError{}, RecentTraces: []telemetry.TraceRow{}, RecentLogs: []telemetry.LogRow{},
+		ServiceName: service, TimeRange: w, Environment: a.Environment, LikelyCauses: append([]cause{}, e.causes()...), TopErrors: []topError{}, RecentTraces: []telemetry.TraceRow{}, RecentLogs: []telemetry.LogRow{},
 		Health: health{row.GetThroughput(), row.GetErrorRate(), row.GetErrorCount(), row.GetP50LatencyMs(), row.GetP95LatencyMs(), row.GetP99LatencyMs(), apdex.GetApdexScore()},
 	}
 	res.LikelyCauses = res.LikelyCauses[:min(len(res.LikelyCauses), 8)]
@@ -104,7 +109,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.Ti
 		res.Previous = &before
 		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: %s spans/s, errors %s, p95 %s ms", w.To.Sub(w.From), tool.Number(before.Throughput), tool.Percent(before.ErrorRate), tool.Number(before.P95Ms)))
 	}
-	text := tool.Page{Scope: a.Scope(w, "service", "environment"), Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses)}}
+	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses)}}
 	var cells [][]string
 	for _, x := range e.errors.GetData()[:min(len(e.errors.GetData()), diagnosedErrors)] {
 		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), tool.Clip(x.GetErrorLabel(), 300), x.GetCount()})
@@ -121,24 +126,24 @@ func diagnose(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.Ti
 	if len(res.LikelyCauses) > 0 {
 		c := res.LikelyCauses[0]
 		if c.Kind == "logs" {
-			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, nil, "service", "environment"), w, 1), "its log patterns"))
+			text.Next = append(text.Next, tool.Next("mine_log_patterns", tool.ClampWindow(a.Again(w, nil, &a.Service, &a.Environment), w, 1), "its log patterns"))
 		}
 		// What fails in a service that it calls is explained there.
 		if c.Kind == "dependency" && c.target != service && !strings.Contains(c.target, ":") {
-			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.target}, "environment"), "the service that it calls, where the likeliest cause lies"))
+			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, map[string]any{"service": c.target}, &a.Environment), "the service that it calls, where the likeliest cause lies"))
 		}
 	}
 	if len(res.TopErrors) > 0 {
-		text.Next = append(text.Next, tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.TopErrors[0].FingerprintHash}, "service", "environment"), "the most frequent error"))
+		text.Next = append(text.Next, tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.TopErrors[0].FingerprintHash}, &a.Service, &a.Environment), "the most frequent error"))
 	}
-	text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, nil, "service", "environment"), "on what slow traces spend their time"),
-		tool.Next("service_map", a.Again(w, nil, "service", "environment"), "what it calls and who calls it"))
+	text.Next = append(text.Next, tool.Next("find_slow_traces", a.Again(w, nil, &a.Service, &a.Environment), "on what slow traces spend their time"),
+		tool.Next("service_map", a.Again(w, nil, &a.Service, &a.Environment), "what it calls and who calls it"))
 	return &tool.Answer{Data: res, Text: text}, nil
 }
 
 // findService is the row of a service in the list, nil when it has no spans then.
-func findService(ctx context.Context, s *tool.Clients, a *tool.Arguments, service string, w tool.TimeRange) (*svcv2.Service, error) {
-	rows, err := ListServices(ctx, s, a, w)
+func findService(ctx context.Context, s *tool.Clients, environment *string, service string, w tool.TimeRange) (*svcv2.Service, error) {
+	rows, err := ListServices(ctx, s, environment, w)
 	if err != nil {
 		return nil, err
 	}
@@ -150,10 +155,10 @@ func findService(ctx context.Context, s *tool.Clients, a *tool.Arguments, servic
 	return nil, nil
 }
 
-func ListServices(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange) ([]*svcv2.Service, error) {
+func ListServices(ctx context.Context, s *tool.Clients, environment *string, w tool.TimeRange) ([]*svcv2.Service, error) {
 	rows, _, err := tool.Collect(ctx, nil, 0, 500, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Service, *string, error) {
 		res, err := s.Services.ListServices(ctx, &svcv2.ListServicesRequest{
-			StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, DeploymentEnvironment: a.Text("environment"),
+			StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, DeploymentEnvironment: environment,
 		})
 		return res.GetData(), tool.NextCursor(res), err
 	})

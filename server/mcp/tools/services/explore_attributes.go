@@ -34,24 +34,27 @@ type valCount struct {
 	Count float64 `json:"count"`
 }
 
+type exploreAttributesArgs struct {
+	Source     string  `required:"true" enum:"traces,logs,metrics,services" example:"traces"`
+	Scope      *string `doc:"Where the attribute is." enum:"span,resource,log,metric,event"`
+	Key        *string `doc:"List the values of this key."`
+	Service    *string `doc:"Exact name."`
+	MetricName *string `doc:"For source=metrics with key."`
+	tool.Window
+	Limit int `default:"50" clamp:"1..500"`
+}
+
 func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[attributesResult](&tool.Tool{
 		Name: "explore_attributes", Title: "Attributes",
 		Description: "List attribute keys, or the values of one key, in at most 30 days; source=services lists environments and commit SHAs.",
-		Params: append([]tool.Param{
-			{Name: "source", Kind: tool.KindText, Required: true, Enum: []string{"traces", "logs", "metrics", "services"}, Example: "traces"},
-			{Name: "scope", Kind: tool.KindText, Description: "Where the attribute is.", Enum: []string{"span", "resource", "log", "metric", "event"}},
-			{Name: "key", Kind: tool.KindText, Description: "List the values of this key."},
-			tool.ServiceParam(),
-			{Name: "metric_name", Kind: tool.KindText, Description: "For source=metrics with key."},
-		}, append(tool.WindowParams(), tool.LimitParam(50, 500))...),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(30 * 24 * time.Hour)
+		Run: tool.With(func(ctx context.Context, a *exploreAttributesArgs) (*tool.Answer, error) {
+			w, err := a.Range(30 * 24 * time.Hour)
 			if err != nil {
 				return nil, err
 			}
-			res := attributesResult{Source: *a.Text("source"), Scope: a.Text("scope"), Key: a.Text("key"), TimeRange: w, Service: a.Text("service")}
-			text := tool.Page{Scope: a.Scope(w, "source", "scope", "key", "service", "metric_name")}
+			res := attributesResult{Source: a.Source, Scope: a.Scope, Key: a.Key, TimeRange: w, Service: a.Service}
+			text := tool.Page{Scope: a.Labels(w, &a.Source, &a.Scope, &a.Key, &a.Service, &a.MetricName)}
 			switch {
 			case res.Source == "services":
 				err = exploreServices(ctx, s, a, w, &res, &text)
@@ -64,12 +67,12 @@ func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
-func exploreKeys(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
-	rows, more, err := tool.Collect(ctx, nil, 0, a.Integer("limit"), func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AttributeKey, *string, error) {
+func exploreKeys(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
+	rows, more, err := tool.Collect(ctx, nil, 0, a.Limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AttributeKey, *string, error) {
 		list, err := s.Attributes.ListAttributeKeys(ctx, &svcv2.ListAttributeKeysRequest{
 			StartTime: w.StartProto(), EndTime: w.EndProto(), Signal: res.Source, Scope: res.Scope, ServiceName: res.Service, Limit: &limit, Cursor: cursor,
 		})
@@ -87,23 +90,23 @@ func exploreKeys(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool
 	text.Blocks = []tool.Block{tool.Table("Keys", "No attribute was seen in this time range.", []string{"Key", "Scope", "Count"}, cells)}
 	text.Shown = tool.ShownOf(len(rows), more, "keys")
 	if len(rows) > 0 {
-		text.Next = append(text.Next, tool.Next("explore_attributes", a.Again(w, map[string]any{"source": res.Source, "key": rows[0].GetKey(), "scope": rows[0].GetScope()}, "service"), "the values of the most frequent key"))
+		text.Next = append(text.Next, tool.Next("explore_attributes", a.Again(w, map[string]any{"source": res.Source, "key": rows[0].GetKey(), "scope": rows[0].GetScope()}, &a.Service), "the values of the most frequent key"))
 	}
 	return nil
 }
 
-func attributeValues(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, signal, key string, scope *string, most int) ([]*svcv2.AttributeValue, bool, error) {
+func attributeValues(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, signal, key string, scope *string, most int) ([]*svcv2.AttributeValue, bool, error) {
 	return tool.Collect(ctx, nil, 0, most, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AttributeValue, *string, error) {
 		list, err := s.Attributes.ListAttributeValues(ctx, &svcv2.ListAttributeValuesRequest{
-			StartTime: w.StartProto(), EndTime: w.EndProto(), Signal: signal, Key: key, Scope: scope, ServiceName: a.Text("service"),
-			MetricName: a.Text("metric_name"), Limit: &limit, Cursor: cursor,
+			StartTime: w.StartProto(), EndTime: w.EndProto(), Signal: signal, Key: key, Scope: scope, ServiceName: a.Service,
+			MetricName: a.MetricName, Limit: &limit, Cursor: cursor,
 		})
 		return list.GetData(), tool.NextCursor(list), err
 	})
 }
 
-func exploreValues(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
-	rows, more, err := attributeValues(ctx, s, a, w, res.Source, *res.Key, res.Scope, a.Integer("limit"))
+func exploreValues(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
+	rows, more, err := attributeValues(ctx, s, a, w, res.Source, *res.Key, res.Scope, a.Limit)
 	if err != nil {
 		return err
 	}
@@ -116,13 +119,13 @@ func exploreValues(ctx context.Context, s *tool.Clients, a *tool.Arguments, w to
 	text.Blocks = []tool.Block{tool.Table("Values", "No value of this key was seen in this time range. List the keys by leaving out key.", []string{"Value", "Count"}, cells)}
 	text.Shown = tool.ShownOf(len(rows), more, "values")
 	if len(rows) > 0 && res.Source == "traces" && (res.Scope == nil || *res.Scope == "span") {
-		args := a.Again(w, map[string]any{"attribute_key": *res.Key, "attribute_value": rows[0].GetValue()}, "service")
+		args := a.Again(w, map[string]any{"attribute_key": *res.Key, "attribute_value": rows[0].GetValue()}, &a.Service)
 		text.Next = append(text.Next, tool.Next("search_traces", tool.ClampWindow(args, w, 7), "traces with the most frequent value"))
 	}
 	return nil
 }
 
-func exploreServices(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
+func exploreServices(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs, w tool.TimeRange, res *attributesResult, text *tool.Page) error {
 	list, err := s.Environments.ListEnvironments(ctx, &svcv2.ListEnvironmentsRequest{StartTime: w.StartProto(), EndTime: w.EndProto()})
 	if err != nil {
 		return err
@@ -135,7 +138,7 @@ func exploreServices(ctx context.Context, s *tool.Clients, a *tool.Arguments, w 
 	}
 	scope := "resource"
 	for _, key := range telemetry.CommitKeys() {
-		rows, _, err := attributeValues(ctx, s, a, w, "traces", key, &scope, a.Integer("limit"))
+		rows, _, err := attributeValues(ctx, s, a, w, "traces", key, &scope, a.Limit)
 		if err != nil {
 			return err
 		}

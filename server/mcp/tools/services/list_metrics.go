@@ -41,25 +41,25 @@ type metricsFilters struct {
 	MetricType *string `json:"metricType,omitempty"`
 }
 
+type listMetricsArgs struct {
+	tool.Window
+	Service    *string `doc:"Exact name."`
+	Search     *string `doc:"Text in the name, any letter case."`
+	MetricType *string `of:"ListMetricsRequest.metric_type"`
+	Offset     int     `default:"0" clamp:"0..10000"`
+	Limit      int     `default:"50" clamp:"1..500"`
+}
+
 func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
-	output, err := tool.OutputOf[metricsResult](nil)
-	if err != nil {
-		return nil, err
-	}
-	return &tool.Tool{
+	return tool.Define[metricsResult](&tool.Tool{
 		Name: "list_metrics", Title: "Metrics",
 		Description: "List the metrics that received data points in a time range of at most 30 days: name, type, service, unit. Use it to find exact metric names.",
-		Params: append(tool.WindowParams(), tool.ServiceParam(),
-			tool.Param{Name: "search", Kind: tool.KindText, Description: "Text in the name, any letter case."},
-			tool.Param{Name: "metric_type", Kind: tool.KindText, Enum: []string{"sum", "gauge", "histogram", "exponential_histogram", "summary"}},
-			tool.OffsetParam(), tool.LimitParam(50, 500)),
-		Output: output,
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(30 * 24 * time.Hour)
+		Run: tool.With(func(ctx context.Context, a *listMetricsArgs) (*tool.Answer, error) {
+			w, err := a.Range(30 * 24 * time.Hour)
 			if err != nil {
 				return nil, err
 			}
-			offset, limit := a.Integer("offset"), a.Integer("limit")
+			offset, limit := a.Offset, a.Limit
 			var first *string
 			if offset > 0 {
 				cursor := paging.FormatOffset(offset)
@@ -73,14 +73,14 @@ func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
 					rows, more, err = tool.Collect(ctx, first, 0, limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Metric, *string, error) {
 						res, err := s.Metrics.ListMetrics(ctx, &svcv2.ListMetricsRequest{
 							StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor,
-							ServiceName: a.Text("service"), MetricType: a.Text("metric_type"), Search: a.Text("search"),
+							ServiceName: a.Service, MetricType: a.MetricType, Search: a.Search,
 						})
 						return res.GetData(), tool.NextCursor(res), err
 					})
 					return err
 				},
 				func() (err error) {
-					types, err = s.Metrics.SummarizeMetrics(ctx, &svcv2.SummarizeMetricsRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), ServiceName: a.Text("service")})
+					types, err = s.Metrics.SummarizeMetrics(ctx, &svcv2.SummarizeMetricsRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), ServiceName: a.Service})
 					return err
 				},
 			)
@@ -88,14 +88,14 @@ func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return metricsAnswer(a, w, rows, types, tool.NewPagination(offset, limit, len(rows), more)), nil
-		},
-	}, nil
+		}),
+	})
 }
 
-func metricsAnswer(a *tool.Arguments, w tool.TimeRange, rows []*svcv2.Metric, types *svcv2.SummarizeMetricsResponse, p tool.Pagination) *tool.Answer {
+func metricsAnswer(a *listMetricsArgs, w tool.TimeRange, rows []*svcv2.Metric, types *svcv2.SummarizeMetricsResponse, p tool.Pagination) *tool.Answer {
 	res := metricsResult{
 		TimeRange: w, Summary: []metricTypeRow{}, Metrics: []metricRow{}, Pagination: p,
-		Filters: metricsFilters{Service: a.Text("service"), Search: a.Text("search"), MetricType: a.Text("metric_type")},
+		Filters: metricsFilters{Service: a.Service, Search: a.Search, MetricType: a.MetricType},
 	}
 	var cells [][]string
 	for _, r := range rows {
@@ -107,18 +107,18 @@ func metricsAnswer(a *tool.Arguments, w tool.TimeRange, rows []*svcv2.Metric, ty
 		res.Summary = append(res.Summary, metricTypeRow{t.GetType(), t.GetMetricCount(), t.GetDataPointCount()})
 		counted = append(counted, fmt.Sprintf("%d %s (%s points)", t.GetMetricCount(), t.GetType(), tool.Number(t.GetDataPointCount())))
 	}
-	text := tool.Page{Scope: a.Scope(w, "service", "search", "metric_type"), Shown: p.Shown(len(rows), "metrics")}
+	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Search, &a.MetricType), Shown: p.Shown(len(rows), "metrics")}
 	if len(counted) > 0 {
 		text.Scope = append(text.Scope, tool.Labeled("In all", strings.Join(counted, ", ")))
 	}
 	text.Blocks = []tool.Block{tool.Table("", "No metric matches. Try a longer time range or fewer filters.", []string{"Metric", "Type", "Service", "Unit", "Data points"}, cells)}
 	if len(rows) > 0 {
 		first := rows[0]
-		text.Next = append(text.Next, tool.Next("query_data", a.Again(w, map[string]any{"source": "metrics", "kind": "timeseries", "metric_name": first.GetName(), "metric_type": first.GetType()}, "service"), "the first of these over time"),
-			tool.Next("explore_attributes", a.Again(w, map[string]any{"source": "metrics"}, "service"), "the attributes by which metrics can be grouped"))
+		text.Next = append(text.Next, tool.Next("query_data", a.Again(w, map[string]any{"source": "metrics", "kind": "timeseries", "metric_name": first.GetName(), "metric_type": first.GetType()}, &a.Service), "the first of these over time"),
+			tool.Next("explore_attributes", a.Again(w, map[string]any{"source": "metrics"}, &a.Service), "the attributes by which metrics can be grouped"))
 	}
 	if p.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("list_metrics", a.Again(w, map[string]any{"offset": *p.NextOffset}, "service", "search", "metric_type", "limit"), "the next page"))
+		text.Next = append(text.Next, tool.Next("list_metrics", a.Again(w, map[string]any{"offset": *p.NextOffset}, &a.Service, &a.Search, &a.MetricType, &a.Limit), "the next page"))
 	}
 	if len(rows) == 0 {
 		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil), "which services send data at all"))

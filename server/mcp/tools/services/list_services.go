@@ -28,24 +28,23 @@ type serviceRow struct {
 	P95Ms      float64 `json:"p95Ms" jsonschema:"95th percentile of the duration in milliseconds"`
 }
 
+type listServicesArgs struct {
+	tool.Window
+	Environment *string
+}
+
 func newListServices(s *tool.Clients) (*tool.Tool, error) {
-	output, err := tool.OutputOf[servicesResult](nil)
-	if err != nil {
-		return nil, err
-	}
-	return &tool.Tool{
+	return tool.Define[servicesResult](&tool.Tool{
 		Name: "list_services", Title: "Services",
 		Description: "List the services that sent spans in a time range of at most 365 days, busiest first, with throughput, error rate and p95 latency. A good first call.",
-		Params:      append(tool.WindowParams(), tool.EnvironmentParam()),
-		Output:      output,
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(365 * 24 * time.Hour)
+		Run: tool.With(func(ctx context.Context, a *listServicesArgs) (*tool.Answer, error) {
+			w, err := a.Range(365 * 24 * time.Hour)
 			if err != nil {
 				return nil, err
 			}
 			rows, more, err := tool.Collect(ctx, nil, 0, countedServices, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Service, *string, error) {
 				res, err := s.Services.ListServices(ctx, &svcv2.ListServicesRequest{
-					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, DeploymentEnvironment: a.Text("environment"),
+					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, DeploymentEnvironment: a.Environment,
 				})
 				return res.GetData(), tool.NextCursor(res), err
 			})
@@ -53,11 +52,11 @@ func newListServices(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return servicesAnswer(a, w, rows, more), nil
-		},
-	}, nil
+		}),
+	})
 }
 
-func servicesAnswer(a *tool.Arguments, w tool.TimeRange, rows []*svcv2.Service, more bool) *tool.Answer {
+func servicesAnswer(a *listServicesArgs, w tool.TimeRange, rows []*svcv2.Service, more bool) *tool.Answer {
 	res := servicesResult{TimeRange: w, Services: []serviceRow{}}
 	if total := len(rows); !more {
 		res.Total = &total
@@ -65,7 +64,7 @@ func servicesAnswer(a *tool.Arguments, w tool.TimeRange, rows []*svcv2.Service, 
 	if len(rows) > maxServices {
 		rows, more = rows[:maxServices], true
 	}
-	text := tool.Page{Scope: a.Scope(w, "environment")}
+	text := tool.Page{Scope: a.Labels(w, &a.Environment)}
 	var cells [][]string
 	for _, r := range rows {
 		res.Services = append(res.Services, serviceRow{r.GetName(), r.GetThroughput(), r.GetErrorRate(), r.GetP95LatencyMs()})
@@ -85,7 +84,7 @@ func servicesAnswer(a *tool.Arguments, w tool.TimeRange, rows []*svcv2.Service, 
 			}
 		}
 		if worst.GetErrorRate() > 0 {
-			args := a.Again(w, map[string]any{"service": worst.GetName(), "has_error": true}, "environment")
+			args := a.Again(w, map[string]any{"service": worst.GetName(), "has_error": true}, &a.Environment)
 			text.Next = append(text.Next, tool.Next("search_traces", tool.ClampWindow(args, w, 7), "failed traces of the service with the highest error rate"))
 		}
 		text.Next = append(text.Next, tool.Next("search_logs", tool.ClampWindow(a.Again(w, map[string]any{"service": rows[0].GetName()}), w, 7), "logs of the busiest service"))

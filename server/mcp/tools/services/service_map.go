@@ -29,21 +29,26 @@ type edgeRow struct {
 	MaxDurationMs float64 `json:"maxDurationMs"`
 }
 
+type serviceMapArgs struct {
+	tool.Window
+	Service     *string `doc:"Only edges that touch this service."`
+	Environment *string
+}
+
 func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[mapResult](&tool.Tool{
 		Name: "service_map", Title: "Service map",
 		Description: "Who calls whom in a time range of at most 7 days: calls, errors and durations between services, and to databases, queues and external hosts.",
-		Params:      append(tool.WindowParams(), tool.Param{Name: "service", Kind: tool.KindText, Description: "Only edges that touch this service."}, tool.EnvironmentParam()),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(7 * 24 * time.Hour)
+		Run: tool.With(func(ctx context.Context, a *serviceMapArgs) (*tool.Answer, error) {
+			w, err := a.Range(7 * 24 * time.Hour)
 			if err != nil {
 				return nil, err
 			}
-			m, err := readMap(ctx, s, w, a.Text("service"), a.Text("environment"))
+			m, err := readMap(ctx, s, w, a.Service, a.Environment)
 			if err != nil {
 				return nil, err
 			}
-			res := mapResult{TimeRange: w, Edges: []edgeRow{}, PeerEdges: []edgeRow{}, Service: a.Text("service"), Environment: a.Text("environment")}
+			res := mapResult{TimeRange: w, Edges: []edgeRow{}, PeerEdges: []edgeRow{}, Service: a.Service, Environment: a.Environment}
 			services := map[string]bool{}
 			for _, e := range serviceEdges(m) {
 				services[e.SourceService], services[e.TargetService] = true, true
@@ -56,7 +61,7 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 				}
 			}
 			res.ServiceCount = len(services)
-			text := tool.Page{Scope: a.Scope(w, "service", "environment")}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 			text.Blocks = []tool.Block{edgeTable("Services", "No service called another in this time range.", res.Edges)}
 			if len(res.PeerEdges) > 0 {
 				text.Blocks = append(text.Blocks, edgeTable("Databases, queues, external hosts", "", res.PeerEdges))
@@ -67,12 +72,12 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 			text.Shown = fmt.Sprintf("Shown: %d edges between services, %d to others.", len(res.Edges), len(res.PeerEdges))
 			if worst := worstEdge(append(append([]edgeRow{}, res.Edges...), res.PeerEdges...)); worst != nil {
 				text.Next = append(text.Next, tool.Next(
-					"diagnose_service", a.Again(w, map[string]any{"service": worst.SourceService}, "environment"),
+					"diagnose_service", a.Again(w, map[string]any{"service": worst.SourceService}, &a.Environment),
 					"the edge with the most errors begins there: "+tool.Percent(worst.ErrorCount/worst.CallCount)+" of its calls to "+worst.TargetService+" fail",
 				))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 

@@ -24,60 +24,58 @@ type operationRow struct {
 	P95Ms     float64 `json:"p95Ms"`
 }
 
-func requiredService() tool.Param {
-	p := tool.ServiceParam()
-	p.Required, p.Example = true, "checkout"
-	return p
+type getServiceTopOperationsArgs struct {
+	Service string `doc:"Exact name." required:"true" example:"checkout"`
+	tool.Window
+	Environment *string
+	Metric      string `doc:"What to rank by; the lowest apdex comes first." default:"count" enum:"count,avg_duration,p50_duration,p95_duration,p99_duration,error_rate,apdex"`
+	Limit       int    `default:"20" clamp:"1..500"`
 }
 
 func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[operationsResult](&tool.Tool{
 		Name: "get_service_top_operations", Title: "Top operations",
 		Description: "List the operations of one service in at most 7 days, ranked by a metric: the busiest, slowest or most failing span names.",
-		Params: append([]tool.Param{requiredService()}, append(tool.WindowParams(), tool.EnvironmentParam(), tool.Param{
-			Name: "metric", Kind: tool.KindText, Description: "What to rank by; the lowest apdex comes first.", Fallback: "count",
-			Enum: []string{"count", "avg_duration", "p50_duration", "p95_duration", "p99_duration", "error_rate", "apdex"},
-		}, tool.LimitParam(20, 500))...),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *getServiceTopOperationsArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
-			metric, order := a.TextOr("metric", "count"), a.TextOr("metric", "count")
+			metric, order := a.Metric, a.Metric
 			if metric == "apdex" {
 				order = "p95_duration" // the API does not rank by apdex; what is slow is not content
 			}
-			rows, more, err := tool.Collect(ctx, nil, 0, a.Integer("limit"), fetchOperations(s, a, w, *a.Text("service"), order))
+			rows, more, err := tool.Collect(ctx, nil, 0, a.Limit, fetchOperations(s, w, a.Service, a.Environment, order))
 			if err != nil {
 				return nil, err
 			}
-			res := operationsResult{TimeRange: w, ServiceName: *a.Text("service"), Metric: metric, Total: len(rows), Operations: []operationRow{}}
+			res := operationsResult{TimeRange: w, ServiceName: a.Service, Metric: metric, Total: len(rows), Operations: []operationRow{}}
 			var cells [][]string
 			for _, r := range rows {
 				o := operationRow{r.GetName(), operationValue(r, metric), r.GetEstimatedSpanCount(), r.GetErrorRate(), r.GetP95LatencyMs()}
 				res.Operations = append(res.Operations, o)
 				cells = append(cells, []string{tool.Clip(o.Name, 120), tool.Number(o.Value), tool.Number(o.Spans), tool.Percent(o.ErrorRate), tool.Number(o.P95Ms)})
 			}
-			text := tool.Page{Scope: a.Scope(w, "service", "environment", "metric")}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Metric)}
 			text.Blocks = []tool.Block{tool.Table("", "The service has no spans in this time range.", []string{"Operation", metric, "Spans", "Errors", "p95 ms"}, cells)}
 			if len(rows) > 0 {
 				text.Shown = fmt.Sprintf("Shown: %d operations, which are all.", len(rows))
 				if more {
 					text.Shown = fmt.Sprintf("Shown: the first %d operations; there are more. Raise limit to see them.", len(rows))
 				}
-				text.Next = append(text.Next, tool.Next("search_traces", a.Again(w, map[string]any{"span_name": rows[0].GetName()}, "service", "environment"), "traces of the first operation"))
+				text.Next = append(text.Next, tool.Next("search_traces", a.Again(w, map[string]any{"span_name": rows[0].GetName()}, &a.Service, &a.Environment), "traces of the first operation"))
 			}
-			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, nil, "service", "environment"), "what changed in this service"))
+			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, nil, &a.Service, &a.Environment), "what changed in this service"))
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
-func fetchOperations(s *tool.Clients, a *tool.Arguments, w tool.TimeRange, service, order string) tool.Fetch[*svcv2.ServiceOperationDetail] {
+func fetchOperations(s *tool.Clients, w tool.TimeRange, service string, environment *string, order string) tool.Fetch[*svcv2.ServiceOperationDetail] {
 	return func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.ServiceOperationDetail, *string, error) {
 		res, err := s.Services.ListServiceOperations(ctx, &svcv2.ListServiceOperationsRequest{
 			Name: service, StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor,
-			DeploymentEnvironment: a.Text("environment"), OrderBy: &order,
+			DeploymentEnvironment: environment, OrderBy: &order,
 		})
 		return res.GetData(), tool.NextCursor(res), err
 	}

@@ -28,52 +28,64 @@ type productEventRow struct {
 	Persons   float64 `json:"persons"`
 }
 
-// visitFilters are the parameters that narrow product events.
-func visitFilters(more ...string) []tool.Param {
-	var list []tool.Param
-	for _, name := range append([]string{"host", "page_path", "referrer_host", "country", "utm_source", "utm_medium", "utm_campaign"}, more...) {
-		list = append(list, tool.Param{Name: name, Kind: tool.KindText})
-	}
-	return list
+// visits are the arguments that narrow product events.
+type visits struct {
+	Host         *string
+	PagePath     *string
+	ReferrerHost *string
+	Country      *string
+	UTMSource    *string
+	UTMMedium    *string
+	UTMCampaign  *string
 }
 
-// weekWindow reads a time range whose default is the last 7 days.
-func weekWindow(a *tool.Arguments, longest time.Duration) (tool.TimeRange, error) {
-	if _, ok := a.Values["start_time"]; !ok {
-		a.StartBefore(productWindow)
-	}
-	return a.Window(longest)
+func (v *visits) fields() []any {
+	return []any{&v.Host, &v.PagePath, &v.ReferrerHost, &v.Country, &v.UTMSource, &v.UTMMedium, &v.UTMCampaign}
 }
 
-func weekParams() []tool.Param {
-	return []tool.Param{{Name: "start_time", Kind: tool.KindTime, Description: "RFC 3339 or now-1h; default now-7d"}, {Name: "end_time", Kind: tool.KindTime, Description: "default now"}}
+// weekWindow are the arguments for a time range, by default the last 7 days.
+type weekWindow struct {
+	tool.Call
+	StartTime *time.Time `doc:"RFC 3339 or now-1h; default now-7d"`
+	EndTime   *time.Time `doc:"default now"`
+}
+
+// Range is the time range of a call.
+func (w *weekWindow) Range(longest time.Duration) (tool.TimeRange, error) {
+	return w.Between(w.StartTime, w.EndTime, productWindow, longest)
+}
+
+type listProductEventsArgs struct {
+	weekWindow
+	Kind   *string `of:"ListProductEventsRequest.kind"`
+	Search *string `doc:"Text in the name."`
+	visits
+	Limit int `default:"50" clamp:"1..200"`
 }
 
 func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[productEventsResult](&tool.Tool{
 		Name: "list_product_events", Title: "Product events",
 		Description: "List the names of product events of at most 30 days with how often and for how many sessions and persons they occurred.",
-		Params: append(append(weekParams(), tool.Param{Name: "kind", Kind: tool.KindText, Enum: []string{"custom", "screen", "navigation"}}, tool.Param{Name: "search", Kind: tool.KindText, Description: "Text in the name."}),
-			append(visitFilters(), tool.LimitParam(50, 200))...),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := weekWindow(a, 30*24*time.Hour)
+		Run: tool.With(func(ctx context.Context, a *listProductEventsArgs) (*tool.Answer, error) {
+			w, err := a.Range(30 * 24 * time.Hour)
 			if err != nil {
 				return nil, err
 			}
-			rows, more, err := tool.Collect(ctx, nil, 0, a.Integer("limit"), func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.ProductEventName, *string, error) {
+			rows, more, err := tool.Collect(ctx, nil, 0, a.Limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.ProductEventName, *string, error) {
 				res, err := s.ProductEvents.ListProductEvents(ctx, &svcv2.ListProductEventsRequest{
-					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Kind: a.Text("kind"), Search: a.Text("search"), Host: a.Text("host"), PagePath: a.Text("page_path"),
-					ReferrerHost: a.Text("referrer_host"), Country: a.Text("country"), UtmSource: a.Text("utm_source"), UtmMedium: a.Text("utm_medium"), UtmCampaign: a.Text("utm_campaign"),
+					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Kind: a.Kind, Search: a.Search, Host: a.Host, PagePath: a.PagePath,
+					ReferrerHost: a.ReferrerHost, Country: a.Country, UtmSource: a.UTMSource, UtmMedium: a.UTMMedium, UtmCampaign: a.UTMCampaign,
 				})
 				return res.GetData(), tool.NextCursor(res), err
 			})
 			if err != nil {
 				return nil, err
 			}
-			names := []string{"search", "host", "page_path", "referrer_host", "country", "utm_source", "utm_medium", "utm_campaign"}
-			res := productEventsResult{TimeRange: w, Events: []productEventRow{}, Kind: a.Text("kind")}
-			for _, name := range names {
-				res.Narrowed = res.Narrowed || a.Text(name) != nil
+			filters := append([]any{&a.Search}, a.fields()...)
+			res := productEventsResult{TimeRange: w, Events: []productEventRow{}, Kind: a.Kind}
+			for _, field := range filters {
+				res.Narrowed = res.Narrowed || a.Given(field)
 			}
 			var cells [][]string
 			var steps []map[string]any
@@ -84,7 +96,7 @@ func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 					steps = append(steps, map[string]any{"event_name": r.GetName()})
 				}
 			}
-			text := tool.Page{Scope: a.Scope(w, append(names, "kind")...), Shown: tool.ShownOf(len(rows), more, "names")}
+			text := tool.Page{Scope: a.Labels(w, append(filters, &a.Kind)...), Shown: tool.ShownOf(len(rows), more, "names")}
 			text.Blocks = []tool.Block{tool.Table("", "No product event matches. Try a longer time range or fewer filters.", []string{"Event", "Kind", "Count", "Sessions", "Persons"}, cells)}
 			if len(cells) == 0 {
 				text.Next = append(text.Next, tool.Next("search_sessions", tool.ClampWindow(a.Again(w, nil), w, 7), "whether browsers send sessions at all"))
@@ -95,7 +107,7 @@ func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 				text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}), "how many go from one to the other"))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
@@ -129,28 +141,33 @@ type funnelGroup struct {
 	Conversion *float64  `json:"conversion"`
 }
 
+type queryFunnelArgs struct {
+	StepsJSON      json.RawMessage `required:"true" example:"[{\"event_name\":\"added to cart\"},{\"event_name\":\"order placed\"}]"`
+	KeyBy          *string         `of:"SearchProductEventFunnelRequest.key_by"`
+	WindowSeconds  float64         `doc:"From the first step to the last." default:"86400" range:"1..2678400"`
+	BreakdownBy    *string         `doc:"country, host, referrer_host, utm_source, utm_medium, utm_campaign, or attribute:KEY of the first step."`
+	BreakdownLimit int             `default:"10" clamp:"1..20"`
+	weekWindow
+	visits
+	DeviceType *string
+	Browser    *string
+}
+
 func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 	t, err := tool.Define[funnelResult](&tool.Tool{
 		Name: "query_funnel", Title: "Funnel",
 		Description: `Count how many persons go through 1 to 10 steps in order. A step: {"event_name":"order placed","attribute_equals":{"plan":"pro"}}, {"kind":"page","page_path":"/cart"} or {"kind":"session","dimension":"country","value":"DE"}.`,
-		Params: append(append([]tool.Param{
-			{Name: "steps_json", Kind: tool.KindJSON, Required: true, Example: `[{"event_name":"added to cart"},{"event_name":"order placed"}]`},
-			{Name: "key_by", Kind: tool.KindText, Enum: []string{"person", "visitor", "user", "session"}},
-			{Name: "window_seconds", Kind: tool.KindNumber, Description: "From the first step to the last.", Minimum: tool.Num(1), Maximum: tool.Num(2678400), Fallback: 86400},
-			{Name: "breakdown_by", Kind: tool.KindText, Description: "country, host, referrer_host, utm_source, utm_medium, utm_campaign, or attribute:KEY of the first step."},
-			{Name: "breakdown_limit", Kind: tool.KindInteger, Minimum: tool.Num(1), Maximum: tool.Num(20), Clamped: true, Fallback: 10},
-		}, weekParams()...), visitFilters("device_type", "browser")...),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := weekWindow(a, 31*24*time.Hour)
+		Run: tool.With(func(ctx context.Context, a *queryFunnelArgs) (*tool.Answer, error) {
+			w, err := a.Range(31 * 24 * time.Hour)
 			if err != nil {
 				return nil, err
 			}
-			req := &svcv2.SearchProductEventFunnelRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), KeyBy: a.Text("key_by"), WindowSeconds: a.Number("window_seconds"), BreakdownBy: a.Text("breakdown_by"), Filters: &svcv2.ProductFilters{
-				Host: a.Text("host"), PagePath: a.Text("page_path"), ReferrerHost: a.Text("referrer_host"), Country: a.Text("country"), UtmSource: a.Text("utm_source"), UtmMedium: a.Text("utm_medium"), UtmCampaign: a.Text("utm_campaign"),
-				DeviceType: a.Text("device_type"), BrowserName: a.Text("browser"),
+			req := &svcv2.SearchProductEventFunnelRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), KeyBy: a.KeyBy, WindowSeconds: &a.WindowSeconds, BreakdownBy: a.BreakdownBy, Filters: &svcv2.ProductFilters{
+				Host: a.Host, PagePath: a.PagePath, ReferrerHost: a.ReferrerHost, Country: a.Country, UtmSource: a.UTMSource, UtmMedium: a.UTMMedium, UtmCampaign: a.UTMCampaign,
+				DeviceType: a.DeviceType, BrowserName: a.Browser,
 			}}
 			if req.BreakdownBy != nil {
-				n := int32(a.Integer("breakdown_limit"))
+				n := int32(a.BreakdownLimit)
 				req.BreakdownLimit = &n
 				if key, ok := strings.CutPrefix(*req.BreakdownBy, "attr."); ok { // as queries name attributes
 					by := "attribute:" + key
@@ -158,7 +175,7 @@ func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 				}
 			}
 			var steps []any
-			if req.Steps, steps, err = funnelSteps(a.Raw("steps_json")); err != nil {
+			if req.Steps, steps, err = funnelSteps(a); err != nil {
 				return nil, err
 			}
 			out, err := s.ProductEvents.SearchProductEventFunnel(ctx, req)
@@ -166,7 +183,7 @@ func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return funnelAnswer(a, w, out, steps), nil
-		},
+		}),
 	})
 	if err != nil {
 		return nil, err
@@ -175,19 +192,19 @@ func newQueryFunnel(s *tool.Clients) (*tool.Tool, error) {
 	return t, nil
 }
 
-func funnelSteps(raw json.RawMessage) (steps []*svcv2.ProductEventStep, echo []any, err error) {
+func funnelSteps(a *queryFunnelArgs) (steps []*svcv2.ProductEventStep, echo []any, err error) {
 	const example = `[{"event_name":"added to cart"},{"event_name":"order placed"}]`
 	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil || len(list) == 0 || len(list) > 10 {
-		return nil, nil, tool.BadInput("steps_json", "must be a list of 1 to 10 steps.", example)
+	if err := json.Unmarshal(a.StepsJSON, &list); err != nil || len(list) == 0 || len(list) > 10 {
+		return nil, nil, a.Bad(&a.StepsJSON, "must be a list of 1 to 10 steps.", example)
 	}
 	for i, one := range list {
 		step := &svcv2.ProductEventStep{}
 		var name string
 		if json.Unmarshal(one, &name) == nil { // a name alone is the event of that name
 			step.EventName = &name
-		} else if err := tool.DecodeJSON("steps_json", one, step); err != nil {
-			return nil, nil, tool.BadInput("steps_json", fmt.Sprintf("step %d: %s", i+1, err.Error()), example)
+		} else if err := tool.DecodeJSON(a.NameOf(&a.StepsJSON), one, step); err != nil {
+			return nil, nil, a.Bad(&a.StepsJSON, fmt.Sprintf("step %d: %s", i+1, err.Error()), example)
 		}
 		if step.GetKind() == "" {
 			step.Kind = "event"
@@ -195,14 +212,14 @@ func funnelSteps(raw json.RawMessage) (steps []*svcv2.ProductEventStep, echo []a
 		steps = append(steps, step)
 		var v any
 		if err := json.Unmarshal(one, &v); err != nil {
-			return nil, nil, tool.BadInput("steps_json", "must be JSON.", example)
+			return nil, nil, a.Bad(&a.StepsJSON, "must be JSON.", example)
 		}
 		echo = append(echo, v)
 	}
 	return steps, echo, nil
 }
 
-func funnelAnswer(a *tool.Arguments, w tool.TimeRange, out *svcv2.ProductEventFunnel, steps []any) *tool.Answer {
+func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventFunnel, steps []any) *tool.Answer {
 	res := funnelResult{TimeRange: w, KeyBy: out.GetKeyBy(), WindowSeconds: out.GetWindowSeconds(), Steps: []funnelStep{}, Conversion: out.ConversionRate, Definition: steps}
 	var cells [][]string
 	for _, st := range out.GetSteps() {
@@ -213,7 +230,7 @@ func funnelAnswer(a *tool.Arguments, w tool.TimeRange, out *svcv2.ProductEventFu
 		}
 		cells = append(cells, []string{fmt.Sprint(st.GetStep()), tool.Clip(st.GetName(), 120), tool.Number(st.GetCount()), tool.Percent(st.GetOfFirst()), previous, tool.Number(st.GetDropOff())})
 	}
-	text := tool.Page{Scope: append(a.Scope(w, "breakdown_by", "host", "page_path", "referrer_host", "country", "utm_source", "utm_medium", "utm_campaign", "device_type", "browser"), tool.Labeled("counted", res.KeyBy))}
+	text := tool.Page{Scope: append(a.Labels(w, append([]any{&a.BreakdownBy}, append(a.fields(), &a.DeviceType, &a.Browser)...)...), tool.Labeled("counted", res.KeyBy))}
 	if res.Conversion != nil {
 		text.Scope = append(text.Scope, tool.Labeled("conversion", tool.Percent(*res.Conversion)))
 	}
@@ -242,7 +259,7 @@ func funnelAnswer(a *tool.Arguments, w tool.TimeRange, out *svcv2.ProductEventFu
 		}
 		text.Blocks = append(text.Blocks, tool.Table("By "+out.GetBreakdownBy(), "There are no groups.", heads, groups))
 	}
-	filters := []string{"key_by", "window_seconds", "host", "page_path", "referrer_host", "country", "utm_source", "utm_medium", "utm_campaign", "device_type", "browser"}
+	filters := append([]any{&a.KeyBy, &a.WindowSeconds}, append(a.fields(), &a.DeviceType, &a.Browser)...)
 	switch {
 	case len(res.Steps) == 0 || res.Steps[0].Count == 0:
 		text.Next = append(text.Next, tool.Next("list_product_events", a.Again(w, nil), "which events there are, with their exact names"))
@@ -252,7 +269,7 @@ func funnelAnswer(a *tool.Arguments, w tool.TimeRange, out *svcv2.ProductEventFu
 		text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}, filters...), "the same without groups"))
 	}
 	if lost := worstStep(res.Steps); lost != nil && w.To.Sub(w.From) <= tool.MaxSearch {
-		text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"has_errors": true}, "country"), fmt.Sprintf("sessions with errors, which can explain the %s lost at step %d", tool.Number(lost.DropOff), lost.Step)))
+		text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"has_errors": true}, &a.Country), fmt.Sprintf("sessions with errors, which can explain the %s lost at step %d", tool.Number(lost.DropOff), lost.Step)))
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -40,52 +41,62 @@ type sessionRow struct {
 	MatchCount  *uint32  `json:"matchCount,omitempty"`
 }
 
-func sessionIDParam() tool.Param {
-	return tool.Param{Name: "session_id", Kind: tool.KindText, Required: true, Example: "srep_…, from search_sessions"}
+type searchSessionsArgs struct {
+	tool.Window
+	UserID          *string
+	UserSearch      *string `doc:"Text in name, email or id."`
+	GroupName       *string
+	Service         *string `doc:"Exact name."`
+	Browser         *string
+	Country         *string
+	DeviceType      *string
+	HasErrors       *bool
+	DurationMinMs   *float64 `range:"0.."`
+	DurationMaxMs   *float64 `range:"0.."`
+	ActiveMinMs     *float64 `range:"0.."`
+	ActiveMaxMs     *float64 `range:"0.."`
+	EventType       *string  `doc:"One event must fit this and the next five." of:"SessionEventFilters.type"`
+	Level           *string
+	HTTPStatusMin   *int `range:"0..999"`
+	URLContains     *string
+	MessageContains *string
+	TraceID         *string `shape:"trace"`
+	Offset          int     `default:"0" clamp:"0..10000"`
+	Limit           int     `default:"25" clamp:"1..200"`
 }
 
-func sessionFilterNames() []string {
-	return []string{
-		"user_id", "user_search", "group_name", "service", "browser", "country", "device_type", "has_errors", "duration_min_ms", "duration_max_ms", "active_min_ms",
-		"active_max_ms", "event_type", "level", "http_status_min", "url_contains", "message_contains", "trace_id",
+func (a *searchSessionsArgs) filters() []any {
+	return []any{
+		&a.UserID, &a.UserSearch, &a.GroupName, &a.Service, &a.Browser, &a.Country, &a.DeviceType, &a.HasErrors, &a.DurationMinMs, &a.DurationMaxMs, &a.ActiveMinMs,
+		&a.ActiveMaxMs, &a.EventType, &a.Level, &a.HTTPStatusMin, &a.URLContains, &a.MessageContains, &a.TraceID,
 	}
 }
 
 func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
-	text := func(name, description string) tool.Param {
-		return tool.Param{Name: name, Kind: tool.KindText, Description: description}
-	}
-	least := func(name string) tool.Param {
-		return tool.Param{Name: name, Kind: tool.KindNumber, Minimum: tool.Num(0)}
-	}
 	return tool.Define[sessionsResult](&tool.Tool{
 		Name: "search_sessions", Title: "Sessions",
 		Description: "Search browser sessions of at most 7 days, by user, device, errors, or by what happened in them.",
-		Params: append(tool.WindowParams(), text("user_id", ""), text("user_search", "Text in name, email or id."), text("group_name", ""), tool.ServiceParam(), text("browser", ""), text("country", ""), text("device_type", ""),
-			tool.Param{Name: "has_errors", Kind: tool.KindFlag}, least("duration_min_ms"), least("duration_max_ms"), least("active_min_ms"), least("active_max_ms"),
-			tool.Param{Name: "event_type", Kind: tool.KindText, Description: "One event must fit this and the next five.", Enum: sessionEventTypes()}, text("level", ""),
-			tool.Param{Name: "http_status_min", Kind: tool.KindInteger, Minimum: tool.Num(0), Maximum: tool.Num(999)}, text("url_contains", ""), text("message_contains", ""), tool.TraceIDParam("", false), tool.OffsetParam(), tool.LimitParam(25, 200)),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *searchSessionsArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
 			var events *svcv2.SessionEventFilters
-			for _, name := range []string{"event_type", "level", "http_status_min", "url_contains", "message_contains", "trace_id"} {
-				if _, ok := a.Values[name]; ok {
-					events = &svcv2.SessionEventFilters{Type: a.Text("event_type"), Level: a.Text("level"), UrlSearch: a.Text("url_contains"), MessageSearch: a.Text("message_contains"), TraceId: a.Text("trace_id")}
+			for _, field := range []any{&a.EventType, &a.Level, &a.HTTPStatusMin, &a.URLContains, &a.MessageContains, &a.TraceID} {
+				if a.Given(field) {
+					events = &svcv2.SessionEventFilters{Type: a.EventType, Level: a.Level, UrlSearch: a.URLContains, MessageSearch: a.MessageContains, TraceId: a.TraceID}
 				}
 			}
-			if n := a.Number("http_status_min"); n != nil {
+			if n := a.HTTPStatusMin; n != nil {
 				status := int32(*n)
 				events.MinStatus = &status
 			}
-			offset, limit := a.Integer("offset"), a.Integer("limit")
+			offset, limit := a.Offset, a.Limit
 			rows, more, err := tool.Collect(ctx, nil, offset, limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.SessionReplaySummary, *string, error) {
 				res, err := s.Replays.SearchSessionReplays(ctx, &svcv2.SearchSessionReplaysRequest{
-					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, ServiceName: a.Text("service"), Browser: a.Text("browser"), Country: a.Text("country"),
-					DeviceType: a.Text("device_type"), UserId: a.Text("user_id"), UserSearch: a.Text("user_search"), GroupName: a.Text("group_name"), HasErrors: a.Flag("has_errors"),
-					DurationMinMs: a.Number("duration_min_ms"), DurationMaxMs: a.Number("duration_max_ms"), ActiveTimeMinMs: a.Number("active_min_ms"), ActiveTimeMaxMs: a.Number("active_max_ms"), Events: events,
+					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, ServiceName: a.Service, Browser: a.Browser, Country: a.Country,
+					DeviceType: a.DeviceType, UserId: a.UserID, UserSearch: a.UserSearch, GroupName: a.GroupName, HasErrors: a.HasErrors,
+					DurationMinMs: a.DurationMinMs, DurationMaxMs: a.DurationMaxMs, ActiveTimeMinMs: a.ActiveMinMs, ActiveTimeMaxMs: a.ActiveMaxMs, Events: events,
 				})
 				return res.GetData(), tool.NextCursor(res), err
 			})
@@ -93,7 +104,7 @@ func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			p := tool.NewPagination(offset, limit, len(rows), more)
-			res := sessionsResult{TimeRange: w, Sessions: []sessionRow{}, Pagination: p, Filters: a.Echo(sessionFilterNames()...), EventFiltered: events != nil}
+			res := sessionsResult{TimeRange: w, Sessions: []sessionRow{}, Pagination: p, Filters: a.Echo(a.filters()...), EventFiltered: events != nil}
 			var cells [][]string
 			pick := ""
 			for _, r := range rows {
@@ -111,16 +122,16 @@ func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 				}
 				cells = append(cells, []string{row.SessionID, row.StartTime, who, row.BrowserName, row.Country, tool.Number(r.GetDurationMs() / 1000), tool.Number(float64(row.PageViews)), tool.Number(float64(row.ErrorCount)), tool.Clip(row.URLInitial, 100)})
 			}
-			text := tool.Page{Scope: a.Scope(w, sessionFilterNames()...), Shown: p.Shown(len(rows), "sessions")}
+			text := tool.Page{Scope: a.Labels(w, a.filters()...), Shown: p.Shown(len(rows), "sessions")}
 			text.Blocks = []tool.Block{tool.Table("", "No session matches. Try a longer time range or fewer filters.", []string{"Session", "Start", "User", "Browser", "Country", "s", "Pages", "Errors", "First page"}, cells)}
 			if pick != "" {
 				text.Next = append(text.Next, tool.Next("get_session_transcript", map[string]any{"session_id": pick}, "what happened in one of them"), tool.Next("get_session_traces", map[string]any{"session_id": pick}, "its traces"))
 			}
 			if p.NextOffset != nil {
-				text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(sessionFilterNames(), "limit")...), "the next page"))
+				text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
@@ -172,22 +183,25 @@ func (e *transcriptEvent) what() string {
 	return strings.TrimSpace(e.Level + " " + e.Message)
 }
 
+type getSessionTranscriptArgs struct {
+	tool.Call
+	SessionID     string   `required:"true" example:"srep_…, from search_sessions"`
+	EventTypes    []string `of:"GetSessionReplayTranscriptRequest.types"`
+	OnlyErrors    *bool
+	AroundTraceID *string `doc:"Only events of this trace." shape:"trace"`
+	Offset        int     `default:"0" clamp:"0..10000"`
+	Limit         int     `default:"100" clamp:"1..250"`
+}
+
 func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[transcriptResult](&tool.Tool{
 		Name: "get_session_transcript", Title: "Session transcript",
 		Description: "Read what happened in one session, in order: pages, clicks, inputs, console, network, errors.",
-		Params: []tool.Param{
-			sessionIDParam(),
-			{Name: "event_types", Kind: tool.KindList, Enum: sessionEventTypes()},
-			{Name: "only_errors", Kind: tool.KindFlag},
-			{Name: "around_trace_id", Kind: tool.KindText, Description: "Only events of this trace.", Pattern: "^[0-9a-fA-F]{32}$", Form: "32 hexadecimal digits", Example: "4bf92f3577b34da6a3ce929d0e0e4736"},
-			tool.OffsetParam(), tool.LimitParam(100, 250),
-		},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			offset, limit := a.Integer("offset"), a.Integer("limit")
+		Run: tool.With(func(ctx context.Context, a *getSessionTranscriptArgs) (*tool.Answer, error) {
+			offset, limit := a.Offset, a.Limit
 			rows, more, err := tool.Collect(ctx, nil, offset, limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.SessionReplayTranscriptEvent, *string, error) {
 				res, err := s.Replays.GetSessionReplayTranscript(ctx, &svcv2.GetSessionReplayTranscriptRequest{
-					Id: *a.Text("session_id"), Limit: &limit, Cursor: cursor, Types: a.List("event_types"), ErrorsOnly: a.Flag("only_errors"), TraceId: a.Text("around_trace_id"),
+					Id: a.SessionID, Limit: &limit, Cursor: cursor, Types: a.EventTypes, ErrorsOnly: a.OnlyErrors, TraceId: a.AroundTraceID,
 				})
 				return res.GetData(), tool.NextCursor(res), err
 			})
@@ -195,7 +209,7 @@ func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			p := tool.NewPagination(offset, limit, len(rows), more)
-			res := transcriptResult{SessionID: *a.Text("session_id"), Events: []transcriptEvent{}, Pagination: p, Filters: transcriptFilters{tool.NonNil(a.List("event_types")), a.IsSet("only_errors"), a.Text("around_trace_id")}}
+			res := transcriptResult{SessionID: a.SessionID, Events: []transcriptEvent{}, Pagination: p, Filters: transcriptFilters{tool.NonNil(a.EventTypes), tool.Or(a.OnlyErrors, false), a.AroundTraceID}}
 			var cells [][]string
 			trace := ""
 			for _, r := range rows {
@@ -216,15 +230,11 @@ func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 			}
 			if p.NextOffset != nil {
 				args := map[string]any{"session_id": res.SessionID, "offset": *p.NextOffset, "limit": limit}
-				for _, name := range []string{"event_types", "only_errors", "around_trace_id"} {
-					if v, ok := a.Values[name]; ok {
-						args[name] = v
-					}
-				}
+				maps.Copy(args, a.Chosen(&a.EventTypes, &a.OnlyErrors, &a.AroundTraceID))
 				text.Next = append(text.Next, tool.Next("get_session_transcript", args, "the next page"))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
@@ -264,18 +274,23 @@ type sessionTrace struct {
 	HasError        bool    `json:"hasError"`
 }
 
+type getSessionTracesArgs struct {
+	tool.Call
+	SessionID string `required:"true" example:"srep_…, from search_sessions"`
+	Limit     int    `default:"50" clamp:"1..100"`
+}
+
 func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sessionTracesResult](&tool.Tool{
 		Name: "get_session_traces", Title: "Session traces",
 		Description: "Read one session and the traces that it began.",
-		Params:      []tool.Param{sessionIDParam(), tool.LimitParam(50, 100)},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			id := *a.Text("session_id")
+		Run: tool.With(func(ctx context.Context, a *getSessionTracesArgs) (*tool.Answer, error) {
+			id := a.SessionID
 			r, err := s.Replays.GetSessionReplay(ctx, &svcv2.GetSessionReplayRequest{Id: id})
 			if err != nil {
 				return nil, err
 			}
-			limit := int32(a.Integer("limit"))
+			limit := int32(a.Limit)
 			list, err := s.Replays.ListSessionReplayTraces(ctx, &svcv2.ListSessionReplayTracesRequest{Id: id, Limit: &limit})
 			if err != nil {
 				return nil, err
@@ -311,7 +326,7 @@ func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 			}
 			text.Next = append(text.Next, tool.Next("get_session_transcript", map[string]any{"session_id": id}, "what happened in the session"))
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 

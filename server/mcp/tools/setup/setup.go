@@ -38,18 +38,22 @@ type setupAffected struct {
 	Note string `json:"note,omitempty"`
 }
 
+type auditSetupArgs struct {
+	tool.Call
+	IncludePassing bool `default:"false"`
+}
+
 func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[setupResult](&tool.Tool{
 		Name: "audit_setup", Title: "Audit of the setup",
 		Description: "Check ingest, resource and span attributes, trace links, logs, clocks, personal data and cardinality of the last 24 hours: what is wrong, with figures, and how to mend it.",
-		Params:      []tool.Param{{Name: "include_passing", Kind: tool.KindFlag, Fallback: false}},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
+		Run: tool.With(func(ctx context.Context, a *auditSetupArgs) (*tool.Answer, error) {
 			out, err := s.Instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{})
 			if err != nil {
 				return nil, err
 			}
 			return setupAnswer(a, out), nil
-		},
+		}),
 	})
 }
 
@@ -61,10 +65,10 @@ func toSetupCheck(c *svcv2.SetupAuditCheck) setupCheck {
 	return row
 }
 
-func setupAnswer(a *tool.Arguments, out *svcv2.SetupAudit) *tool.Answer {
+func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit) *tool.Answer {
 	sum := out.GetSummary()
 	res := setupResult{
-		GeneratedAt: tool.Clock(out.GetGeneratedAt().AsTime()), DataStatus: out.GetDataStatus(), TelemetryChecksAvailable: out.GetTelemetryChecksAvailable(), IncludePassing: a.IsSet("include_passing"),
+		GeneratedAt: tool.Clock(out.GetGeneratedAt().AsTime()), DataStatus: out.GetDataStatus(), TelemetryChecksAvailable: out.GetTelemetryChecksAvailable(), IncludePassing: a.IncludePassing,
 		Summary: map[string]int32{"critical": sum.GetCritical(), "warn": sum.GetWarn(), "info": sum.GetInfo(), "pass": sum.GetPass(), "skip": sum.GetSkip()},
 		Checks:  []setupCheck{}, OpenRecommendationCount: out.GetOpenRecommendationCount(),
 	}
@@ -169,15 +173,17 @@ type coverageGap struct {
 	Fix       string `json:"fix"`
 }
 
+type getInstrumentationRecommendationsArgs struct {
+	tool.Call
+	Status          string `default:"open" enum:"open,dismissed,applied,resolved,all"`
+	IncludeCoverage bool   `default:"false"`
+}
+
 func newGetInstrumentationRecommendations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[recommendationsResult](&tool.Tool{
 		Name: "get_instrumentation_recommendations", Title: "Recommendations",
 		Description: "Attribute names to mend (deprecated, sent under two names, not dotted lower case) with the spans that carry them and the fix; include_coverage adds resource attributes that services lack.",
-		Params: []tool.Param{
-			{Name: "status", Kind: tool.KindText, Enum: []string{"open", "dismissed", "applied", "resolved", "all"}, Fallback: "open"},
-			{Name: "include_coverage", Kind: tool.KindFlag, Fallback: false},
-		},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
+		Run: tool.With(func(ctx context.Context, a *getInstrumentationRecommendationsArgs) (*tool.Answer, error) {
 			rows, _, err := tool.Collect(ctx, nil, 0, 1000, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Recommendation, *string, error) {
 				res, err := s.Instrumentation.ListInstrumentationRecommendations(ctx, &svcv2.ListInstrumentationRecommendationsRequest{Limit: &limit, Cursor: cursor})
 				return res.GetData(), tool.NextCursor(res), err
@@ -186,13 +192,13 @@ func newGetInstrumentationRecommendations(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			var audit *svcv2.SetupAudit
-			if a.IsSet("include_coverage") {
+			if a.IncludeCoverage {
 				if audit, err = s.Instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{}); err != nil {
 					return nil, err
 				}
 			}
 			return recommendationsAnswer(a, rows, audit), nil
-		},
+		}),
 	})
 }
 
@@ -215,8 +221,8 @@ func fixOf(r *svcv2.Recommendation) string {
 	}
 }
 
-func recommendationsAnswer(a *tool.Arguments, rows []*svcv2.Recommendation, audit *svcv2.SetupAudit) *tool.Answer {
-	status := a.TextOr("status", "open")
+func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svcv2.Recommendation, audit *svcv2.SetupAudit) *tool.Answer {
+	status := a.Status
 	res := recommendationsResult{Issues: []recommendationIssue{}, StatusFilter: status, Coverage: coverage{Included: audit != nil, Available: audit.GetTelemetryChecksAvailable(), Gaps: []coverageGap{}}}
 	var cells [][]string
 	for _, r := range rows {

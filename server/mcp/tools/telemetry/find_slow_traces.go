@@ -49,13 +49,19 @@ type repeatedOp struct {
 	TotalMs     float64 `json:"totalMs"`
 }
 
+type findSlowTracesArgs struct {
+	tool.Window
+	Service     *string `doc:"Exact name."`
+	Environment *string
+	Limit       int `default:"10" clamp:"1..100"`
+}
+
 func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[slowResult](&tool.Tool{
 		Name: "find_slow_traces", Title: "Slow traces",
 		Description: "Find the slowest traces of at most 7 days, which operations got slower, and on what the slowest spent its time (critical path, repeated calls).",
-		Params:      append(tool.WindowParams(), tool.ServiceParam(), tool.EnvironmentParam(), tool.LimitParam(10, 100)),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *findSlowTracesArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
@@ -68,11 +74,11 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := slowResult{TimeRange: w, Stats: stats, Traces: []TraceRow{}, Slower: slower, Service: a.Text("service"), Environment: a.Text("environment")}
-			text := tool.Page{Scope: a.Scope(w, "service", "environment")}
+			res := slowResult{TimeRange: w, Stats: stats, Traces: []TraceRow{}, Slower: slower, Service: a.Service, Environment: a.Environment}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 			if stats == nil {
 				text.Blocks = []tool.Block{{Empty: "No trace began in this time range."}}
-				text.Next = []tool.Suggestion{tool.Next("list_services", a.Again(w, nil, "environment"), "which services sent spans")}
+				text.Next = []tool.Suggestion{tool.Next("list_services", a.Again(w, nil, &a.Environment), "which services sent spans")}
 				return &tool.Answer{Data: res, Text: text}, nil
 			}
 			rows, err := slowest(ctx, s, a, w, stats)
@@ -87,7 +93,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 				slowerBlock(slower), TraceTable("Slowest", "No trace was found.", res.Traces),
 			}
 			if len(slower) > 0 {
-				text.Next = append(text.Next, tool.Next("compare_periods", a.Compared(w), "why operations got slower: release, dependency, error or log pattern"))
+				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "why operations got slower: release, dependency, error or log pattern"))
 			}
 			if len(rows) > 0 {
 				if err := explainSlow(ctx, s, a, w, rows[0], &res, &text); err != nil {
@@ -95,13 +101,13 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 				}
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
 // explainSlow says on what one trace spent its time: the slowest of the operation that got slower the most, for what is always slow, a nightly job say,
 // is seldom what is asked about; else the slowest of all.
-func explainSlow(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, slowest *svcv2.TraceSummary, res *slowResult, text *tool.Page) error {
+func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, slowest *svcv2.TraceSummary, res *slowResult, text *tool.Page) error {
 	pick, of := slowest, "slowest"
 	if len(res.Slower) > 0 {
 		op := res.Slower[0]
@@ -127,17 +133,17 @@ func explainSlow(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool
 	if len(res.CriticalPath) > 0 {
 		service := res.CriticalPath[0].ServiceName
 		text.Next = append(text.Next,
-			tool.Next("get_service_top_operations", a.Again(w, map[string]any{"service": service, "metric": "p95_duration"}, "environment"), "which operations are slow in the service in which that trace spent most of its time"),
-			tool.Next("diagnose_service", a.Again(w, map[string]any{"service": service}, "environment"), "what changed in that service"))
+			tool.Next("get_service_top_operations", a.Again(w, map[string]any{"service": service, "metric": "p95_duration"}, &a.Environment), "which operations are slow in the service in which that trace spent most of its time"),
+			tool.Next("diagnose_service", a.Again(w, map[string]any{"service": service}, &a.Environment), "what changed in that service"))
 	}
 	return nil
 }
 
 // slowestOf is the slowest of the latest traces in which an operation took as long as few of its spans do; nil when none is kept.
-func slowestOf(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, op slowerOp) (*svcv2.TraceSummary, error) {
+func slowestOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, op slowerOp) (*svcv2.TraceSummary, error) {
 	most := int32(100)
 	out, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{
-		ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.Text("environment"), MinDurationMs: &op.P95Ms,
+		ServiceName: &op.ServiceName, SpanName: &op.SpanName, DeploymentEnvironment: a.Environment, MinDurationMs: &op.P95Ms,
 	}})
 	if err != nil || len(out.GetData()) == 0 {
 		return nil, err
@@ -147,7 +153,7 @@ func slowestOf(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.T
 
 // rootFilter narrows to the roots that the arguments mean. With a service it is that service's entry spans that count: most services
 // never have a root.
-func rootFilter(a *tool.Arguments) *svcv2.QueryFilter {
+func rootFilter(a *findSlowTracesArgs) *svcv2.QueryFilter {
 	f := &svcv2.QueryFilter{}
 	add := func(field string, value any) {
 		one := &svcv2.QueryFilter{Field: &field}
@@ -155,18 +161,18 @@ func rootFilter(a *tool.Arguments) *svcv2.QueryFilter {
 		one.Operator, one.Value = &op, tool.StructValue(value)
 		f.All = append(f.All, one)
 	}
-	if service := a.Text("service"); service != nil {
+	if service := a.Service; service != nil {
 		add("service.name", *service)
 	} else {
 		add("root_only", true)
 	}
-	if environment := a.Text("environment"); environment != nil {
+	if environment := a.Environment; environment != nil {
 		add("deployment.environment", *environment)
 	}
 	return f
 }
 
-func readStats(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange) (*slowStats, error) {
+func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) (*slowStats, error) {
 	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
 	for _, q := range [][2]string{{"p50", "p50_duration"}, {"p95", "p95_duration"}, {"low", "min_duration"}, {"high", "max_duration"}, {"n", "count"}} {
 		req.Queries = append(req.Queries, &svcv2.QuerySpec{Name: q[0], Source: "traces", Aggregation: q[1], Filter: rootFilter(a)})
@@ -186,12 +192,12 @@ func readStats(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.T
 }
 
 // slowest asks for traces that are as slow as few are, and for less slow ones as long as that is too few.
-func slowest(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, stats *slowStats) ([]*svcv2.TraceSummary, error) {
-	limit := a.Integer("limit")
+func slowest(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange, stats *slowStats) ([]*svcv2.TraceSummary, error) {
+	limit := a.Limit
 	var rows []*svcv2.TraceSummary
 	for _, least := range []float64{stats.P95Ms + (stats.MaxMs-stats.P95Ms)/2, stats.P95Ms, stats.P50Ms, 0} {
-		filters := &svcv2.TraceFilters{ServiceName: a.Text("service"), DeploymentEnvironment: a.Text("environment"), MinDurationMs: &least}
-		if a.Text("service") == nil {
+		filters := &svcv2.TraceFilters{ServiceName: a.Service, DeploymentEnvironment: a.Environment, MinDurationMs: &least}
+		if a.Service == nil {
 			root := "root"
 			filters.SpanScope = &root
 		}

@@ -27,20 +27,20 @@ type spanResult struct {
 	AI                 *spanAI           `json:"ai,omitempty"`
 }
 
-func spanIDParam(description string, required bool) tool.Param {
-	return tool.Param{Name: "span_id", Kind: tool.KindText, Description: description, Required: required, Pattern: "^[0-9a-fA-F]{16}$", Form: "16 hexadecimal digits", Example: "00f067aa0ba902b7"}
+type inspectSpanArgs struct {
+	tool.Call
+	TraceID string `required:"true" shape:"trace"`
+	SpanID  string `required:"true" shape:"span"`
+	tool.Timestamp
+	PayloadChars int `doc:"Characters of each long value." default:"2000" clamp:"100..20000"`
 }
 
 func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[spanResult](&tool.Tool{
 		Name: "inspect_span", Title: "Span",
 		Description: "Read one span whole: attributes, events with stack traces, and the messages and payloads of model and tool calls.",
-		Params: []tool.Param{
-			tool.TraceIDParam("", true), spanIDParam("", true), tool.TimestampParam(),
-			{Name: "payload_chars", Kind: tool.KindInteger, Description: "Characters of each long value.", Minimum: tool.Num(100), Maximum: tool.Num(20000), Clamped: true, Fallback: 2000},
-		},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			req := &svcv2.GetSpanRequest{TraceId: *a.Text("trace_id"), SpanId: *a.Text("span_id"), Timestamp: a.Moment("timestamp")}
+		Run: tool.With(func(ctx context.Context, a *inspectSpanArgs) (*tool.Answer, error) {
+			req := &svcv2.GetSpanRequest{TraceId: a.TraceID, SpanId: a.SpanID, Timestamp: a.Timestamp.Proto()}
 			sp, err := s.Traces.GetSpan(ctx, req)
 			if err != nil && req.Timestamp != nil && tool.IsNotFound(err) {
 				a.Note("The span does not begin within an hour of timestamp; it was looked for at all times.")
@@ -50,7 +50,7 @@ func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			most := a.Integer("payload_chars")
+			most := a.PayloadChars
 			cut := func(m map[string]string) map[string]string {
 				out := map[string]string{}
 				for k, v := range m {
@@ -81,7 +81,7 @@ func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {
 				tool.Next("search_logs", map[string]any{"trace_id": res.TraceID, "span_id": res.SpanID, "start_time": tool.Clock(sp.GetStartTime().AsTime().Add(-3600e9)), "end_time": tool.Clock(sp.GetStartTime().AsTime().Add(3600e9))}, "its log records"),
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 

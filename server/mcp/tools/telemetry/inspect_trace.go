@@ -91,22 +91,25 @@ func traceOutput() (*jsonschema.Schema, error) {
 	return output, nil
 }
 
+type inspectTraceArgs struct {
+	tool.Call
+	TraceID string `required:"true" shape:"trace"`
+	tool.Timestamp
+	ErrorsOnly bool `doc:"Only spans that failed, and the spans above them." default:"false"`
+	MaxSpans   int  `doc:"How many spans to return." default:"60" clamp:"1..300"`
+}
+
 func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 	output, err := traceOutput()
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Tool{
+	return tool.Define[traceResult](&tool.Tool{
 		Name: "inspect_trace", Title: "Trace",
 		Description: "Read one trace: its spans as a tree with attributes, events and links, and its log records. In a large trace the slowest, busiest and failed spans are kept and the rest is summed up; raise max_spans or set errors_only to see other parts.",
-		Params: []tool.Param{
-			tool.TraceIDParam("", true), tool.TimestampParam(),
-			{Name: "errors_only", Kind: tool.KindFlag, Description: "Only spans that failed, and the spans above them.", Fallback: false},
-			{Name: "max_spans", Kind: tool.KindInteger, Description: "How many spans to return.", Minimum: tool.Num(1), Maximum: tool.Num(300), Clamped: true, Fallback: 60},
-		},
-		Output: output,
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			req := &svcv2.GetTraceRequest{TraceId: *a.Text("trace_id"), Timestamp: a.Moment("timestamp")}
+		Output:      output,
+		Run: tool.With(func(ctx context.Context, a *inspectTraceArgs) (*tool.Answer, error) {
+			req := &svcv2.GetTraceRequest{TraceId: a.TraceID, Timestamp: a.Timestamp.Proto()}
 			trace, err := s.Traces.GetTrace(ctx, req)
 			if err != nil && req.Timestamp != nil && tool.IsNotFound(err) {
 				a.Note("Nothing of this trace begins within an hour of timestamp; it was looked for at all times.")
@@ -116,7 +119,7 @@ func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := inspect(trace, a.Integer("max_spans"), a.Values["errors_only"] == true)
+			res := inspect(trace, a.MaxSpans, a.ErrorsOnly)
 			if req.Timestamp != nil {
 				at := tool.Clock(req.Timestamp.AsTime())
 				res.Timestamp = &at
@@ -129,8 +132,8 @@ func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 			traceText(&res, &text, total)
 			text.Next = append(text.Next, traceNext(trace, &res)...)
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
-	}, nil
+		}),
+	})
 }
 
 // addLogs reads the records of the trace, from an hour before its first span to an hour after its last.

@@ -32,33 +32,37 @@ type patternRow struct {
 	FirstSeen      string         `json:"firstSeen"`
 }
 
-func severityParam() tool.Param {
-	return tool.Param{Name: "severity", Kind: tool.KindText, Enum: []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}}
+type mineLogPatternsArgs struct {
+	tool.Window
+	Service     *string `doc:"Exact name."`
+	Environment *string
+	Severity    *string `shape:"severity"`
+	Search      *string `doc:"Text in the body."`
+	TraceID     *string `shape:"trace"`
+	SampleSize  int     `default:"10000" clamp:"100..50000"`
+	Limit       int     `default:"50" clamp:"1..200"`
 }
 
 func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[patternsResult](&tool.Tool{
 		Name: "mine_log_patterns", Title: "Log patterns",
 		Description: "Group the log records of at most 24 hours by the pattern of their message, new ones first, compared with the time before.",
-		Params: append(tool.WindowParams(), tool.ServiceParam(), tool.EnvironmentParam(), severityParam(),
-			tool.Param{Name: "search", Kind: tool.KindText, Description: "Text in the body."}, tool.TraceIDParam("", false),
-			tool.Param{Name: "sample_size", Kind: tool.KindInteger, Minimum: tool.Num(100), Maximum: tool.Num(50000), Clamped: true, Fallback: 10000}, tool.LimitParam(50, 200)),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(24 * time.Hour)
+		Run: tool.With(func(ctx context.Context, a *mineLogPatternsArgs) (*tool.Answer, error) {
+			w, err := a.Range(24 * time.Hour)
 			if err != nil {
 				return nil, err
 			}
-			size, most := int32(a.Integer("sample_size")), int32(a.Integer("limit"))
+			size, most := int32(a.SampleSize), int32(a.Limit)
 			out, err := s.Logs.SearchLogPatterns(ctx, &svcv2.SearchLogPatternsRequest{
 				StartTime: w.StartProto(), EndTime: w.EndProto(), SampleSize: &size, MaxPatterns: &most, Filters: &svcv2.LogFilters{
-					ServiceName: a.Text("service"), DeploymentEnvironment: a.Text("environment"), Severity: a.Text("severity"), BodySearch: a.Text("search"), TraceId: a.Text("trace_id"),
+					ServiceName: a.Service, DeploymentEnvironment: a.Environment, Severity: a.Severity, BodySearch: a.Search, TraceId: a.TraceID,
 				},
 			})
 			if err != nil {
 				return nil, err
 			}
 			res := patternsResult{TimeRange: w, TotalCount: out.GetTotalCount(), TotalSampled: int(out.GetSampledCount()), SampleSize: int(size), Patterns: []patternRow{}, Filters: logsFilters{
-				Service: a.Text("service"), Environment: a.Text("environment"), Severity: a.Text("severity"), Search: a.Text("search"), TraceID: a.Text("trace_id"),
+				Service: a.Service, Environment: a.Environment, Severity: a.Severity, Search: a.Search, TraceID: a.TraceID,
 			}}
 			for _, p := range out.GetData() {
 				res.Patterns = append(res.Patterns, toPatternRow(p))
@@ -85,7 +89,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 				}
 				cells = append(cells, []string{mark, tool.Number(p.Count), tool.Number(p.PreviousCount), strings.Join(slices.Sorted(maps.Keys(p.SeverityCounts)), ", "), strings.Join(slices.Sorted(maps.Keys(p.ServiceCounts)), ", "), tool.Clip(p.Template, 240), tool.Clip(p.Sample, 160)})
 			}
-			text := tool.Page{Scope: a.Scope(w, "service", "environment", "severity", "search", "trace_id")}
+			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Severity, &a.Search, &a.TraceID)}
 			text.Blocks = []tool.Block{tool.Table("", "No record matches. Try a longer time range or fewer filters.", []string{"", "Records", "Before", "Severity", "Service", "Pattern", "Sample"}, cells)}
 			if len(cells) > 0 && !slices.ContainsFunc(res.Patterns, func(p patternRow) bool { return p.PreviousCount > 0 }) {
 				text.Notes = append(text.Notes, "No record matched in the time before, so every pattern counts as new; choose a time range that begins after the data does to see what changed.")
@@ -93,7 +97,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 			if len(cells) > 0 {
 				text.Shown = fmt.Sprintf("Shown: %d patterns of %s records, found in a sample of %d.", len(cells), tool.Number(res.TotalCount), res.TotalSampled)
 				first := res.Patterns[0]
-				args := a.Again(w, map[string]any{}, "environment")
+				args := a.Again(w, map[string]any{}, &a.Environment)
 				if len(first.ServiceCounts) > 0 {
 					args["service"] = slices.Sorted(maps.Keys(first.ServiceCounts))[0]
 				}
@@ -103,7 +107,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 				text.Next = append(text.Next, tool.Next("search_logs", args, "records of the first pattern"))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 

@@ -45,34 +45,54 @@ type dataPoint struct {
 	Value  *float64           `json:"value,omitempty"`
 }
 
+type queryDataArgs struct {
+	Source           string `required:"true" of:"QuerySpec.source" example:"traces"`
+	Kind             string `required:"true" enum:"timeseries,breakdown" example:"timeseries"`
+	Metric           *metric
+	GroupBy          *string `doc:"service, span_name, status_code, http_method, severity, event_name, kind, source, host, page_path, group, attribute, resource_attribute (both need attribute_key), none."`
+	Service          *string `doc:"Exact name."`
+	Environments     []string
+	CommitShas       []string
+	SpanName         *string
+	RootSpansOnly    *bool
+	ApdexThresholdMs *float64 `range:"1.."`
+	Severity         *string  `shape:"severity"`
+	MetricName       *string  `doc:"For source=metrics, with metric_type."`
+	MetricType       *string  `of:"QueryMetric.type"`
+	EventName        []string
+	EventKind        []string
+	Host             *string
+	PagePath         *string
+	AttributeKey     *string `doc:"Filter, and key to group by."`
+	AttributeValue   *string `doc:"Exact value of attribute_key."`
+	AttributeScope   *string `enum:"span,resource,log,metric,event"`
+	Where            *string `doc:"Further conditions, for example duration > 500 AND attr.http.route = '/cart'."`
+	tool.Window
+	BucketSeconds *int `range:"1..2678400"`
+	Limit         int  `default:"10" clamp:"1..100"`
+
+	// How resolveNames understands names that the call leaves open.
+	partOfName, onResource bool
+}
+
+// metric is the name of a metric of a source.
+type metric string
+
+// Describe lists the metrics of every source.
+func (metric) Describe() string {
+	var parts []string
+	for _, source := range []string{"traces", "logs", "metrics", "product_events"} {
+		parts = append(parts, source+": "+strings.Join(metricsOf(source), ", "))
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
 func newQueryData(s *tool.Clients) (*tool.Tool, error) {
-	list := func(name, description string) tool.Param {
-		return tool.Param{Name: name, Kind: tool.KindList, Description: description}
-	}
-	words := func(name, description string) tool.Param {
-		return tool.Param{Name: name, Kind: tool.KindText, Description: description}
-	}
 	return tool.Define[dataResult](&tool.Tool{
 		Name: "query_data", Title: "Query",
 		Description: "Compute a time series, or the top groups (breakdown), of spans, logs, one metric or product events.",
-		Params: append([]tool.Param{
-			{Name: "source", Kind: tool.KindText, Required: true, Enum: []string{"traces", "logs", "metrics", "product_events"}, Example: "traces"},
-			{Name: "kind", Kind: tool.KindText, Required: true, Enum: []string{"timeseries", "breakdown"}, Example: "timeseries"},
-			words("metric", "traces: "+strings.Join(metricsOf("traces"), ", ")+"; logs: count; metrics: "+strings.Join(metricsOf("metrics"), ", ")+"; product_events: "+strings.Join(metricsOf("product_events"), ", ")+"."),
-			words("group_by", "service, span_name, status_code, http_method, severity, event_name, kind, source, host, page_path, group, attribute, resource_attribute (both need attribute_key), none."),
-			tool.ServiceParam(), list("environments", ""), list("commit_shas", ""), words("span_name", ""),
-			{Name: "root_spans_only", Kind: tool.KindFlag},
-			{Name: "apdex_threshold_ms", Kind: tool.KindNumber, Minimum: tool.Num(1)},
-			{Name: "severity", Kind: tool.KindText, Enum: severityParam().Enum},
-			words("metric_name", "For source=metrics, with metric_type."),
-			{Name: "metric_type", Kind: tool.KindText, Enum: []string{"sum", "gauge", "histogram", "exponential_histogram", "summary"}},
-			list("event_name", ""), list("event_kind", ""), words("host", ""), words("page_path", ""),
-			words("attribute_key", "Filter, and key to group by."), words("attribute_value", "Exact value of attribute_key."),
-			{Name: "attribute_scope", Kind: tool.KindText, Enum: []string{"span", "resource", "log", "metric", "event"}},
-			words("where", "Further conditions, for example duration > 500 AND attr.http.route = '/cart'."),
-		}, append(tool.WindowParams(), tool.Param{Name: "bucket_seconds", Kind: tool.KindInteger, Minimum: tool.Num(1), Maximum: tool.Num(2678400)}, tool.LimitParam(10, 100))...),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(maxQueried)
+		Run: tool.With(func(ctx context.Context, a *queryDataArgs) (*tool.Answer, error) {
+			w, err := a.Range(maxQueried)
 			if err != nil {
 				return nil, err
 			}
@@ -87,7 +107,7 @@ func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 				return queryBreakdown(ctx, s, a, w, spec, res)
 			}
 			return queryTimeseries(ctx, s, a, w, spec, res)
-		},
+		}),
 	})
 }
 
@@ -128,21 +148,21 @@ func metricsOf(source string) []string {
 }
 
 // spec turns the arguments into a query of the engine; every condition is a value in its tree, never text.
-func spec(a *tool.Arguments, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, error) {
-	res := &dataResult{TimeRange: w, Kind: *a.Text("kind"), Context: queryEcho{Source: *a.Text("source")}}
+func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, error) {
+	res := &dataResult{TimeRange: w, Kind: a.Kind, Context: queryEcho{Source: a.Source}}
 	source := res.Context.Source
 	fallback := "count"
 	if source == "metrics" {
 		fallback = "avg"
 	}
-	if res.Metric = a.TextOr("metric", ""); res.Metric == "" {
+	if res.Metric = string(tool.Or(a.Metric, "")); res.Metric == "" {
 		res.Metric = fallback
 		res.Decisions = append(res.Decisions, "metric="+fallback)
 	}
 	if known := metricsOf(source); !slices.Contains(known, res.Metric) {
-		return nil, nil, tool.BadInput("metric", fmt.Sprintf("is %q; source=%s has %s.", res.Metric, source, strings.Join(known, ", ")), known[0])
+		return nil, nil, a.Bad(&a.Metric, fmt.Sprintf("is %q; source=%s has %s.", res.Metric, source, strings.Join(known, ", ")), known[0])
 	}
-	group := a.TextOr("group_by", "")
+	group := tool.Or(a.GroupBy, "")
 	if group == "" && res.Kind == "breakdown" {
 		group = "service"
 		if source == "product_events" {
@@ -167,10 +187,10 @@ func spec(a *tool.Arguments, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, e
 		}
 		filter.All, echo = append(filter.All, one), append(echo, text)
 	}
-	for name, field := range map[string]string{"service": "service.name", "span_name": "span.name", "severity": "severity", "host": "host", "page_path": "page.path"} {
-		if v := a.Text(name); v != nil {
+	for field, v := range map[string]*string{"service.name": a.Service, "span.name": a.SpanName, "severity": a.Severity, "host": a.Host, "page.path": a.PagePath} {
+		if v != nil {
 			op := "="
-			if name == "span_name" && a.PartOfName {
+			if v == a.SpanName && a.partOfName {
 				op = "contains"
 				res.Decisions = append(res.Decisions, "span_name as a part of names: no span has exactly this one")
 			}
@@ -179,70 +199,73 @@ func spec(a *tool.Arguments, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, e
 	}
 	slices.SortFunc(filter.All, func(x, y *svcv2.QueryFilter) int { return strings.Compare(x.GetField(), y.GetField()) })
 	slices.Sort(echo)
-	for _, f := range [][2]string{{"environments", "deployment.environment"}, {"event_name", "event_name"}, {"event_kind", "kind"}, {"commit_shas", "resource." + CommitKeys()[0]}} {
-		if list := a.List(f[0]); len(list) > 0 {
+	for _, f := range []struct {
+		field string
+		list  []string
+	}{{"deployment.environment", a.Environments}, {"event_name", a.EventName}, {"kind", a.EventKind}, {"resource." + CommitKeys()[0], a.CommitShas}} {
+		if len(f.list) > 0 {
 			var values []any
-			for _, v := range list {
+			for _, v := range f.list {
 				values = append(values, v)
 			}
-			add(f[1], "in", values...)
+			add(f.field, "in", values...)
 		}
 	}
-	if a.IsSet("root_spans_only") {
+	if tool.Or(a.RootSpansOnly, false) {
 		add("root_only", "=", true)
 	}
-	key := a.TextOr("attribute_key", "")
+	key := tool.Or(a.AttributeKey, "")
 	if (group == "attribute" || group == "resource_attribute") && key == "" {
-		return nil, nil, tool.BadInput("attribute_key", "is required to group by "+group+".", "http.route")
+		return nil, nil, a.Bad(&a.AttributeKey, "is required to group by "+group+".", "http.route")
 	}
 	if key != "" {
 		field := "attr." + key
-		if a.TextOr("attribute_scope", "") == "resource" || a.OnResource || group == "resource_attribute" {
+		if tool.Or(a.AttributeScope, "") == "resource" || a.onResource || group == "resource_attribute" {
 			field = "resource." + key
-			if a.OnResource {
+			if a.onResource {
 				res.Decisions = append(res.Decisions, "attribute_scope=resource")
 				if group == "attribute" {
 					group = "resource_attribute"
 				}
 			}
-		} else if a.TextOr("attribute_scope", "") == "event" {
+		} else if tool.Or(a.AttributeScope, "") == "event" {
 			field = "event." + key
 		}
-		switch v := a.Text("attribute_value"); {
+		switch v := a.AttributeValue; {
 		case v != nil:
 			add(field, "=", *v)
 		case !strings.HasSuffix(group, "attribute"):
 			add(field, "exists")
 		}
-	} else if a.Text("attribute_value") != nil {
-		return nil, nil, tool.BadInput("attribute_value", "needs attribute_key: the name of the attribute that has this value.", "")
+	} else if a.AttributeValue != nil {
+		return nil, nil, a.Bad(&a.AttributeValue, "needs attribute_key: the name of the attribute that has this value.", "")
 	}
-	spec := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: res.Metric, Where: a.Text("where"), ApdexThresholdMs: a.Number("apdex_threshold_ms")}
+	spec := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: res.Metric, Where: a.Where, ApdexThresholdMs: a.ApdexThresholdMs}
 	if len(filter.All) > 0 {
 		spec.Filter = filter
 	}
-	res.Context.Where = strings.Join(append(echo, a.TextOr("where", "")), " AND ")
+	res.Context.Where = strings.Join(append(echo, tool.Or(a.Where, "")), " AND ")
 	res.Context.Where = strings.TrimSuffix(res.Context.Where, " AND ")
 	if group != "" && group != "none" {
 		res.GroupBy = &group
 		spec.GroupBy = []string{groupField(group, key)}
 	}
 	if source == "metrics" {
-		name, typ := a.Text("metric_name"), a.Text("metric_type")
+		name, typ := a.MetricName, a.MetricType
 		if name == nil {
-			return nil, nil, tool.BadInput("metric_name", "is required for source=metrics. list_metrics has the names.", "http.server.request.duration")
+			return nil, nil, a.Bad(&a.MetricName, "is required for source=metrics. list_metrics has the names.", "http.server.request.duration")
 		}
 		if typ == nil {
-			return nil, nil, tool.BadInput("metric_type", "is required for source=metrics. list_metrics has the types.", "histogram")
+			return nil, nil, a.Bad(&a.MetricType, "is required for source=metrics. list_metrics has the types.", "histogram")
 		}
 		spec.Metric = &svcv2.QueryMetric{Name: *name, Type: *typ}
 	}
-	limit := int32(a.Integer("limit"))
+	limit := int32(a.Limit)
 	spec.Limit, spec.SeriesLimit = &limit, &limit
 	return spec, res, nil
 }
 
-func queryBreakdown(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, spec *svcv2.QuerySpec, res *dataResult) (*tool.Answer, error) {
+func queryBreakdown(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange, spec *svcv2.QuerySpec, res *dataResult) (*tool.Answer, error) {
 	out, err := s.Query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Queries: []*svcv2.QuerySpec{spec}})
 	if err != nil {
 		return nil, err
@@ -290,9 +313,9 @@ func unitOf(source, metric string) string {
 	}
 }
 
-func queryTimeseries(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange, spec *svcv2.QuerySpec, res *dataResult) (*tool.Answer, error) {
+func queryTimeseries(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange, spec *svcv2.QuerySpec, res *dataResult) (*tool.Answer, error) {
 	req := &svcv2.QueryTimeseriesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Queries: []*svcv2.QuerySpec{spec}}
-	if b := a.Number("bucket_seconds"); b != nil {
+	if b := a.BucketSeconds; b != nil {
 		n := int32(*b)
 		req.BucketSeconds = &n
 	}
@@ -352,7 +375,7 @@ func queryTimeseries(ctx context.Context, s *tool.Clients, a *tool.Arguments, w 
 	return &tool.Answer{Data: res, Text: text}, nil
 }
 
-func dataText(a *tool.Arguments, w tool.TimeRange, res *dataResult, warnings []string) tool.Page {
+func dataText(a *queryDataArgs, w tool.TimeRange, res *dataResult, warnings []string) tool.Page {
 	text := tool.Page{Scope: append([]tool.Pair{w.Label()}, tool.Labeled("source", res.Context.Source), tool.Labeled("metric", res.Metric))}
 	if res.Context.Where != "" {
 		text.Scope = append(text.Scope, tool.Labeled("where", res.Context.Where))

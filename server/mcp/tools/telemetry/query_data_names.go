@@ -10,12 +10,12 @@ import (
 
 // resolveNames looks up how the names of a call are meant, where it does not say: a span name that no span has exactly is a part of names, and
 // an attribute that only resources have is one of the resource.
-func resolveNames(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange) error {
-	source := *a.Text("source")
-	key := a.Text("attribute_key")
-	askName := source == "traces" && a.Text("span_name") != nil
-	askKey := key != nil && a.Text("attribute_scope") == nil && source != "product_events" && a.TextOr("group_by", "") != "resource_attribute"
-	if source == "metrics" && (a.Text("metric_name") == nil || a.Text("metric_type") == nil) {
+func resolveNames(ctx context.Context, s *tool.Clients, a *queryDataArgs, w tool.TimeRange) error {
+	source := a.Source
+	key := a.AttributeKey
+	askName := source == "traces" && a.SpanName != nil
+	askKey := key != nil && a.AttributeScope == nil && source != "product_events" && tool.Or(a.GroupBy, "") != "resource_attribute"
+	if source == "metrics" && (a.MetricName == nil || a.MetricType == nil) {
 		return nil // which is refused later
 	}
 	if !askName && !askKey {
@@ -32,12 +32,12 @@ func resolveNames(ctx context.Context, s *tool.Clients, a *tool.Arguments, w too
 		}
 		q := &svcv2.QuerySpec{Name: name, Source: source, Aggregation: "count", Filter: &svcv2.QueryFilter{All: []*svcv2.QueryFilter{f}}}
 		if source == "metrics" {
-			q.Metric = &svcv2.QueryMetric{Name: *a.Text("metric_name"), Type: *a.Text("metric_type")}
+			q.Metric = &svcv2.QueryMetric{Name: *a.MetricName, Type: *a.MetricType}
 		}
 		req.Queries = append(req.Queries, q)
 	}
 	if askName {
-		ask("name", "span.name", "=", *a.Text("span_name"))
+		ask("name", "span.name", "=", *a.SpanName)
 	}
 	if askKey {
 		ask("own", "attr."+*key, "exists", nil)
@@ -53,7 +53,7 @@ func resolveNames(ctx context.Context, s *tool.Clients, a *tool.Arguments, w too
 			counts[req.GetQueries()[i].GetName()] += v.GetValue()
 		}
 	}
-	a.PartOfName = askName && counts["name"] == 0
-	a.OnResource = askKey && counts["own"] == 0 && counts["resource"] > 0
+	a.partOfName = askName && counts["name"] == 0
+	a.onResource = askKey && counts["own"] == 0 && counts["resource"] > 0
 	return nil
 }

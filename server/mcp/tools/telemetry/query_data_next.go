@@ -9,18 +9,18 @@ import (
 )
 
 // dataNext are calls that go on from a result: what lies behind its largest group or its steepest rise, or which names there are when it is empty.
-func dataNext(a *tool.Arguments, w tool.TimeRange, res *dataResult) []tool.Suggestion {
+func dataNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Suggestion {
 	source := res.Context.Source
 	if len(res.Result.Data) == 0 {
 		switch source {
 		case "metrics":
-			return []tool.Suggestion{tool.Next("list_metrics", tool.ClampWindow(a.Again(w, nil, "service"), w, 30), "which metrics there are, with their types")}
+			return []tool.Suggestion{tool.Next("list_metrics", tool.ClampWindow(a.Again(w, nil, &a.Service), w, 30), "which metrics there are, with their types")}
 		case "product_events":
 			return []tool.Suggestion{tool.Next("list_product_events", tool.ClampWindow(a.Again(w, nil), w, 30), "which events there are")}
 		}
 		return []tool.Suggestion{
 			tool.Next("list_services", a.Again(w, nil), "which services send data"),
-			tool.Next("explore_attributes", tool.ClampWindow(a.Again(w, map[string]any{"source": source}, "service"), w, 30), "which attributes there are"),
+			tool.Next("explore_attributes", tool.ClampWindow(a.Again(w, map[string]any{"source": source}, &a.Service), w, 30), "which attributes there are"),
 		}
 	}
 	var next []tool.Suggestion
@@ -28,22 +28,25 @@ func dataNext(a *tool.Arguments, w tool.TimeRange, res *dataResult) []tool.Sugge
 	case res.Kind == "breakdown":
 		next = groupNext(a, w, res)
 	case !rise.IsZero() && source != "product_events":
-		next = []tool.Suggestion{tool.Next("compare_periods", a.Again(w, map[string]any{"around_time": tool.Clock(rise)}, "service"), "what changed where the values rise most")}
+		next = []tool.Suggestion{tool.Next("compare_periods", a.Again(w, map[string]any{"around_time": tool.Clock(rise)}, &a.Service), "what changed where the values rise most")}
 		delete(next[0].Args, "start_time")
 		delete(next[0].Args, "end_time")
 	}
-	names := []string{"source", "metric", "service", "environments", "commit_shas", "span_name", "root_spans_only", "apdex_threshold_ms", "severity", "metric_name", "metric_type", "event_name", "event_kind", "host", "page_path", "where"}
+	fields := []any{
+		&a.Source, &a.Metric, &a.Service, &a.Environments, &a.CommitShas, &a.SpanName, &a.RootSpansOnly, &a.ApdexThresholdMs, &a.Severity, &a.MetricName, &a.MetricType, &a.EventName,
+		&a.EventKind, &a.Host, &a.PagePath, &a.Where,
+	}
 	switch {
 	case res.Kind == "breakdown":
-		next = append(next, tool.Next("query_data", a.Again(w, map[string]any{"kind": "timeseries"}, append(names, "group_by", "attribute_key", "attribute_value", "attribute_scope")...), "the same over time"))
+		next = append(next, tool.Next("query_data", a.Again(w, map[string]any{"kind": "timeseries"}, append(fields, &a.GroupBy, &a.AttributeKey, &a.AttributeValue, &a.AttributeScope)...), "the same over time"))
 	case res.GroupBy == nil && w.To.Sub(w.From) <= 30*24*time.Hour:
-		next = append(next, tool.Next("query_data", a.Again(w, map[string]any{"kind": "breakdown"}, append(names, "attribute_key", "attribute_value", "attribute_scope")...), "which group it comes from"))
+		next = append(next, tool.Next("query_data", a.Again(w, map[string]any{"kind": "breakdown"}, append(fields, &a.AttributeKey, &a.AttributeValue, &a.AttributeScope)...), "which group it comes from"))
 	}
 	return next
 }
 
 // groupNext looks behind the first group of a breakdown.
-func groupNext(a *tool.Arguments, w tool.TimeRange, res *dataResult) []tool.Suggestion {
+func groupNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Suggestion {
 	first := ""
 	for _, p := range res.Result.Data {
 		if p.Name != nil && *p.Name != "" && *p.Name != otherGroups {
@@ -55,7 +58,7 @@ func groupNext(a *tool.Arguments, w tool.TimeRange, res *dataResult) []tool.Sugg
 		return nil
 	}
 	within := func(more map[string]any) map[string]any {
-		return tool.ClampWindow(a.Again(w, more, "service"), w, 7)
+		return tool.ClampWindow(a.Again(w, more, &a.Service), w, 7)
 	}
 	switch source, group := res.Context.Source, *res.GroupBy; {
 	case group == "service" && source != "product_events":
@@ -63,8 +66,8 @@ func groupNext(a *tool.Arguments, w tool.TimeRange, res *dataResult) []tool.Sugg
 	case source == "traces" && group == "span_name":
 		return []tool.Suggestion{tool.Next("search_traces", within(map[string]any{"span_name": first}), "traces of the first group")}
 	case source == "traces" && group == "attribute":
-		return []tool.Suggestion{tool.Next("search_traces", within(map[string]any{"attribute_key": a.TextOr("attribute_key", ""), "attribute_value": first}), "traces of the first group")}
-	case source == "logs" && group == "severity" && slices.Contains(severityParam().Enum, strings.ToUpper(first)):
+		return []tool.Suggestion{tool.Next("search_traces", within(map[string]any{"attribute_key": tool.Or(a.AttributeKey, ""), "attribute_value": first}), "traces of the first group")}
+	case source == "logs" && group == "severity" && slices.Contains(tool.Severities(), strings.ToUpper(first)):
 		return []tool.Suggestion{tool.Next("search_logs", within(map[string]any{"severity": strings.ToUpper(first)}), "records of the first group")}
 	case source == "product_events" && group == "event_name" && len(res.Result.Data) > 1:
 		second := res.Result.Data[1].Name

@@ -31,22 +31,25 @@ type sqlResult struct {
 	Truncated   bool           `json:"truncated" jsonschema:"whether there are more rows than listed"`
 }
 
+type runSQLArgs struct {
+	SQL string `required:"true" example:"SELECT ServiceName, count() AS n FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) GROUP BY ServiceName ORDER BY n DESC LIMIT 10"`
+	tool.Window
+	GranularitySeconds *int `doc:"Bucket of $__timeGroup." range:"1..31536000"`
+}
+
 func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[sqlResult](&tool.Tool{
 		Name: "run_sql", Title: "SQL",
 		Description: "Run one read-only SELECT (ClickHouse) on telemetry. It must filter by the macro $__orgFilter; $__timeFilter(Timestamp) and $__timeGroup(Timestamp) take the time range. See describe_warehouse_tables.",
-		Params: append([]tool.Param{
-			{Name: "sql", Kind: tool.KindText, Required: true, Example: "SELECT ServiceName, count() AS n FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) GROUP BY ServiceName ORDER BY n DESC LIMIT 10"},
-		}, append(tool.WindowParams(), tool.Param{Name: "granularity_seconds", Kind: tool.KindInteger, Description: "Bucket of $__timeGroup.", Minimum: tool.Num(1), Maximum: tool.Num(31536000)})...),
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(maxSQL)
+		Run: tool.With(func(ctx context.Context, a *runSQLArgs) (*tool.Answer, error) {
+			w, err := a.Range(maxSQL)
 			if err != nil {
 				return nil, err
 			}
-			req := &svcv2.RunSqlRequest{Sql: *a.Text("sql"), StartTime: w.StartProto(), EndTime: w.EndProto()}
+			req := &svcv2.RunSqlRequest{Sql: a.SQL, StartTime: w.StartProto(), EndTime: w.EndProto()}
 			most := int32(SqlFetched)
 			req.MaxRows = &most
-			if g := a.Number("granularity_seconds"); g != nil {
+			if g := a.GranularitySeconds; g != nil {
 				n := int32(*g)
 				req.GranularitySeconds = &n
 			}
@@ -77,7 +80,7 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 			}
 			text.Next = sqlNext(w, &res, req.GetSql())
 			return &tool.Answer{Data: res, Text: text}, nil
-		},
+		}),
 	})
 }
 
@@ -189,18 +192,22 @@ type tableColumn struct {
 	Type string `json:"type"`
 }
 
+type describeWarehouseTablesArgs struct {
+	tool.Call
+	Table *string `doc:"Describe this table."`
+}
+
 func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[tablesResult](&tool.Tool{
 		Name: "describe_warehouse_tables", Title: "Warehouse tables",
 		Description: "List the tables that run_sql can read, or the columns of one, with an example.",
-		Params:      []tool.Param{{Name: "table", Kind: tool.KindText, Description: "Describe this table."}},
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			list, err := s.SQL.ListSqlTables(ctx, &svcv2.ListSqlTablesRequest{Table: a.Text("table")})
+		Run: tool.With(func(ctx context.Context, a *describeWarehouseTablesArgs) (*tool.Answer, error) {
+			list, err := s.SQL.ListSqlTables(ctx, &svcv2.ListSqlTablesRequest{Table: a.Table})
 			if err != nil {
 				return nil, err
 			}
 			var text tool.Page
-			if a.Text("table") == nil || len(list.GetData()) != 1 {
+			if a.Table == nil || len(list.GetData()) != 1 {
 				res := tablesResult{Tables: []tableRow{}}
 				var cells [][]string
 				for _, t := range list.GetData() {
@@ -227,6 +234,6 @@ func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
 				text.Next = append(text.Next, tool.Next("run_sql", map[string]any{"sql": t.GetExample()}, "an example"))
 			}
 			return &tool.Answer{Data: tablesResult{Table: &info}, Text: text}, nil
-		},
+		}),
 	})
 }

@@ -38,34 +38,36 @@ type logsFilters struct {
 	SpanID      *string `json:"spanId,omitempty"`
 }
 
-func logFilterNames() []string {
-	return []string{"service", "environment", "severity", "search", "trace_id", "span_id"}
+type searchLogsArgs struct {
+	tool.Window
+	Service     *string `doc:"Exact name."`
+	Environment *string
+	Severity    *string `shape:"severity"`
+	Search      *string `doc:"Text in the body, any letter case."`
+	TraceID     *string `shape:"trace"`
+	SpanID      *string `shape:"span"`
+	Offset      int     `default:"0" clamp:"0..10000"`
+	Limit       int     `default:"30" clamp:"1..200"`
+}
+
+func (a *searchLogsArgs) filters() []any {
+	return []any{&a.Service, &a.Environment, &a.Severity, &a.Search, &a.TraceID, &a.SpanID}
 }
 
 func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
-	output, err := tool.OutputOf[logsResult](nil)
-	if err != nil {
-		return nil, err
-	}
-	return &tool.Tool{
+	return tool.Define[logsResult](&tool.Tool{
 		Name: "search_logs", Title: "Logs",
 		Description: "Search log records in a time range of at most 7 days, latest first, by service, severity, text of the body, or trace.",
-		Params: append(tool.WindowParams(), tool.ServiceParam(), tool.EnvironmentParam(),
-			tool.Param{Name: "severity", Kind: tool.KindText, Enum: []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}},
-			tool.Param{Name: "search", Kind: tool.KindText, Description: "Text in the body, any letter case."},
-			tool.TraceIDParam("", false), spanIDParam("", false),
-			tool.OffsetParam(), tool.LimitParam(30, 200)),
-		Output: output,
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			w, err := a.Window(tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *searchLogsArgs) (*tool.Answer, error) {
+			w, err := a.Range(tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
 			filters := &svcv2.LogFilters{
-				ServiceName: a.Text("service"), DeploymentEnvironment: a.Text("environment"), Severity: a.Text("severity"), BodySearch: a.Text("search"),
-				TraceId: a.Text("trace_id"), SpanId: a.Text("span_id"),
+				ServiceName: a.Service, DeploymentEnvironment: a.Environment, Severity: a.Severity, BodySearch: a.Search,
+				TraceId: a.TraceID, SpanId: a.SpanID,
 			}
-			offset, limit := a.Integer("offset"), a.Integer("limit")
+			offset, limit := a.Offset, a.Limit
 			var rows []*svcv2.Log
 			var more bool
 			var counts *svcv2.LogBreakdown
@@ -84,8 +86,8 @@ func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return logsAnswer(a, w, rows, counts, tool.NewPagination(offset, limit, len(rows), more)), nil
-		},
-	}, nil
+		}),
+	})
 }
 
 func FetchLogs(s *tool.Clients, w tool.TimeRange, filters *svcv2.LogFilters) tool.Fetch[*svcv2.Log] {
@@ -114,10 +116,10 @@ func LogTable(heading, empty string, logs []LogRow) tool.Block {
 	return tool.Table(heading, empty, []string{"Time", "Severity", "Service", "Body", "Trace"}, cells)
 }
 
-func logsAnswer(a *tool.Arguments, w tool.TimeRange, rows []*svcv2.Log, counts *svcv2.LogBreakdown, p tool.Pagination) *tool.Answer {
+func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts *svcv2.LogBreakdown, p tool.Pagination) *tool.Answer {
 	res := logsResult{TimeRange: w, Logs: []LogRow{}, Pagination: p, Filters: logsFilters{
-		Service: a.Text("service"), Environment: a.Text("environment"), Severity: a.Text("severity"), Search: a.Text("search"),
-		TraceID: a.Text("trace_id"), SpanID: a.Text("span_id"),
+		Service: a.Service, Environment: a.Environment, Severity: a.Severity, Search: a.Search,
+		TraceID: a.TraceID, SpanID: a.SpanID,
 	}}
 	res.BySeverity = map[string]float64{}
 	var parts []string
@@ -137,7 +139,7 @@ func logsAnswer(a *tool.Arguments, w tool.TimeRange, rows []*svcv2.Log, counts *
 			trace = r.GetTraceId()
 		}
 	}
-	text := tool.Page{Scope: a.Scope(w, logFilterNames()...), Shown: p.Shown(len(rows), "records")}
+	text := tool.Page{Scope: a.Labels(w, a.filters()...), Shown: p.Shown(len(rows), "records")}
 	if len(rows) > 0 {
 		text.Scope = append(text.Scope, tool.Labeled("Matching", tool.Number(res.TotalCount)+" records ("+strings.Join(parts, ", ")+")"))
 	}
@@ -146,10 +148,10 @@ func logsAnswer(a *tool.Arguments, w tool.TimeRange, rows []*svcv2.Log, counts *
 		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": trace}, "the trace of the latest of these records that has one"))
 	}
 	if p.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("search_logs", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(logFilterNames(), "limit")...), "the next page"))
+		text.Next = append(text.Next, tool.Next("search_logs", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"))
 	}
 	if len(rows) == 0 {
-		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, "environment"), "which services send data"))
+		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, &a.Environment), "which services send data"))
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -46,36 +47,39 @@ type tracesFilters struct {
 	RootOnly       bool     `json:"rootOnly"`
 }
 
-func traceFilterNames() []string {
-	return []string{
-		"service", "environment", "span_name", "root_only", "has_error", "min_duration_ms", "max_duration_ms", "http_method", "trace_id", "attribute_key", "attribute_value",
+type searchTracesArgs struct {
+	tool.Window
+	Service        *string `doc:"Exact name."`
+	Environment    *string
+	SpanName       *string  `doc:"Text in the span name, any letter case."`
+	RootOnly       bool     `doc:"Match root spans only." default:"false"`
+	HasError       *bool    `doc:"true: status Error or HTTP 500 and above; false: the others."`
+	MinDurationMs  *float64 `range:"0.."`
+	MaxDurationMs  *float64 `range:"0.."`
+	HTTPMethod     *string
+	TraceID        *string `doc:"Default time range 7 days." shape:"trace"`
+	AttributeKey   *string `doc:"Span attribute that must exist."`
+	AttributeValue *string `doc:"Exact value of attribute_key."`
+	Offset         int     `default:"0" clamp:"0..10000"`
+	Limit          int     `default:"20" clamp:"1..200"`
+}
+
+func (a *searchTracesArgs) filters() []any {
+	return []any{
+		&a.Service, &a.Environment, &a.SpanName, &a.RootOnly, &a.HasError, &a.MinDurationMs, &a.MaxDurationMs, &a.HTTPMethod, &a.TraceID, &a.AttributeKey, &a.AttributeValue,
 	}
 }
 
 func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
-	output, err := tool.OutputOf[tracesResult](nil)
-	if err != nil {
-		return nil, err
-	}
-	return &tool.Tool{
+	return tool.Define[tracesResult](&tool.Tool{
 		Name: "search_traces", Title: "Traces",
 		Description: "Search traces in a time range of at most 7 days, latest first. All filters must hold on one span of the trace, on any span unless root_only is true. inspect_trace reads one trace.",
-		Params: append(tool.WindowParams(), tool.ServiceParam(), tool.EnvironmentParam(),
-			tool.Param{Name: "span_name", Kind: tool.KindText, Description: "Text in the span name, any letter case."},
-			tool.Param{Name: "root_only", Kind: tool.KindFlag, Description: "Match root spans only.", Fallback: false},
-			tool.Param{Name: "has_error", Kind: tool.KindFlag, Description: "true: status Error or HTTP 500 and above; false: the others."},
-			tool.Param{Name: "min_duration_ms", Kind: tool.KindNumber, Minimum: tool.Num(0)},
-			tool.Param{Name: "max_duration_ms", Kind: tool.KindNumber, Minimum: tool.Num(0)},
-			tool.Param{Name: "http_method", Kind: tool.KindText}, tool.TraceIDParam("Default time range 7 days.", false),
-			tool.Param{Name: "attribute_key", Kind: tool.KindText, Description: "Span attribute that must exist."},
-			tool.Param{Name: "attribute_value", Kind: tool.KindText, Description: "Exact value of attribute_key."},
-			tool.OffsetParam(), tool.LimitParam(20, 200)),
-		Output: output,
-		Run: func(ctx context.Context, a *tool.Arguments) (*tool.Answer, error) {
-			if _, started := a.Values["start_time"]; a.Text("trace_id") != nil && !started {
-				a.StartBefore(tool.MaxSearch)
+		Run: tool.With(func(ctx context.Context, a *searchTracesArgs) (*tool.Answer, error) {
+			fallback := tool.DefaultWindow
+			if a.TraceID != nil {
+				fallback = tool.MaxSearch
 			}
-			w, err := a.Window(tool.MaxSearch)
+			w, err := a.Between(a.StartTime, a.EndTime, fallback, tool.MaxSearch)
 			if err != nil {
 				return nil, err
 			}
@@ -83,7 +87,7 @@ func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			offset, limit := a.Integer("offset"), a.Integer("limit")
+			offset, limit := a.Offset, a.Limit
 			rows, more, err := tool.Collect(ctx, nil, offset, limit, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.TraceSummary, *string, error) {
 				res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{
 					StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &limit, Cursor: cursor, Filters: filters,
@@ -98,21 +102,21 @@ func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			return tracesAnswer(a, w, list, tool.NewPagination(offset, limit, len(rows), more)), nil
-		},
-	}, nil
+		}),
+	})
 }
 
 // traceFilters returns nil without filters: that search is much cheaper.
-func traceFilters(a *tool.Arguments) (*svcv2.TraceFilters, error) {
-	key, value := a.Text("attribute_key"), a.Text("attribute_value")
+func traceFilters(a *searchTracesArgs) (*svcv2.TraceFilters, error) {
+	key, value := a.AttributeKey, a.AttributeValue
 	if value != nil && key == nil {
-		return nil, tool.BadInput("attribute_value", "needs attribute_key: the name of the attribute that has this value.", "")
+		return nil, a.Bad(&a.AttributeValue, "needs attribute_key: the name of the attribute that has this value.", "")
 	}
 	f := &svcv2.TraceFilters{
-		ServiceName: a.Text("service"), SpanNameContains: a.Text("span_name"), HasError: a.Flag("has_error"), MinDurationMs: a.Number("min_duration_ms"),
-		MaxDurationMs: a.Number("max_duration_ms"), HttpMethod: a.Text("http_method"), DeploymentEnvironment: a.Text("environment"), TraceId: a.Text("trace_id"),
+		ServiceName: a.Service, SpanNameContains: a.SpanName, HasError: a.HasError, MinDurationMs: a.MinDurationMs,
+		MaxDurationMs: a.MaxDurationMs, HttpMethod: a.HTTPMethod, DeploymentEnvironment: a.Environment, TraceId: a.TraceID,
 	}
-	if root := a.Flag("root_only"); root != nil && *root {
+	if a.RootOnly {
 		scope := "root"
 		f.SpanScope = &scope
 	}
@@ -123,24 +127,19 @@ func traceFilters(a *tool.Arguments) (*svcv2.TraceFilters, error) {
 		}
 		f.Attributes = []*svcv2.AttributeFilter{condition}
 	}
-	for _, name := range traceFilterNames() {
-		if v, ok := a.Values[name]; ok && v != false {
-			return f, nil
-		}
+	if !a.RootOnly && !slices.ContainsFunc(a.filters(), func(field any) bool { return field != any(&a.RootOnly) && a.Given(field) }) {
+		return nil, nil
 	}
-	if f.HasError != nil {
-		return f, nil
-	}
-	return nil, nil
+	return f, nil
 }
 
-func tracesAnswer(a *tool.Arguments, w tool.TimeRange, rows []TraceRow, p tool.Pagination) *tool.Answer {
-	res := tracesResult{TimeRange: w, Traces: rows, Pagination: p, SpanLevel: a.Text("span_name") != nil && a.Values["root_only"] != true, Filters: tracesFilters{
-		Service: a.Text("service"), Environment: a.Text("environment"), SpanName: a.Text("span_name"), HasError: a.Flag("has_error"),
-		MinDurationMs: a.Number("min_duration_ms"), MaxDurationMs: a.Number("max_duration_ms"), HTTPMethod: a.Text("http_method"), TraceID: a.Text("trace_id"),
-		AttributeKey: a.Text("attribute_key"), AttributeValue: a.Text("attribute_value"), RootOnly: a.Values["root_only"] == true,
+func tracesAnswer(a *searchTracesArgs, w tool.TimeRange, rows []TraceRow, p tool.Pagination) *tool.Answer {
+	res := tracesResult{TimeRange: w, Traces: rows, Pagination: p, SpanLevel: a.SpanName != nil && !a.RootOnly, Filters: tracesFilters{
+		Service: a.Service, Environment: a.Environment, SpanName: a.SpanName, HasError: a.HasError,
+		MinDurationMs: a.MinDurationMs, MaxDurationMs: a.MaxDurationMs, HTTPMethod: a.HTTPMethod, TraceID: a.TraceID,
+		AttributeKey: a.AttributeKey, AttributeValue: a.AttributeValue, RootOnly: a.RootOnly,
 	}}
-	text := tool.Page{Scope: a.Scope(w, traceFilterNames()...), Shown: p.Shown(len(rows), "traces")}
+	text := tool.Page{Scope: a.Labels(w, a.filters()...), Shown: p.Shown(len(rows), "traces")}
 	text.Blocks = []tool.Block{TraceTable("", "No trace matches. Services and environments are matched exactly, as list_services and explore_attributes with source=services have them; try a longer time range or fewer filters.", rows)}
 	if len(rows) > 0 {
 		pick, reason := rows[0], "the latest of these traces in full"
@@ -152,10 +151,10 @@ func tracesAnswer(a *tool.Arguments, w tool.TimeRange, rows []TraceRow, p tool.P
 		}
 		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": pick.TraceID}, reason))
 	} else {
-		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, "environment"), "which services sent spans"))
+		text.Next = append(text.Next, tool.Next("list_services", a.Again(w, nil, &a.Environment), "which services sent spans"))
 	}
 	if p.NextOffset != nil {
-		text.Next = append(text.Next, tool.Next("search_traces", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(traceFilterNames(), "limit")...), "the next page"))
+		text.Next = append(text.Next, tool.Next("search_traces", a.Again(w, map[string]any{"offset": *p.NextOffset}, append(a.filters(), &a.Limit)...), "the next page"))
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

@@ -18,7 +18,7 @@ type slowerOp struct {
 }
 
 // slowerOperations compares the operations that find_slow_traces is about with the equally long time before: at least twice and 10 ms as much, of 5 spans or more.
-func slowerOperations(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange) ([]slowerOp, error) {
+func slowerOperations(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) ([]slowerOp, error) {
 	var now, before map[[2]string]slowerOp
 	err := tool.Parallel(
 		func() (err error) { now, err = operationFigures(ctx, s, a, w); return err },
@@ -55,7 +55,7 @@ func slowerOperations(ctx context.Context, s *tool.Clients, a *tool.Arguments, w
 }
 
 // operationFigures are p95 and count of the busiest operations.
-func operationFigures(ctx context.Context, s *tool.Clients, a *tool.Arguments, w tool.TimeRange) (map[[2]string]slowerOp, error) {
+func operationFigures(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) (map[[2]string]slowerOp, error) {
 	most := int32(100)
 	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
 	for _, q := range [][2]string{{"n", "count"}, {"p95", "p95_duration"}} {
