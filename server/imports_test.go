@@ -80,6 +80,7 @@ var sameLevel = map[[2]string]string{
 	{"server/mcp", "server/rpc"}:         "MCP reaches the methods through the loopback",
 	{"server/oauth", "server/auth"}:      "OAuth tokens and sessions share their hashing",
 	{"server/alerting", "server/query"}:  "alert conditions are queries",
+	{"ent", "gen"}:                       "the choices of a field are those of the contract",
 	{"server/apierr", "gen"}:             "the tags are an enum of the contract",
 	{"server/contract", "gen"}:           "the options of the contract are generated messages",
 	{"server/contract", "server/apierr"}: "a method names the errors that it returns",

@@ -4,6 +4,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,13 +21,13 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/idempotency"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/requestid"
 )
 
 // Defaults of Config.
 const (
-	DefaultTimeout         = 31 * time.Second
-	DefaultMaxRequestBytes = 4 << 20
+	DefaultTimeout = 31 * time.Second
 )
 
 // Config is what a chain needs.
@@ -44,30 +45,36 @@ type Config struct {
 	DeniedCalls *DeniedCallLog
 	// Timeout ends a call that has no earlier deadline of its own; 0 for DefaultTimeout.
 	Timeout time.Duration
-	// MaxRequestBytes bounds a request message after decompression; 0 for DefaultMaxRequestBytes.
-	MaxRequestBytes int
+	// MaxMessageBytes bounds a message over gRPC, gRPC-Web and Connect, as sent and after decompression; 0 for limits.GRPCMessage. The
+	// doors of REST and MCP bound their bodies themselves.
+	MaxMessageBytes int
+	// MaxPublicBytes is the bound for methods that need no credential; 0 for limits.RESTBody. It is lower, because anybody can send such
+	// a message.
+	MaxPublicBytes int
 	// Now is the clock of the rate limit; nil for time.Now.
 	Now func() time.Time
 }
 
 // Chain admits and serves calls. Safe for concurrent use.
 type Chain struct {
-	contract  *contract.Contract
-	limiter   Limiter
-	answers   *idempotency.Keys
-	denied    *DeniedCallLog
-	logger    *slog.Logger
-	timeout   time.Duration
-	maxBytes  int
-	now       func() time.Time
-	validator protovalidate.Validator
-	durations *prometheus.HistogramVec
+	contract *contract.Contract
+	limiter  Limiter
+	answers  *idempotency.Keys
+	denied   *DeniedCallLog
+	logger   *slog.Logger
+	timeout  time.Duration
+	// maxBytes and maxPublicBytes bound a message; see largest.
+	maxBytes, maxPublicBytes int
+	now                      func() time.Time
+	validator                protovalidate.Validator
+	durations                *prometheus.HistogramVec
 }
 
 // New makes a chain. It fails when a rule of a request type does not compile.
 func New(cfg Config) (*Chain, error) {
 	c := &Chain{
-		contract: cfg.Contract, limiter: cfg.Limiter, answers: cfg.Idempotency, denied: cfg.DeniedCalls, logger: cfg.Logger, timeout: cfg.Timeout, maxBytes: cfg.MaxRequestBytes,
+		contract: cfg.Contract, limiter: cfg.Limiter, answers: cfg.Idempotency, denied: cfg.DeniedCalls, logger: cfg.Logger, timeout: cfg.Timeout,
+		maxBytes: cmp.Or(cfg.MaxMessageBytes, limits.GRPCMessage), maxPublicBytes: cmp.Or(cfg.MaxPublicBytes, limits.RESTBody),
 		now: cfg.Now,
 	}
 	if c.contract == nil {
@@ -78,9 +85,6 @@ func New(cfg Config) (*Chain, error) {
 	}
 	if c.timeout == 0 {
 		c.timeout = DefaultTimeout
-	}
-	if c.maxBytes == 0 {
-		c.maxBytes = DefaultMaxRequestBytes
 	}
 	if c.now == nil {
 		c.now = time.Now
@@ -108,7 +112,9 @@ func (c *Chain) Options() []connect.HandlerOption {
 	return append(codecs(),
 		connect.WithRequestGate(c.gate),
 		connect.WithInterceptors(connect.UnaryInterceptorFunc(c.unary)),
-		c.compression(),
+		connect.WithConditionalHandlerOptions(func(spec connect.Spec) []connect.HandlerOption {
+			return []connect.HandlerOption{c.compression(c.largest(spec.Procedure))}
+		}),
 		connect.WithCompressMinBytes(1024),
 	)
 }
