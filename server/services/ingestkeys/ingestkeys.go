@@ -125,7 +125,7 @@ func (s *Service) ListCustomIngestKeys(ctx context.Context, req *svcv2.ListCusto
 	keys, next := paging.Part(page, keys)
 	res := &svcv2.ListCustomIngestKeysResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, k := range keys {
-		res.Data = append(res.Data, toProto(k))
+		res.Data = append(res.Data, ToProto(k))
 	}
 	return res, nil
 }
@@ -166,7 +166,7 @@ func (s *Service) GetCustomIngestKey(ctx context.Context, req *svcv2.GetCustomIn
 	if key.Kind != store.IngestKeyCustom {
 		return nil, resource().Failure(ctx, store.ErrNotFound)
 	}
-	return toProto(key), nil
+	return ToProto(key), nil
 }
 
 // UpdateCustomIngestKey changes the fields that the mask names.
@@ -205,7 +205,7 @@ func (s *Service) UpdateCustomIngestKey(ctx context.Context, req *svcv2.UpdateCu
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return toProto(key), nil
+	return ToProto(key), nil
 }
 
 // RollCustomIngestKey gives a key a new secret; its id and settings stay.

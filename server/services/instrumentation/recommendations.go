@@ -121,7 +121,7 @@ func (s *Service) mappedKeys(ctx context.Context, org principal.OrgID) (map[stri
 	}
 	mapped := map[string]bool{}
 	for _, m := range mappings {
-		if m.Enabled && m.Source == store.MappingFromSpan {
+		if m.Enabled && m.SourceContext == store.AttributeMappingSourceContextSpan {
 			mapped[m.SourceKey] = true
 		}
 	}
