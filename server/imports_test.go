@@ -46,7 +46,7 @@ var levels = map[string]int{
 	"server/ingest":      2,
 	"server/oauth":       2,
 	"server/query":       2,
-	"server/refusal":     2,
+	"server/storeerr":    2,
 
 	"server/ratelimit": 1,
 	"server/store":     1,
@@ -81,6 +81,7 @@ var sameLevel = map[[2]string]string{
 	{"server/mcp", "server/rpc"}:         "MCP reaches the methods through the loopback",
 	{"server/oauth", "server/auth"}:      "OAuth tokens and sessions share their hashing",
 	{"server/alerting", "server/query"}:  "alert conditions are queries",
+	{"ent", "gen"}:                       "the choices of a field are those of the contract",
 	{"server/apierr", "gen"}:             "the tags are an enum of the contract",
 	{"server/contract", "gen"}:           "the options of the contract are generated messages",
 	{"server/contract", "server/apierr"}: "a method names the errors that it returns",
