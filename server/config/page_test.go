@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the configuration table into the README")
+var update = flag.Bool("update", false, "write the table of docs/configuration.md")
 
-// TestReadme holds the README's configuration table against the table of keys.
-func TestReadme(t *testing.T) {
-	const path, begin, end = "../../README.md", "<!-- configuration -->\n", "<!-- /configuration -->"
+// TestConfigurationPage holds the table of docs/configuration.md against the table of keys.
+func TestConfigurationPage(t *testing.T) {
+	const path, begin, end = "../../docs/configuration.md", "<!-- configuration -->\n", "<!-- /configuration -->"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -31,5 +31,5 @@ func TestReadme(t *testing.T) {
 		}
 		return
 	}
-	t.Errorf("the configuration table of %s is not current: run go test ./server/config -run TestReadme -update", path)
+	t.Errorf("the configuration table of %s is not current: run go test ./server/config -run TestConfigurationPage -update", path)
 }
