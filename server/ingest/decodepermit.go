@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -45,7 +46,7 @@ func (p *decodePermit) promote(ctx context.Context, cost int) *apierr.Error {
 	if full {
 		p.g.metrics.largeLimited.Inc()
 		return apierr.New(apierr.IngestRateLimited, "Too many large requests are waiting. Nothing was stored; send the request again later, or send "+
-			"smaller ones: requests of less than "+mebibytes(largeFrom)+" after decompression do not wait here.")
+			"smaller ones: requests of less than "+limits.Size(largeFrom)+" after decompression do not wait here.")
 	}
 	if w != nil {
 		select {

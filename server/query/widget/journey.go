@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -19,15 +20,15 @@ const (
 	noGroup       = "(none)"
 )
 
-func step(s *svcv2.FunnelStep) query.Step {
-	out := query.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: s.GetDimension(), Value: s.GetValue()}
+func step(s *svcv2.FunnelStep) reads.Step {
+	out := reads.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: s.GetDimension(), Value: s.GetValue()}
 	for _, key := range slices.Sorted(maps.Keys(s.GetAttributeEquals())) {
 		out.AttributeEquals = append(out.AttributeEquals, query.AttributeFilter{Key: key, Operator: query.Equals, Text: s.GetAttributeEquals()[key]})
 	}
 	return out
 }
 
-func stepName(s query.Step) string {
+func stepName(s reads.Step) string {
 	switch {
 	case s.EventName != "":
 		return s.EventName
@@ -49,7 +50,7 @@ func within(seconds *float64) time.Duration {
 	if seconds == nil {
 		return defaultWithin
 	}
-	return min(time.Duration(min(*seconds, 31*24*3600)*float64(time.Second)), query.MaxActivityWindow)
+	return min(time.Duration(min(*seconds, 31*24*3600)*float64(time.Second)), reads.MaxActivityWindow)
 }
 
 func sessions(f *svcv2.ProductFilters) query.ProductSessionFilters {
@@ -67,7 +68,7 @@ func sessions(f *svcv2.ProductFilters) query.ProductSessionFilters {
 }
 
 func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
-	f := query.Funnel{Window: j.window, KeyBy: keyBy(d.KeyBy), Within: within(d.WindowSeconds), Sessions: sessions(d.GetFilters()), Groups: drawnGroups}
+	f := reads.Funnel{Window: j.window, KeyBy: keyBy(d.KeyBy), Within: within(d.WindowSeconds), Sessions: sessions(d.GetFilters()), Groups: drawnGroups}
 	for _, s := range d.GetSteps() {
 		f.Steps = append(f.Steps, step(s))
 	}
@@ -76,20 +77,20 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 	} else {
 		f.Dimension = d.GetBreakdownBy()
 	}
-	rows, err := read.All[query.FunnelRow](ctx, j.warehouse, j.org, query.FunnelCounts(f).Over(f.Window))
+	rows, err := read.All[reads.FunnelRow](ctx, j.warehouse, j.org, reads.FunnelCounts(f).Until(f.Window.End))
 	if err != nil {
 		return err
 	}
 	out := &svcv2.WidgetFunnel{}
-	if !slices.ContainsFunc(rows, func(r query.FunnelRow) bool { return r.Class == query.FunnelAll }) {
-		rows = append([]query.FunnelRow{{}}, rows...) // of nobody
+	if !slices.ContainsFunc(rows, func(r reads.FunnelRow) bool { return r.Class == reads.FunnelAll }) {
+		rows = append([]reads.FunnelRow{{}}, rows...) // of nobody
 	}
 	for _, row := range rows {
 		var group *string
 		switch {
-		case row.Class == query.FunnelAll:
-		case row.Class == query.FunnelOther:
-			group = new(query.OtherNode)
+		case row.Class == reads.FunnelAll:
+		case row.Class == reads.FunnelOther:
+			group = new(reads.OtherNode)
 		case row.Group == "":
 			group = new(noGroup)
 		default:
@@ -107,7 +108,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 		}
 	}
 	if d.GetVariant() == "dropoff" {
-		leavers, err := read.All[query.LeaverRow](ctx, j.warehouse, j.org, query.FunnelLeavers(f).Over(f.Window))
+		leavers, err := read.All[reads.LeaverRow](ctx, j.warehouse, j.org, reads.FunnelLeavers(f).Until(f.Window.End))
 		if err != nil {
 			return err
 		}
@@ -140,9 +141,9 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 	if d.GetAnchor().GetKind() == "session" {
 		return apierr.New(apierr.QueryEngineValidation, "`display.paths.anchor.kind` must be event or page: nothing leads to the beginning of a session.", apierr.Param("display.paths.anchor.kind"))
 	}
-	p := query.Paths{
+	p := reads.Paths{
 		Window: j.window, Anchor: step(d.GetAnchor()), Before: d.GetDirection() == "before", Depth: 3, Branches: 4, KeyBy: keyBy(d.KeyBy),
-		Within: within(d.WindowSeconds), Include: query.IncludeAll, Exclude: d.GetExclude(), Sessions: sessions(d.GetFilters()),
+		Within: within(d.WindowSeconds), Include: reads.IncludeAll, Exclude: d.GetExclude(), Sessions: sessions(d.GetFilters()),
 	}
 	if d.Depth != nil {
 		p.Depth = int(d.GetDepth())
@@ -153,11 +154,11 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 	if d.Include != nil {
 		p.Include = d.GetInclude()
 	}
-	kept, err := read.All[query.PathNodeRow](ctx, j.warehouse, j.org, query.PathNodes(p).Over(p.Window))
+	kept, err := read.All[reads.PathNodeRow](ctx, j.warehouse, j.org, reads.PathNodes(p).Until(p.Window.End))
 	if err != nil {
 		return err
 	}
-	rows, err := read.All[query.PathLinkRow](ctx, j.warehouse, j.org, query.PathLinks(p, kept).Over(p.Window))
+	rows, err := read.All[reads.PathLinkRow](ctx, j.warehouse, j.org, reads.PathLinks(p, kept).Until(p.Window.End))
 	if err != nil {
 		return err
 	}

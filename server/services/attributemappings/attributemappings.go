@@ -1,19 +1,16 @@
-// Package attributemappings answers the methods of svc.v2.AttributeMappingsService (rest-wire.md section 12).
+// Package attributemappings answers the methods of svc.v2.AttributeMappingsService.
 package attributemappings
 
 import (
 	"context"
-	"fmt"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // Service implements svcv2connect.AttributeMappingsServiceHandler. It is safe for concurrent use.
@@ -40,7 +37,7 @@ func (s *Service) ListAttributeMappings(ctx context.Context, req *svcv2.ListAttr
 	rows, next := paging.Part(page, rows)
 	res := &svcv2.ListAttributeMappingsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
-		res.Data = append(res.Data, toProto(row))
+		res.Data = append(res.Data, ToProto(row))
 	}
 	return res, nil
 }
@@ -51,14 +48,11 @@ func (s *Service) CreateAttributeMapping(ctx context.Context, req *svcv2.CreateA
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.store.CreateAttributeMapping(ctx, caller.Org, store.NewAttributeMapping{
-		Name: req.GetName(), Source: store.MappingSource(req.GetSourceContext()), SourceKey: req.GetSourceKey(), TargetKey: req.GetTargetKey(),
-		Operation: store.MappingOperation(req.GetOperation()), Disabled: req.Enabled != nil && !req.GetEnabled(),
-	})
+	m, err := s.store.CreateAttributeMapping(ctx, caller.Org, creation(req))
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return toProto(m), nil
+	return ToProto(m), nil
 }
 
 // GetAttributeMapping returns one mapping.
@@ -71,7 +65,7 @@ func (s *Service) GetAttributeMapping(ctx context.Context, req *svcv2.GetAttribu
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return toProto(m), nil
+	return ToProto(m), nil
 }
 
 // UpdateAttributeMapping changes the fields that the mask names.
@@ -80,30 +74,15 @@ func (s *Service) UpdateAttributeMapping(ctx context.Context, req *svcv2.UpdateA
 	if err != nil {
 		return nil, err
 	}
-	var edit store.AttributeMappingEdit
-	for _, path := range req.GetUpdateMask().GetPaths() {
-		switch path {
-		case "name":
-			edit.Name = store.Set(req.GetName())
-		case "source_context":
-			edit.Source = store.Set(store.MappingSource(req.GetSourceContext()))
-		case "source_key":
-			edit.SourceKey = store.Set(req.GetSourceKey())
-		case "target_key":
-			edit.TargetKey = store.Set(req.GetTargetKey())
-		case "operation":
-			edit.Operation = store.Set(store.MappingOperation(req.GetOperation()))
-		case "enabled":
-			edit.Enabled = store.Set(req.GetEnabled())
-		default:
-			return nil, fmt.Errorf("attributemappings: no way to change %s", path)
-		}
+	change, err := edit(req)
+	if err != nil {
+		return nil, err
 	}
-	m, err := s.store.EditAttributeMapping(ctx, caller.Org, id, edit)
+	m, err := s.store.EditAttributeMapping(ctx, caller.Org, id, change)
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return toProto(m), nil
+	return ToProto(m), nil
 }
 
 // DeleteAttributeMapping deletes a mapping.
@@ -119,18 +98,10 @@ func (s *Service) DeleteAttributeMapping(ctx context.Context, req *svcv2.DeleteA
 }
 
 // resource gives failures their errors.
-func resource() refusal.Resource {
-	return refusal.Resource{
+func resource() storeerr.Resource {
+	return storeerr.Resource{
 		Prefix: publicid.AttributeMapping, ID: "an attribute mapping", Invalid: apierr.IngestAttributeMappingValidation,
-		NotFound:    refusal.Answer{Tag: apierr.IngestAttributeMappingNotFound, Message: "This organization has no such attribute mapping."},
-		Unavailable: refusal.Answer{Tag: apierr.IngestAttributeMappingPersistence, Message: "Attribute mappings cannot be read or changed at the moment. Try again."},
-	}
-}
-
-func toProto(m store.AttributeMapping) *svcv2.AttributeMapping {
-	return &svcv2.AttributeMapping{
-		Id: publicid.Encode(publicid.AttributeMapping, m.ID), Object: "attribute_mapping", Name: m.Name, SourceContext: string(m.Source),
-		SourceKey: m.SourceKey, TargetKey: m.TargetKey, Operation: string(m.Operation), Enabled: m.Enabled,
-		CreatedAt: timestamppb.New(m.CreatedAt), UpdatedAt: timestamppb.New(m.UpdatedAt),
+		NotFound:    storeerr.Answer{Tag: apierr.IngestAttributeMappingNotFound, Message: "This organization has no such attribute mapping."},
+		Unavailable: storeerr.Answer{Tag: apierr.IngestAttributeMappingPersistence, Message: "Attribute mappings cannot be read or changed at the moment. Try again."},
 	}
 }

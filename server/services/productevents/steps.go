@@ -11,6 +11,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -27,7 +28,7 @@ func invalid(param, format string, args ...any) error {
 }
 
 // toStep reads a step; at is where it is in the request. What its kind has no use for is refused.
-func toStep(at string, s *svcv2.ProductEventStep) (query.Step, error) {
+func toStep(at string, s *svcv2.ProductEventStep) (reads.Step, error) {
 	type field struct {
 		name  string
 		given bool
@@ -45,15 +46,15 @@ func toStep(at string, s *svcv2.ProductEventStep) (query.Step, error) {
 	} {
 		switch path := at + "." + f.name; {
 		case f.given && f.kind != s.GetKind():
-			return query.Step{}, invalid(path, "belongs to steps of the kind %s; this one is of the kind %s.", f.kind, s.GetKind())
+			return reads.Step{}, invalid(path, "belongs to steps of the kind %s; this one is of the kind %s.", f.kind, s.GetKind())
 		case !f.given && f.needed && f.kind == s.GetKind():
-			return query.Step{}, invalid(path, "is required for steps of the kind %s.", f.kind)
+			return reads.Step{}, invalid(path, "is required for steps of the kind %s.", f.kind)
 		}
 	}
-	step := query.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: s.GetDimension(), Value: s.GetValue()}
+	step := reads.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: s.GetDimension(), Value: s.GetValue()}
 	for _, key := range slices.Sorted(maps.Keys(s.GetAttributeEquals())) {
 		if key == "" || len(key) > 256 {
-			return query.Step{}, invalid(at+".attribute_equals", "has a key that is no name of an attribute.")
+			return reads.Step{}, invalid(at+".attribute_equals", "has a key that is no name of an attribute.")
 		}
 		step.AttributeEquals = append(step.AttributeEquals, query.AttributeFilter{Key: key, Operator: query.Equals, Text: s.GetAttributeEquals()[key]})
 	}
@@ -61,7 +62,7 @@ func toStep(at string, s *svcv2.ProductEventStep) (query.Step, error) {
 }
 
 // stepName is what a step is called in the answer.
-func stepName(s query.Step) string {
+func stepName(s reads.Step) string {
 	switch {
 	case s.EventName != "":
 		return s.EventName

@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // SearchTraces finds the latest traces of a window.
@@ -36,13 +37,13 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 	if err != nil {
 		return nil, err
 	}
-	var rows []query.TraceRow
+	var rows []reads.TraceRow
 	if possible {
 		if rows, err = (&finder{s, org, before, filters}).latest(ctx, window, limit+1); err != nil {
 			return nil, err
 		}
 	}
-	rows, next := paging.CutAfter(limit, rows, func(last query.TraceRow) string {
+	rows, next := paging.CutAfter(limit, rows, func(last reads.TraceRow) string {
 		return paging.FormatTrace(paging.TraceKey{Start: last.Start, TraceID: last.TraceID})
 	})
 	res := &svcv2.SearchTracesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
@@ -53,7 +54,7 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 }
 
 // toFilters returns nil when every trace matches; possible is false when none can.
-func toFilters(f *svcv2.TraceFilters) (filters *query.TraceFilters, possible bool, err error) {
+func toFilters(f *svcv2.TraceFilters) (filters *reads.TraceFilters, possible bool, err error) {
 	if f == nil {
 		return nil, true, nil
 	}
@@ -68,7 +69,7 @@ func toFilters(f *svcv2.TraceFilters) (filters *query.TraceFilters, possible boo
 	if err != nil {
 		return nil, false, err
 	}
-	filters = &query.TraceFilters{
+	filters = &reads.TraceFilters{
 		ServiceName: f.ServiceName, SpanName: f.SpanName, StatusCode: f.StatusCode, HTTPMethod: f.HttpMethod, HTTPRoute: f.HttpRoute,
 		DeploymentEnvironment: f.DeploymentEnvironment, ServiceNamespace: f.ServiceNamespace, HasError: f.HasError,
 		MinDuration: duration(f.MinDurationMs), MaxDuration: duration(f.MaxDurationMs), RootOnly: f.GetSpanScope() == "root",
