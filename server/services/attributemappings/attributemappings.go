@@ -4,8 +4,8 @@ package attributemappings
 import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // Service implements svcv2connect.AttributeMappingsServiceHandler. It is safe for concurrent use.
@@ -15,10 +15,10 @@ type Service struct{ store *store.Store }
 func New(st *store.Store) *Service { return &Service{store: st} }
 
 // resource gives failures their errors.
-func resource() refusal.Resource {
-	return refusal.Resource{
+func resource() storeerr.Resource {
+	return storeerr.Resource{
 		Prefix: publicid.AttributeMapping, ID: "an attribute mapping", Invalid: apierr.IngestAttributeMappingValidation,
-		NotFound:    refusal.Answer{Tag: apierr.IngestAttributeMappingNotFound, Message: "This organization has no such attribute mapping."},
-		Unavailable: refusal.Answer{Tag: apierr.IngestAttributeMappingPersistence, Message: "Attribute mappings cannot be read or changed at the moment. Try again."},
+		NotFound:    storeerr.Answer{Tag: apierr.IngestAttributeMappingNotFound, Message: "This organization has no such attribute mapping."},
+		Unavailable: storeerr.Answer{Tag: apierr.IngestAttributeMappingPersistence, Message: "Attribute mappings cannot be read or changed at the moment. Try again."},
 	}
 }

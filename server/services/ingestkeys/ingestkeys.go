@@ -15,8 +15,8 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // Secrets makes the secret of a key of a kind: the text to show, and what is stored of it.
@@ -235,10 +235,10 @@ func (s *Service) DeleteCustomIngestKey(ctx context.Context, req *svcv2.DeleteCu
 }
 
 // resource gives failures their errors.
-func resource() refusal.Resource {
-	return refusal.Resource{
+func resource() storeerr.Resource {
+	return storeerr.Resource{
 		Prefix: publicid.IngestKey, ID: "an ingest key", Invalid: apierr.IngestKeyValidation,
-		NotFound:    refusal.Answer{Tag: apierr.IngestKeyNotFound, Message: "This organization has no such custom ingest key."},
-		Unavailable: refusal.Answer{Tag: apierr.IngestKeyPersistence, Message: "Ingest keys cannot be read or changed at the moment. Try again."},
+		NotFound:    storeerr.Answer{Tag: apierr.IngestKeyNotFound, Message: "This organization has no such custom ingest key."},
+		Unavailable: storeerr.Answer{Tag: apierr.IngestKeyPersistence, Message: "Ingest keys cannot be read or changed at the moment. Try again."},
 	}
 }
