@@ -78,7 +78,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	}
 	chain, err := rpc.New(rpc.Config{
 		Contract: c, Idempotency: answers, DeniedCalls: denied, Limiter: limiter("rest", limits.RESTRequests, limits.RESTPeriod), Logger: a.log, Registerer: a.registry,
-		MaxRequestBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
+		MaxMessageBytes: int(a.cfg.Limits.GRPCMaxMessageBytes), MaxPublicBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	}
 	mcpDoor, err := mcp.New(mcp.Config{
 		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Logger: a.log,
-		Limiter: limiter("mcp", mcp.RateLimit, mcp.RateWindow), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
+		MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes), Limiter: limiter("mcp", limits.MCPRequests, limits.MCPPeriod), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
 		Registerer: a.registry, Fixtures: a.opts.MCPFixtures,
 	})
 	if err != nil {

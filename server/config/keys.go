@@ -240,12 +240,12 @@ func Keys() []Key {
 		},
 		{
 			Name: "rest-max-body-bytes", Kind: KindSize, Default: Size(limits.RESTBody).String(), Min: 1 << 10,
-			Help:   "largest body of a REST or MCP request",
+			Help:   "largest body of a REST or MCP request, also after decompression; over gRPC and Connect it holds for methods that need no credential",
 			assign: size(func(c *Config) *Size { return &c.Limits.RESTMaxBodyBytes }),
 		},
 		{
 			Name: "grpc-max-message-bytes", Kind: KindSize, Default: Size(limits.GRPCMessage).String(), Min: 1 << 10,
-			Help:   "largest message over gRPC, OTLP and API",
+			Help:   "largest message over gRPC, of OTLP and of the API, and over Connect; for the API also after decompression",
 			assign: size(func(c *Config) *Size { return &c.Limits.GRPCMaxMessageBytes }),
 		},
 	}

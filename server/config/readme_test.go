@@ -1,13 +1,12 @@
 package config
 
 import (
-	"flag"
 	"os"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the configuration table into the README")
+	"github.com/svc-observability/svc/server/golden"
+)
 
 // TestReadme holds the README's configuration table against the table of keys.
 func TestReadme(t *testing.T) {
@@ -17,18 +16,16 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	head, rest, ok1 := strings.Cut(string(text), begin)
-	have, tail, ok2 := strings.Cut(rest, end)
+	_, tail, ok2 := strings.Cut(rest, end)
 	if !ok1 || !ok2 {
 		t.Fatalf("%s lacks the marks %q and %q", path, begin, end)
 	}
 	want := MarkdownTable()
-	if have == want {
-		return
+	golden.Write(t, path, head+begin+want+end+tail)
+	if text, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if strings.Contains(string(text), begin+want+end) {
 		return
 	}
 	t.Errorf("the configuration table of %s is not current: run go test ./server/config -run TestReadme -update", path)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/inflate"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -308,14 +309,7 @@ func gzipReason(compressed []byte, err error) string {
 
 func (g *Gateway) expandsTooFar() *apierr.Error {
 	return apierr.New(apierr.IngestPayloadTooLarge,
-		fmt.Sprintf("The body is larger than %s after decompression. Send smaller batches.", mebibytes(g.limits.Decompressed)))
-}
-
-func mebibytes(n int) string {
-	if n >= 1<<20 && n%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%d bytes", n)
+		fmt.Sprintf("The body is larger than %s after decompression. Send smaller batches.", limits.Size(g.limits.Decompressed)))
 }
 
 // newPacker makes the encoder for bodies that came uncompressed and are worth compressing before they go to the queue.

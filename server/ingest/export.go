@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -208,7 +209,7 @@ func (g *Gateway) walk(e *export, header *RecordHeader, raw []byte, set *blocks.
 // invalid is the answer to a body that is not OTLP. Errors of otlp name the field and are written for the sender.
 func (g *Gateway) invalid(err error) *apierr.Error {
 	if errors.Is(err, otlp.ErrTooLarge) {
-		return apierr.New(apierr.IngestPayloadTooLarge, "The items of this request take more than "+mebibytes(g.limits.Columns)+" as they are stored, where the attributes "+
+		return apierr.New(apierr.IngestPayloadTooLarge, "The items of this request take more than "+limits.Size(g.limits.Columns)+" as they are stored, where the attributes "+
 			"of resource and scope count with each item. Send fewer items in a request.", apierr.Cause(err))
 	}
 	var bad *otlp.Error

@@ -123,7 +123,7 @@ func (t *turn) widen(ctx context.Context, cost int) *apierr.Error {
 	if full {
 		t.g.metrics.laneLimited.Inc()
 		return apierr.New(apierr.IngestRateLimited,
-			"As many large requests wait as may. Nothing was stored; send it again later, or smaller: up to "+mebibytes(largeFrom)+" after decompression, requests do not wait for these.")
+			"As many large requests wait as may. Nothing was stored; send it again later, or smaller: up to "+limits.Size(largeFrom)+" after decompression, requests do not wait for these.")
 	}
 	if w != nil {
 		select {

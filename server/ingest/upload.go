@@ -7,6 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -167,7 +168,7 @@ func (g *Gateway) countBytes(u *upload, inflated int) {
 // sender.
 func (g *Gateway) invalidUpload(err error) *apierr.Error {
 	if errors.Is(err, otlp.ErrTooLarge) {
-		return apierr.New(apierr.IngestPayloadTooLarge, "The lines of this request take more than "+mebibytes(g.limits.Columns)+" as they are stored. Send fewer lines in a request.", apierr.Cause(err))
+		return apierr.New(apierr.IngestPayloadTooLarge, "The lines of this request take more than "+limits.Size(g.limits.Columns)+" as they are stored. Send fewer lines in a request.", apierr.Cause(err))
 	}
 	var bad *activity.Error
 	if !errors.As(err, &bad) {

@@ -2,24 +2,19 @@ package read_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 var (
 	planIndex = regexp.MustCompile(`^[ │├└─]*(?:(Min-?Max|Partition|PrimaryKey|Name: \S+)$|(Granules: \d+/\d+)$)`)
@@ -119,17 +114,5 @@ func TestPlans(t *testing.T) {
 		}
 		out.WriteString("\n")
 	}
-	const path = "testdata/plans.txt"
-	if *update {
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("%s differs; run with -update when that is meant (-want +got):\n%s", path, diff)
-	}
+	golden.Compare(t, "plans.txt", out.String())
 }
