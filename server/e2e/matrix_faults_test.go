@@ -29,7 +29,7 @@ type faults struct {
 }
 
 func (f *faults) options(o *app.Options) {
-	o.Reads = func(w telemetry.GatedWarehouse) telemetry.GatedWarehouse { return failingReads{w, f} }
+	o.Reads = func(w telemetry.ConfinedWarehouse) telemetry.ConfinedWarehouse { return failingReads{w, f} }
 	watch := o.Watch
 	o.Watch = func(next http.Handler) http.Handler {
 		return watch(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func (f *faults) options(o *app.Options) {
 }
 
 type failingReads struct {
-	telemetry.GatedWarehouse
+	telemetry.ConfinedWarehouse
 	faults *faults
 }
 
