@@ -211,7 +211,7 @@ func newFiltered(t testing.TB, seed uint64, org principal.OrgID) *filtered {
 	e := engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})
 	start := time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour)
 	f := &filtered{
-		start: start, end: start.Add(3 * time.Hour), traces: traces.New(w).WithEngine(e), logs: logs.New(w).WithEngine(e), widgets: widget.New(e, w, time.Now),
+		start: start, end: start.Add(3 * time.Hour), traces: traces.New(w, e), logs: logs.New(w, e), widgets: widget.New(e, w, time.Now),
 		ctx: principal.WithResult(context.Background(), principal.Result{Principal: &principal.Principal{Org: org}}), org: org,
 	}
 	var spans, records [][]any
