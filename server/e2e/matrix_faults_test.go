@@ -52,21 +52,21 @@ func (w failingReads) Query(ctx context.Context, org principal.OrgID, sql string
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e
 	}
-	return w.GatedWarehouse.Query(ctx, org, sql, args...)
+	return w.ConfinedWarehouse.Query(ctx, org, sql, args...)
 }
 
 func (w failingReads) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error) {
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e
 	}
-	return w.GatedWarehouse.SelectConfined(ctx, org, sql, limits)
+	return w.ConfinedWarehouse.SelectConfined(ctx, org, sql, limits)
 }
 
 func (w failingReads) OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error) {
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e
 	}
-	return w.GatedWarehouse.OfferedSchemas(ctx)
+	return w.ConfinedWarehouse.OfferedSchemas(ctx)
 }
 
 const engineText = "DB::Exception: stored value"
