@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/attributemapping"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 )
@@ -77,8 +78,8 @@ func (m *AttributeMapping) check() error {
 	if m.SourceKey == "" {
 		c.fail("source_key", "must not be empty")
 	}
-	c.line("source_key", m.SourceKey, maxKeyLength)
-	c.attributeKey("target_key", m.TargetKey)
+	c.line("source_key", m.SourceKey, limits.MappingKeyLength)
+	c.attributeKey("target_key", m.TargetKey, limits.MappingKeyLength)
 	if m.Source == MappingFromSpan && m.SourceKey != "" && m.SourceKey == m.TargetKey {
 		c.fail("target_key", "must differ from source_key when source_context is span")
 	}
