@@ -122,13 +122,25 @@ func LogRollup() RollupRead {
 	return RollupRead{Layers: []Layer{logMinutes()}, Columns: logColumns, Measures: "LogCount", Edge: "toUInt64(1) AS LogCount", Rows: "logs"}
 }
 
+// InOperationHours reports whether operation_hours has every field of a filter.
+func InOperationHours(f Filter) bool { return f.only(inOperationHours) }
+
+// InLogMinutes reports whether log_minutes has every field of a filter.
+func InLogMinutes(f Filter) bool { return f.only(inLogMinutes) }
+
+// only reports whether all fields of the filter are such.
+func (f Filter) only(held func(Field) bool) bool {
+	for m := range f.Matches {
+		if !held(m.Field) {
+			return false
+		}
+	}
+	return true
+}
+
 // uses reports whether all fields that a query filters and groups by are such.
 func (q *Spec) uses(held func(Field) bool) bool {
-	all := true
-	q.Filter.Matches(func(m *Match) bool {
-		all = all && held(m.Field)
-		return all
-	})
+	all := q.Filter.only(held)
 	for _, f := range q.GroupBy {
 		all = all && held(f)
 	}

@@ -1,6 +1,6 @@
-// Package rpc is the chain that every call of an API method passes, whatever door it came in by: recover, telemetry, wire errors,
-// authentication result, rate limit, policy, validation. Services behind it see only admitted, well-formed requests, and whatever
-// error they return leaves as an ErrorDetail.
+// Package rpc is the chain that every call of an API method passes, at every door: recovery, telemetry, error mapping,
+// authentication result, rate limit, policy, validation. A service behind it gets admitted, well-formed requests only. Every error
+// that a service returns leaves the chain as an ErrorDetail.
 package rpc
 
 import (
@@ -30,9 +30,9 @@ const (
 	DefaultTimeout = 31 * time.Second
 )
 
-// Config is what a chain needs.
+// Config holds the dependencies of a chain.
 type Config struct {
-	// Contract says what each method asks of its caller.
+	// Contract holds the policy of each method.
 	Contract *contract.Contract
 	// Limiter holds the REST rate per credential; nil for no limit.
 	Limiter Limiter
@@ -70,7 +70,7 @@ type Chain struct {
 	durations                *prometheus.HistogramVec
 }
 
-// New makes a chain. It fails when a rule of a request type does not compile.
+// New makes a chain. It fails if a rule of a request type does not compile.
 func New(cfg Config) (*Chain, error) {
 	c := &Chain{
 		contract: cfg.Contract, limiter: cfg.Limiter, answers: cfg.Idempotency, denied: cfg.DeniedCalls, logger: cfg.Logger, timeout: cfg.Timeout,
@@ -106,8 +106,8 @@ func New(cfg Config) (*Chain, error) {
 	return c, nil
 }
 
-// Options are the handler options with which every API service must be mounted. The gate refuses a caller before the message is read;
-// the interceptor does the rest. The size of a message is bounded where Known is mounted.
+// Options returns the handler options for mounting an API service. The gate refuses a caller before the message is read; the
+// interceptor runs the rest of the chain. Handler bounds the size of a message.
 func (c *Chain) Options() []connect.HandlerOption {
 	return append(codecs(),
 		connect.WithRequestGate(c.gate),
@@ -139,7 +139,7 @@ func (c *Chain) refuse(ctx context.Context, procedure string, peer connect.Peer,
 	return wire
 }
 
-// unary is recover → telemetry → wire errors around admission, validation and the method.
+// unary wraps recovery, telemetry and error mapping around admission, validation and the method.
 func (c *Chain) unary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, req connect.AnyRequest) (res connect.AnyResponse, err error) {
 		start, procedure := c.now(), req.Spec().Procedure
@@ -174,7 +174,7 @@ func (c *Chain) call(ctx context.Context, procedure string, req connect.AnyReque
 	}
 	msg, ok := req.Any().(proto.Message)
 	if !ok {
-		return nil, fmt.Errorf("request of %s is no protobuf message: %T", procedure, req.Any())
+		return nil, fmt.Errorf("request of %s is not a protobuf message: %T", procedure, req.Any())
 	}
 	if err := unread(msg); err != nil {
 		return nil, err

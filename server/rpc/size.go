@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// envelopeBytes come before each message in gRPC and gRPC-Web.
+	// envelopeBytes precede each message in gRPC and gRPC-Web.
 	envelopeBytes = 5
-	// drainBytes of a body that is too large are read and dropped, so that a client which sends first and reads then sees the answer.
+	// drainBytes is how much of a body that is too large is read and dropped. Without that, a client that sends its whole body
+	// before it reads would not see the answer.
 	drainBytes = 16 << 20
 )
 
@@ -34,15 +35,15 @@ func tooLarge(largest int) *apierr.Error {
 	return apierr.New(apierr.PayloadTooLarge, "The message is larger than "+limits.Size(largest)+". Send less at once.")
 }
 
-// bounded is a request body that ends with an error of ours when it grows too large: connect passes an error of its own type on as it
-// is, while its own limit would answer without our ErrorDetail.
+// bounded is a request body whose reads fail with our error when it grows too large. connect passes on an error of its own type,
+// but its own limit would answer without our ErrorDetail.
 type bounded struct {
 	io.ReadCloser
 	left    int64
 	tooMuch func() error
 }
 
-// Read reads up to one byte more than is allowed, which tells a body of the exact size from a larger one.
+// Read reads at most one byte more than is allowed, to tell a body of the exact size from a larger one.
 func (b *bounded) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
@@ -78,8 +79,8 @@ func (c *Chain) bound(r *http.Request) *http.Request {
 	return bound
 }
 
-// inflater reads gzip, up to the size that a message may have. Its errors are in our form, and come from Read: connect would wrap those
-// of Reset.
+// inflater decompresses gzip up to the largest size of a message. It reports its errors from Read, because connect would wrap an
+// error of Reset.
 type inflater struct {
 	zip     gzip.Reader
 	chain   *Chain
@@ -88,7 +89,7 @@ type inflater struct {
 	err     error
 }
 
-// Reset begins with another source.
+// Reset starts to read from r.
 func (z *inflater) Reset(r io.Reader) error {
 	z.left = int64(z.largest)
 	if z.err = z.zip.Reset(r); z.err != nil {
@@ -97,7 +98,7 @@ func (z *inflater) Reset(r io.Reader) error {
 	return nil
 }
 
-// Read unpacks.
+// Read decompresses.
 func (z *inflater) Read(p []byte) (int, error) {
 	if z.err != nil {
 		return 0, z.err
@@ -118,7 +119,7 @@ func (z *inflater) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close does nothing: there is nothing to release.
+// Close releases nothing.
 func (z *inflater) Close() error { return nil }
 
 func (z *inflater) unreadable(err error) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 const (
@@ -59,7 +59,7 @@ func (s *Service) GetSetupAudit(ctx context.Context, _ *svcv2.GetSetupAuditReque
 	if err != nil {
 		return nil, err
 	}
-	unavailable := refusal.Resource{Unavailable: refusal.Answer{Tag: apierr.SetupAuditUnavailable, Message: "The setup cannot be audited at the moment. Try again."}}
+	unavailable := storeerr.Resource{Unavailable: storeerr.Answer{Tag: apierr.SetupAuditUnavailable, Message: "The setup cannot be audited at the moment. Try again."}}
 	e := &evidence{now: s.now().UTC(), keyNames: map[string]string{}}
 	if err := s.stored(ctx, caller.Org, e); err != nil {
 		return nil, unavailable.Failure(ctx, err)

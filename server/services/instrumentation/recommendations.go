@@ -14,18 +14,18 @@ import (
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // day is what recommendations and the audit look back on.
 const day = 24 * time.Hour
 
-func resource() refusal.Resource {
-	return refusal.Resource{
+func resource() storeerr.Resource {
+	return storeerr.Resource{
 		Prefix: publicid.Recommendation, ID: "a recommendation",
-		NotFound:    refusal.Answer{Tag: apierr.RecommendationIssueNotFound, Message: "This organization has no such recommendation."},
-		Unavailable: refusal.Answer{Tag: apierr.RecommendationIssuePersistence, Message: "Recommendations cannot be read or changed at the moment. Try again."},
+		NotFound:    storeerr.Answer{Tag: apierr.RecommendationIssueNotFound, Message: "This organization has no such recommendation."},
+		Unavailable: storeerr.Answer{Tag: apierr.RecommendationIssuePersistence, Message: "Recommendations cannot be read or changed at the moment. Try again."},
 	}
 }
 
@@ -121,7 +121,7 @@ func (s *Service) mappedKeys(ctx context.Context, org principal.OrgID) (map[stri
 	}
 	mapped := map[string]bool{}
 	for _, m := range mappings {
-		if m.Enabled && m.Source == store.MappingFromSpan {
+		if m.Enabled && m.SourceContext == store.AttributeMappingSourceContextSpan {
 			mapped[m.SourceKey] = true
 		}
 	}

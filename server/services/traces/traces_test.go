@@ -330,8 +330,9 @@ func TestIndexes(t *testing.T) {
 	const org = "org_indexes"
 	insert(t, w, span{org: org, trace: traceID(1), id: "01", at: noon(), name: "n", service: "s", attributes: map[string]string{"k": "v"}})
 	window := query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}
-	equals := []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}
-	filtered := reads.SearchTraces(reads.TraceSearch{Slice: window, Limit: 1, Filters: &reads.TraceFilters{Attributes: equals, ServiceName: ptr("s")}})
+	equals := query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "k"}, Op: query.OpEqual, Values: []string{"v"}}}
+	ofService := query.Filter{Match: &query.Match{Field: query.Field{Key: "service.name"}, Op: query.OpEqual, Values: []string{"s"}}}
+	filtered := reads.SearchTraces(reads.TraceSearch{Slice: window, Limit: 1, Filter: query.And(ofService, equals)})
 	// The plan leaves out what is read for a set, so the query that finds matching spans is explained by itself.
 	_, matching, found := strings.Cut(filtered.SQL, "TraceId IN (\n")
 	inner, _, closed := strings.Cut(matching, ")\n    GROUP BY")

@@ -2,19 +2,13 @@
 package sqltest
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 // Marker begins every value that a caller could choose. The SQL must hold none of them.
 const Marker = "caller-value"
@@ -29,22 +23,7 @@ func Check(t *testing.T, statements map[string]sqlbuild.Statement) {
 
 func snapshots(t *testing.T, statements map[string]sqlbuild.Statement) {
 	for name, s := range statements {
-		path := filepath.Join("testdata", name+".sql")
-		if *update {
-			if err := os.MkdirAll("testdata", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(s.SQL+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), s.SQL+"\n"); diff != "" {
-			t.Errorf("%s differs; run with -update when that is meant (-want +got):\n%s", path, diff)
-		}
+		golden.Compare(t, name+".sql", s.SQL+"\n")
 	}
 }
 

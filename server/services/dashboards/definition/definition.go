@@ -9,16 +9,16 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
+	"github.com/svc-observability/svc/server/storeerr"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
 // Resource gives failures of dashboards their errors.
-func Resource() refusal.Resource {
-	return refusal.Resource{
+func Resource() storeerr.Resource {
+	return storeerr.Resource{
 		Prefix: publicid.Dashboard, ID: "a dashboard",
-		NotFound:    refusal.Answer{Tag: apierr.DashboardNotFound, Message: "This organization has no such dashboard."},
-		Unavailable: refusal.Answer{Tag: apierr.DashboardPersistence, Message: "Dashboards cannot be read or changed at the moment. Try again."},
+		NotFound:    storeerr.Answer{Tag: apierr.DashboardNotFound, Message: "This organization has no such dashboard."},
+		Unavailable: storeerr.Answer{Tag: apierr.DashboardPersistence, Message: "Dashboards cannot be read or changed at the moment. Try again."},
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // suffixLength is how much of the end of a token tells links apart.
@@ -74,9 +74,9 @@ func (s *Service) shareToProto(share store.DashboardShare) (*svcv2.DashboardShar
 }
 
 // shares gives failures their errors where they are about share links.
-func shares() refusal.Resource {
+func shares() storeerr.Resource {
 	r := definition.Resource()
-	r.Unavailable = refusal.Answer{Tag: apierr.SharePersistence, Message: "Share links cannot be read or changed at the moment. Try again."}
+	r.Unavailable = storeerr.Answer{Tag: apierr.SharePersistence, Message: "Share links cannot be read or changed at the moment. Try again."}
 	return r
 }
 

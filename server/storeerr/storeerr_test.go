@@ -1,4 +1,4 @@
-package refusal_test
+package storeerr_test
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
-func keys() refusal.Resource {
-	return refusal.Resource{
+func keys() storeerr.Resource {
+	return storeerr.Resource{
 		Prefix: publicid.IngestKey, ID: "an ingest key", Invalid: apierr.IngestKeyValidation,
-		NotFound:    refusal.Answer{Tag: apierr.IngestKeyNotFound, Message: "No such key."},
-		Unavailable: refusal.Answer{Tag: apierr.IngestKeyPersistence, Message: "Not now."},
+		NotFound:    storeerr.Answer{Tag: apierr.IngestKeyNotFound, Message: "No such key."},
+		Unavailable: storeerr.Answer{Tag: apierr.IngestKeyPersistence, Message: "Not now."},
 	}
 }
 
@@ -30,10 +30,10 @@ func TestFailure(t *testing.T) {
 	known := apierr.New(apierr.ParameterInvalid, "said already", apierr.Param("name"))
 	invalid := &store.InvalidError{Violations: []store.Violation{{Field: "name", Reason: "must not be empty"}, {Field: "expires_at", Reason: "is past"}}}
 	without := keys()
-	without.Invalid, without.NotFound = 0, refusal.Answer{}
+	without.Invalid, without.NotFound = 0, storeerr.Answer{}
 	for name, tc := range map[string]struct {
 		ctx      context.Context
-		resource refusal.Resource
+		resource storeerr.Resource
 		err      error
 		tag      apierr.Tag
 		param    string

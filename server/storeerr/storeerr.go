@@ -1,5 +1,5 @@
-// Package refusal gives what a service refuses its error of the contract: an id that is none, and what the store says of a call.
-package refusal
+// Package storeerr turns an id that cannot be read, and a failure of the store, into an error of the contract.
+package storeerr
 
 import (
 	"context"
@@ -14,15 +14,16 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Resource is what the errors of one kind of thing in the store have in common.
+// Resource describes the errors of one kind of resource in the store.
 type Resource struct {
-	// Prefix is that of its public ids; ID says whose they are, as in "an API key".
+	// Prefix begins its public ids. ID is its name with an article, as in "an API key".
 	Prefix, ID string
-	// NotFound is for ids that the organization does not have: those of others and unknown ones give the same answer.
+	// NotFound is for ids that the organization does not have. An id of another organization and an unknown id give the same
+	// answer.
 	NotFound Answer
-	// Unavailable is for everything that is not the caller's fault.
+	// Unavailable is for every failure that the caller did not cause.
 	Unavailable Answer
-	// Invalid is the tag of input that breaks a rule of the store, when there is such input.
+	// Invalid is the tag for input that breaks a rule of the store; zero if the store has no such rule.
 	Invalid apierr.Tag
 }
 
@@ -32,7 +33,7 @@ type Answer struct {
 	Message string
 }
 
-// Target returns the caller and the id that the field `id` of the request names.
+// Target returns the caller, and the id in the request's field `id`.
 func (r Resource) Target(ctx context.Context, id string) (*principal.Principal, uuid.UUID, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -42,7 +43,7 @@ func (r Resource) Target(ctx context.Context, id string) (*principal.Principal, 
 	return caller, key, err
 }
 
-// Decode reads the id that a field of the request holds.
+// Decode reads the id in a field of the request.
 func (r Resource) Decode(field, id string) (uuid.UUID, error) {
 	key, err := publicid.Decode(r.Prefix, id)
 	if err != nil {
@@ -51,7 +52,7 @@ func (r Resource) Decode(field, id string) (uuid.UUID, error) {
 	return key, nil
 }
 
-// Failure is the error for what the store, or a function that the store called, returned.
+// Failure returns the error of the contract for an error of the store, or of a function that the store called.
 func (r Resource) Failure(ctx context.Context, err error) error {
 	var known *apierr.Error
 	var invalid *store.InvalidError
@@ -69,7 +70,7 @@ func (r Resource) Failure(ctx context.Context, err error) error {
 	}
 }
 
-// Invalid tells what is wrong with an input, and names every field.
+// Invalid names every field of an input that breaks a rule.
 func Invalid(tag apierr.Tag, err *store.InvalidError) error {
 	first := err.Violations[0]
 	all := make([]apierr.Violation, len(err.Violations))
