@@ -14,8 +14,8 @@ func (r *AttributeMapping) check(c *checker) {
 	if r.SourceKey == "" {
 		c.fail("source_key", "must not be empty")
 	}
-	c.line("source_key", m.SourceKey, limits.MappingKeyLength)
-	c.attributeKey("target_key", m.TargetKey, limits.MappingKeyLength)
+	c.line("source_key", r.SourceKey, limits.MappingKeyLength)
+	c.attributeKey("target_key", r.TargetKey, limits.MappingKeyLength)
 	if r.SourceContext == AttributeMappingSourceContextSpan && r.SourceKey != "" && r.SourceKey == r.TargetKey {
 		c.fail("target_key", "must differ from source_key when source_context is span")
 	}

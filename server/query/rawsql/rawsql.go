@@ -125,7 +125,7 @@ func failure(ctx context.Context, w Warehouse, err error, sql, param string) err
 	case errors.Is(err, warehouse.ErrFence):
 		return unfenced(err)
 	case errors.Is(err, warehouse.ErrResultTooLarge):
-		return limit("The result is larger than "+limits.Size(limits.SQLResult)+". Select fewer columns, or aggregate.")
+		return limit("The result is larger than " + limits.Size(limits.SQLResult) + ". Select fewer columns, or aggregate.")
 	case errors.Is(err, warehouse.ErrTimeout):
 		return apierr.New(apierr.QueryEngineTimeout, "The statement took longer than it may. Narrow the time range, or read a table of aggregates.", apierr.Param(param), apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrMemory):
