@@ -51,10 +51,10 @@ type Inserter interface {
 	Insert(ctx context.Context, table Table, token string) error
 }
 
-// Salvager is an Inserter that can also store a table without those of its views that fail on the rows. It is asked with the token of the insert that
+// ViewIgnorer is an Inserter that can also store a table without those of its views that fail on the rows. It is asked with the token of the insert that
 // failed and stores nothing twice.
-type Salvager interface {
-	Salvage(ctx context.Context, table Table, token string) error
+type ViewIgnorer interface {
+	InsertIgnoringViews(ctx context.Context, table Table, token string) error
 }
 
 // Defaults of Config.
