@@ -1,4 +1,4 @@
-// Package catalog answers the methods of svc.v2.ServicesService (rest-wire.md section 9).
+// Package catalog answers the methods of svc.v2.ServicesService.
 package catalog
 
 import (

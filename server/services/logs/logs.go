@@ -1,4 +1,4 @@
-// Package logs answers the methods of svc.v2.LogsService (rest-wire.md section 9).
+// Package logs answers the methods of svc.v2.LogsService.
 package logs
 
 import (

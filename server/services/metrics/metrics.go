@@ -1,4 +1,4 @@
-// Package metrics answers the methods of svc.v2.MetricsService (rest-wire.md section 9).
+// Package metrics answers the methods of svc.v2.MetricsService.
 package metrics
 
 import (

@@ -1,4 +1,4 @@
-// Package servicemap answers the methods of svc.v2.ServiceMapService (rest-wire.md section 9).
+// Package servicemap answers the methods of svc.v2.ServiceMapService.
 package servicemap
 
 import (

@@ -1,4 +1,4 @@
-// Package traces answers the methods of svc.v2.TracesService (rest-wire.md section 9).
+// Package traces answers the methods of svc.v2.TracesService.
 package traces
 
 import (
@@ -79,5 +79,5 @@ func extentOf(rows []reads.SpanRow) reads.TraceExtentRow {
 }
 
 func notFound() error {
-	return apierr.New(apierr.TraceNotFound, "This organization has no trace with this id, or no longer. Spans are kept for "+limits.Days(limits.TraceRetention)+".", apierr.Param("trace_id"))
+	return apierr.New(apierr.TraceNotFound, "This organization has no trace with this id. Spans are kept for "+limits.Days(limits.TraceRetention)+".", apierr.Param("trace_id"))
 }
