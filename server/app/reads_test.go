@@ -7,19 +7,18 @@ import (
 	"testing"
 )
 
-// TestServicesReadThroughTheGate: what mounts the services gives the warehouse to the gate and to nobody else, so that no read of a service goes
-// without the share of its organization.
-func TestServicesReadThroughTheGate(t *testing.T) {
+// TestServicesReadThroughOneReader: api.go gives the warehouse to the reader alone, so that every read of a service takes a slot of its organization.
+func TestServicesReadThroughOneReader(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "api.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gated, others := 0, 0
+	read, others := 0, 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "NewGate" {
-				gated++
+			if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "NewReader" {
+				read++
 				return false
 			}
 		case *ast.SelectorExpr:
@@ -29,7 +28,7 @@ func TestServicesReadThroughTheGate(t *testing.T) {
 		}
 		return true
 	})
-	if gated != 1 || others != 0 {
-		t.Errorf("%d gates, and the warehouse itself is used %d times in api.go", gated, others)
+	if read != 1 || others != 0 {
+		t.Errorf("%d readers, and the warehouse itself is used %d times in api.go", read, others)
 	}
 }

@@ -29,7 +29,7 @@ type faults struct {
 }
 
 func (f *faults) options(o *app.Options) {
-	o.Reads = func(w telemetry.GatedWarehouse) telemetry.GatedWarehouse { return failingReads{w, f} }
+	o.Reads = func(w telemetry.ConfinedWarehouse) telemetry.ConfinedWarehouse { return failingReads{w, f} }
 	watch := o.Watch
 	o.Watch = func(next http.Handler) http.Handler {
 		return watch(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func (f *faults) options(o *app.Options) {
 }
 
 type failingReads struct {
-	telemetry.GatedWarehouse
+	telemetry.ConfinedWarehouse
 	faults *faults
 }
 
@@ -52,21 +52,21 @@ func (w failingReads) Query(ctx context.Context, org principal.OrgID, sql string
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e
 	}
-	return w.GatedWarehouse.Query(ctx, org, sql, args...)
+	return w.ConfinedWarehouse.Query(ctx, org, sql, args...)
 }
 
 func (w failingReads) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error) {
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e
 	}
-	return w.GatedWarehouse.SelectConfined(ctx, org, sql, limits)
+	return w.ConfinedWarehouse.SelectConfined(ctx, org, sql, limits)
 }
 
 func (w failingReads) OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error) {
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e
 	}
-	return w.GatedWarehouse.OfferedSchemas(ctx)
+	return w.ConfinedWarehouse.OfferedSchemas(ctx)
 }
 
 const engineText = "DB::Exception: stored value"
