@@ -9,15 +9,15 @@ import (
 	"github.com/svc-observability/svc/server/rpc"
 )
 
-// limiters makes a rate limit. Those of one name share their counts where nodes count together.
-type limiters func(name string, requests int, window time.Duration) rpc.Limiter
+// limiters makes a rate limit. Limits of one name share their counts if nodes count together.
+type limiters func(name string, requests int, window time.Duration) ratelimit.Limiter
 
-// openLimiters returns what makes the rate limits of the API: counted in Redis by all nodes when one is configured, by this process
-// for itself otherwise, and in Redis what bounds attempts to sign in. A Redis that is away does not stop the start, as it does not stop requests.
+// openLimiters returns the maker of the API's rate limits and the buckets that bound attempts to sign in. With a Redis, all nodes count together. Without
+// one, each process counts for itself, and there are no buckets. A Redis that does not answer stops neither the start nor requests.
 func (a *App) openLimiters(ctx context.Context) (limiters, auth.Buckets, error) {
 	if a.cfg.RedisURL == "" {
-		return func(_ string, requests int, window time.Duration) rpc.Limiter {
-			return rpc.NewWindowLimiter(requests, window)
+		return func(_ string, requests int, window time.Duration) ratelimit.Limiter {
+			return ratelimit.NewWindow(requests, window)
 		}, nil, nil
 	}
 	// The fingerprint is the same on nodes of one installation only: those whose secret key is the same.
@@ -32,8 +32,8 @@ func (a *App) openLimiters(ctx context.Context) (limiters, auth.Buckets, error) 
 	if err := a.registry.Register(client); err != nil {
 		return nil, nil, err
 	}
-	return func(name string, requests int, window time.Duration) rpc.Limiter {
-		return client.Limiter(name, requests, window)
+	return func(name string, requests int, window time.Duration) ratelimit.Limiter {
+		return client.Window(name, requests, window)
 	}, client.Buckets("attempts"), nil
 }
 

@@ -66,11 +66,7 @@ func (w failingReads) SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, er
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e
 	}
-<<<<<<< HEAD
-	return w.ConfinedWarehouse.OfferedSchemas(ctx)
-=======
-	return w.GatedWarehouse.SQLSchemas(ctx)
->>>>>>> main
+	return w.ConfinedWarehouse.SQLSchemas(ctx)
 }
 
 const engineText = "DB::Exception: stored value"

@@ -6,7 +6,7 @@
 //
 // A request can be refused or can wait at these places, in this order:
 //
-//   - rate.Limiter: the requests per second of a custom key. It refuses (429).
+//   - ratelimit.PerSecond: the requests per second of a custom key. It refuses (429).
 //   - inFlight: the open requests of an organization. It refuses (429).
 //   - budget: the memory for bodies, shared by organizations. It never waits, because a waiting request holds memory. It refuses (429, 503).
 //   - backoff: an organization that the queue asked to wait and that sends earlier. It refuses (429) before the body is decompressed.
@@ -33,11 +33,11 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/ingest/queue"
-	"github.com/svc-observability/svc/server/ingest/rate"
 	"github.com/svc-observability/svc/server/ingest/usage"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/processors"
+	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -175,7 +175,7 @@ type Gateway struct {
 
 	usage    *usage.Meter
 	outcomes *outcome.Recorder
-	rates    *rate.Limiter
+	rates    *ratelimit.PerSecond
 
 	inFlight inFlight
 	decoders *decoderSlots
@@ -207,7 +207,7 @@ func New(cfg Config) (*Gateway, error) {
 	g := &Gateway{
 		keys: cfg.Keys, connectors: cfg.Connectors, queue: cfg.Queue, sets: cfg.Sets, limits: limits, metrics: m, packer: packer,
 		logger: cfg.Logger, now: cfg.Now, region: cfg.Region,
-		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: rate.NewLimiter(cfg.Nodes),
+		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: ratelimit.NewPerSecond(cfg.Nodes),
 		inFlight: inFlight{limit: limits.InFlight, open: map[principal.OrgID]int{}},
 		decoders: newDecoderSlots(limits.Decoders), large: newLargeQueue(), budget: newBudget(limits.Buffered),
 		health: newHealth(),

@@ -21,6 +21,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/rpc"
 	"github.com/svc-observability/svc/server/rpc/loopback"
 )
@@ -155,7 +156,7 @@ func (b *backend) GetTrace(_ context.Context, req *svcv2.GetTraceRequest) (*svcv
 }
 
 // server is the MCP server before a backend. A request is authenticated by the name of a principal in its Authorization header.
-func server(t *testing.T, b *backend, callers map[string]principal.Principal, limiter Limiter) *httptest.Server {
+func server(t *testing.T, b *backend, callers map[string]principal.Principal, limiter ratelimit.Limiter) *httptest.Server {
 	t.Helper()
 	c, err := contract.Load()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/rpc"
+	"github.com/svc-observability/svc/server/ratelimit"
 )
 
 const resourceMetadata = "https://api.example.com/.well-known/oauth-protected-resource/mcp"
@@ -110,7 +110,7 @@ func TestDoorRefuses(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	srv := server(t, &backend{}, full(), rpc.NewWindowLimiter(2, limits.MCPPeriod))
+	srv := server(t, &backend{}, full(), ratelimit.NewWindow(2, limits.MCPPeriod))
 	header := map[string]string{"Authorization": "Bearer full", "Content-Type": "application/json"}
 	for range 2 {
 		if res, body := send(t, http.MethodPost, srv.URL+Path, listTools, header); res.StatusCode != 200 {

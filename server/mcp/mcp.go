@@ -19,6 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/ratelimit"
 )
 
 // Names of the server.
@@ -33,11 +34,6 @@ const ServerVersion = "1.0.0"
 
 const instructions = `svc stores traces, logs and metrics of your services. Start with list_services to see what sends data, then search_traces or search_logs, then inspect_trace with a trace id. Times are UTC; give start_time and end_time as RFC 3339 or relative (now-1h); the default is the last 6 hours. Names of services and environments are matched exactly.`
 
-// Limiter decides whether a credential may make one more request now.
-type Limiter interface {
-	Allow(key string, now time.Time) (ok bool, retryAfter time.Duration)
-}
-
 // Config is what the server needs.
 type Config struct {
 	// Conn reaches the API's methods: the loopback.
@@ -51,7 +47,7 @@ type Config struct {
 	// MaxBodyBytes bounds a request body; 0 for limits.RESTBody.
 	MaxBodyBytes int64
 	// Limiter holds the rate per credential; nil for no limit.
-	Limiter Limiter
+	Limiter ratelimit.Limiter
 	// Registerer takes the durations of calls; nil for none.
 	Registerer prometheus.Registerer
 	// Logger is slog.Default when nil.

@@ -27,6 +27,7 @@ import (
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -74,11 +75,6 @@ type Store interface {
 	RevokeOAuthToken(ctx context.Context, clientID, hash string) error
 }
 
-// Limiter counts requests by key.
-type Limiter interface {
-	Allow(key string, now time.Time) (ok bool, retryAfter time.Duration)
-}
-
 // Config of a Server.
 type Config struct {
 	Store  Store
@@ -90,7 +86,7 @@ type Config struct {
 	// Guard dials client metadata documents.
 	Guard *egress.Guard
 	// Limiter bounds requests of one address; nil for no limit.
-	Limiter Limiter
+	Limiter ratelimit.Limiter
 	Logger  *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time

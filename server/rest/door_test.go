@@ -22,6 +22,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/requestid"
 	"github.com/svc-observability/svc/server/rest"
 	"github.com/svc-observability/svc/server/rpc"
@@ -90,7 +91,7 @@ func newDoor(t testing.TB, limit int) http.Handler {
 		t.Fatal(err)
 	}
 	logger := slog.New(slog.DiscardHandler)
-	chain, err := rpc.New(rpc.Config{Contract: c, Logger: logger, Limiter: rpc.NewWindowLimiter(limit, time.Minute), Timeout: 100 * time.Millisecond})
+	chain, err := rpc.New(rpc.Config{Contract: c, Logger: logger, Limiter: ratelimit.NewWindow(limit, time.Minute), Timeout: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

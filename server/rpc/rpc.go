@@ -22,6 +22,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/idempotency"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/requestid"
 )
 
@@ -35,7 +36,7 @@ type Config struct {
 	// Contract holds the policy of each method.
 	Contract *contract.Contract
 	// Limiter holds the REST rate per credential; nil for no limit.
-	Limiter Limiter
+	Limiter ratelimit.Limiter
 	Logger  *slog.Logger
 	// Registerer takes the duration histogram; nil for none.
 	Registerer prometheus.Registerer
@@ -58,7 +59,7 @@ type Config struct {
 // Chain admits and serves calls. Safe for concurrent use.
 type Chain struct {
 	contract *contract.Contract
-	limiter  Limiter
+	limiter  ratelimit.Limiter
 	answers  *idempotency.Keys
 	denied   *DeniedCallLog
 	logger   *slog.Logger

@@ -29,6 +29,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/requestid"
 	"github.com/svc-observability/svc/server/rpc"
 )
@@ -266,7 +267,7 @@ func TestAdmit(t *testing.T) {
 func TestRateLimit(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	f := newFixture(t, func(c *rpc.Config) {
-		c.Limiter = rpc.NewWindowLimiter(3, time.Minute)
+		c.Limiter = ratelimit.NewWindow(3, time.Minute)
 		c.Now = func() time.Time { return now }
 	})
 	f.caller = as(principal.Principal{Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_a", Role: principal.RoleRoot, Scopes: []string{"traces:read"}})

@@ -22,7 +22,7 @@ type Config struct {
 type ConfinedWarehouse interface {
 	Warehouse
 	SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error)
-	OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error)
+	SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error)
 }
 
 // Defaults of Config. The engine of the query language takes 4 of the 6 and SQL of users 3, so that a full dashboard leaves room for lists and
@@ -31,9 +31,6 @@ const (
 	defaultPerOrganization = 6
 	defaultCacheBytes      = 48 << 20
 )
-
-// tenantPatience is how long SQL of users waits for other statements of its organization, as it does for other SQL.
-const tenantPatience = 5 * time.Second
 
 const (
 	// settled is the time after the end of a window in which most of its telemetry arrives. Only late telemetry arrives after it.
@@ -84,7 +81,7 @@ func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, arg
 // SelectConfined runs SQL of users in the warehouse, in a slot of the organization. Callers share the result and must not change it.
 func (r *Reader) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error) {
 	run := func() (*warehouse.TenantResult, error) {
-		patient, cancel := context.WithTimeoutCause(ctx, tenantPatience, warehouse.ErrTenantBusy)
+		patient, cancel := context.WithTimeoutCause(ctx, warehouse.TenantPatience, warehouse.ErrTenantBusy)
 		release, err := r.slots.Acquire(patient, org)
 		busy := ctx.Err() == nil && patient.Err() != nil
 		cancel()
@@ -117,9 +114,9 @@ func (r *Reader) SelectConfined(ctx context.Context, org principal.OrgID, sql st
 	})
 }
 
-// OfferedSchemas returns the tables that SQL of users can read.
-func (r *Reader) OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error) {
-	return r.warehouse.OfferedSchemas(ctx)
+// SQLSchemas returns the tables that SQL of users can read.
+func (r *Reader) SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error) {
+	return r.warehouse.SQLSchemas(ctx)
 }
 
 // KeepFor is how long other callers may get the result of a read up to an instant. It is zero if the result must not be kept. The zero instant means

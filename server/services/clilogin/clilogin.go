@@ -16,6 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -34,17 +35,12 @@ const (
 // Description marks the keys that a login made.
 const Description = "Made by svc login"
 
-// Limiter decides whether an address may start one more login now.
-type Limiter interface {
-	Allow(key string, now time.Time) (ok bool, retryAfter time.Duration)
-}
-
 // Config is what the service needs.
 type Config struct {
 	Store  *store.Store
 	Hasher *auth.Hasher
 	// ByAddress limits the starts of logins.
-	ByAddress Limiter
+	ByAddress ratelimit.Limiter
 	// Guesses bounds the unknown codes of an address and of a user.
 	Guesses *auth.Throttle
 	// BaseURL is the address under which people reach this server.

@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/widget"
+	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -21,18 +22,13 @@ const (
 	maxListRangeSeconds = int32(limits.SearchWindow / time.Second)
 )
 
-// Limiter decides whether a token or an address may make one more request now.
-type Limiter interface {
-	Allow(key string, now time.Time) (ok bool, retryAfter time.Duration)
-}
-
 // PublicConfig is what the public reads of share links need.
 type PublicConfig struct {
 	Store *store.Store
 	// Hash finds a token; the same as that of New.
 	Hash func(token string) string
 	// ByToken and ByAddress limit requests.
-	ByToken, ByAddress Limiter
+	ByToken, ByAddress ratelimit.Limiter
 	// Widgets reads the data of widgets.
 	Widgets *widget.Resolver
 }

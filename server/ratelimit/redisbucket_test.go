@@ -18,7 +18,7 @@ func TestNodesShareBuckets(t *testing.T) {
 	account := ratelimit.Bucket{Key: "account", Burst: 10, Interval: time.Minute}
 	var taken atomic.Int64
 	var wg sync.WaitGroup
-	nodes := make([]*ratelimit.Buckets, 3)
+	nodes := make([]*ratelimit.RedisBuckets, 3)
 	for i := range nodes {
 		nodes[i] = open(t, server.URL(), "b", &log).Buckets("attempts")
 	}

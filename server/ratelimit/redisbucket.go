@@ -7,15 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Bucket holds Burst attempts and gets one back every Interval.
-type Bucket struct {
-	Key      string
-	Burst    int
-	Interval time.Duration
-}
-
-// take reads and writes each bucket as the time at which it is full again (GCRA), all or none of them. It answers the wait in
-// microseconds; times are Redis's own.
+// take reads and writes each bucket as the time at which it is full again (GCRA), all of them or none. It answers the wait in microseconds. The clock is
+// that of Redis.
 var take = redis.NewScript(`
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
@@ -33,7 +26,7 @@ end
 return 0
 `)
 
-// giveBack undoes take. A bucket that is full meanwhile is gone.
+// giveBack undoes take. A bucket that has become full is no longer stored.
 var giveBack = redis.NewScript(`
 for i, key in ipairs(KEYS) do
   local full = redis.call('GET', key)
@@ -42,18 +35,18 @@ end
 return 0
 `)
 
-// Buckets are held by all nodes that share the Redis. Safe for concurrent use.
-type Buckets struct {
+// RedisBuckets are Buckets for all nodes that share the Redis. They are safe for concurrent use.
+type RedisBuckets struct {
 	client *Client
 	name   string
 }
 
-// Buckets returns buckets. Those of one name and key are one.
-func (c *Client) Buckets(name string) *Buckets { return &Buckets{client: c, name: name} }
+// Buckets returns buckets. Buckets of one name and key are the same bucket.
+func (c *Client) Buckets(name string) *RedisBuckets { return &RedisBuckets{client: c, name: name} }
 
-// Take takes one attempt from every bucket, or none when one is empty: wait is then how long until each has one. ok is false when
-// Redis does not answer: what bounds guesses must not be let through, so the caller counts by itself then.
-func (b *Buckets) Take(list []Bucket) (wait time.Duration, ok bool) {
+// Take takes one attempt from every bucket. If one is empty, it takes none, and wait is the time until each has an attempt. ok is false when Redis does
+// not answer: a limit on guesses must hold without Redis, so the caller counts by itself then.
+func (b *RedisBuckets) Take(list []Bucket) (wait time.Duration, ok bool) {
 	if b.client.paused() {
 		return 0, false
 	}
@@ -62,13 +55,13 @@ func (b *Buckets) Take(list []Bucket) (wait time.Duration, ok bool) {
 }
 
 // GiveBack undoes a Take. When Redis does not answer, the attempt stays counted until it expires.
-func (b *Buckets) GiveBack(list []Bucket) {
+func (b *RedisBuckets) GiveBack(list []Bucket) {
 	if !b.client.paused() {
-		_, _ = b.run(giveBack, list) // observed there
+		_, _ = b.run(giveBack, list) // run logs the error
 	}
 }
 
-func (b *Buckets) run(script *redis.Script, list []Bucket) (int64, error) {
+func (b *RedisBuckets) run(script *redis.Script, list []Bucket) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
 	keys, args := make([]string, len(list)), make([]any, 0, 2*len(list))

@@ -1,4 +1,4 @@
-package rpc_test
+package ratelimit_test
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/svc-observability/svc/server/rpc"
+	"github.com/svc-observability/svc/server/ratelimit"
 )
 
-func TestWindowLimiterIsExactUnderConcurrency(t *testing.T) {
+func TestWindowIsExactUnderConcurrency(t *testing.T) {
 	const limit, callers, each = 600, 16, 100
-	l := rpc.NewWindowLimiter(limit, time.Minute)
+	l := ratelimit.NewWindow(limit, time.Minute)
 	now := time.Unix(1_800_000_000, 0)
 	var allowed [2]atomic.Int64
 	var wg sync.WaitGroup
@@ -43,11 +43,11 @@ func TestWindowLimiterIsExactUnderConcurrency(t *testing.T) {
 	}
 }
 
-// TestWindowLimiterModel compares with the definition: a request is allowed if fewer than limit were allowed in the window before it.
-func TestWindowLimiterModel(t *testing.T) {
+// TestWindowModel compares with the definition: a request is allowed if fewer than limit were allowed in the window before it.
+func TestWindowModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 20).Draw(t, "limit")
-		l := rpc.NewWindowLimiter(limit, 10*time.Second)
+		l := ratelimit.NewWindow(limit, 10*time.Second)
 		now := time.Unix(1_800_000_000, 0)
 		allowed := map[string][]time.Time{}
 		for range rapid.IntRange(1, 200).Draw(t, "requests") {
@@ -71,8 +71,8 @@ func TestWindowLimiterModel(t *testing.T) {
 	})
 }
 
-func BenchmarkWindowLimiter(b *testing.B) {
-	l := rpc.NewWindowLimiter(600, time.Minute)
+func BenchmarkWindow(b *testing.B) {
+	l := ratelimit.NewWindow(600, time.Minute)
 	now := time.Unix(1_800_000_000, 0)
 	b.ReportAllocs()
 	for b.Loop() {

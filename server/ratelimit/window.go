@@ -1,4 +1,4 @@
-package rpc
+package ratelimit
 
 import (
 	"hash/maphash"
@@ -6,24 +6,19 @@ import (
 	"time"
 )
 
-// Limiter decides whether a credential may make one more request now. It must be safe for concurrent use.
-type Limiter interface {
-	Allow(key string, now time.Time) (ok bool, retryAfter time.Duration)
-}
+const windowShards = 16
 
-const limiterShards = 16
-
-// WindowLimiter allows a number of requests per key in any window of a length, exactly: a sliding log, not an approximation. A
-// refused request does not count. Memory is 8 bytes for each request of the last window, and keys that fell silent are dropped
-// once per window, so it is bounded by limit × credentials in use. It counts for this process only.
-type WindowLimiter struct {
+// Window allows a number of requests per key in any window of a length, exactly: it is a sliding log, not an approximation. A refused request does not
+// count. A request of the last window takes 8 bytes. Once per window, the keys without a request in it are dropped, so the memory is bounded by
+// limit × credentials in use. It counts the requests of this process only.
+type Window struct {
 	limit  int
 	window time.Duration
 	seed   maphash.Seed
-	shards [limiterShards]limiterShard
+	shards [windowShards]windowShard
 }
 
-type limiterShard struct {
+type windowShard struct {
 	mu    sync.Mutex
 	keys  map[string]*requestLog
 	swept time.Time
@@ -36,18 +31,18 @@ type requestLog struct {
 	count int
 }
 
-// NewWindowLimiter makes a limiter, for example of 600 requests per minute.
-func NewWindowLimiter(limit int, window time.Duration) *WindowLimiter {
-	l := &WindowLimiter{limit: limit, window: window, seed: maphash.MakeSeed()}
+// NewWindow makes a limiter, for example of 600 requests per minute.
+func NewWindow(limit int, window time.Duration) *Window {
+	l := &Window{limit: limit, window: window, seed: maphash.MakeSeed()}
 	for i := range l.shards {
 		l.shards[i].keys = map[string]*requestLog{}
 	}
 	return l
 }
 
-// Allow counts a request and reports whether it is within the limit; if not, the delay is the length of the window.
-func (l *WindowLimiter) Allow(key string, now time.Time) (bool, time.Duration) {
-	s := &l.shards[maphash.String(l.seed, key)%limiterShards]
+// Allow counts a request and reports whether it is within the limit. If it is not, the delay is the length of the window.
+func (l *Window) Allow(key string, now time.Time) (bool, time.Duration) {
+	s := &l.shards[maphash.String(l.seed, key)%windowShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l.sweep(s, now)
@@ -66,7 +61,7 @@ func (l *WindowLimiter) Allow(key string, now time.Time) (bool, time.Duration) {
 }
 
 // sweep drops the keys that made no request in the last window. Once per window, so its cost per request is constant on average.
-func (l *WindowLimiter) sweep(s *limiterShard, now time.Time) {
+func (l *Window) sweep(s *windowShard, now time.Time) {
 	if now.Sub(s.swept) < l.window {
 		return
 	}

@@ -43,7 +43,7 @@ func TestNodesShareABudget(t *testing.T) {
 	var wg sync.WaitGroup
 	var log bytes.Buffer
 	for range 3 {
-		l := open(t, server.URL(), "a", &log).Limiter("rest", limit, time.Minute)
+		l := open(t, server.URL(), "a", &log).Window("rest", limit, time.Minute)
 		for range callers {
 			wg.Go(func() {
 				for range each {
@@ -65,9 +65,9 @@ func TestNodesShareABudget(t *testing.T) {
 			t.Errorf("key %d: %d requests allowed, want exactly %d", key, got, limit)
 		}
 	}
-	for name, l := range map[string]*ratelimit.Limiter{
-		"another limiter":      open(t, server.URL(), "a", &log).Limiter("mcp", limit, time.Minute),
-		"another installation": open(t, server.URL(), "b", &log).Limiter("rest", limit, time.Minute),
+	for name, l := range map[string]ratelimit.Limiter{
+		"another limiter":      open(t, server.URL(), "a", &log).Window("mcp", limit, time.Minute),
+		"another installation": open(t, server.URL(), "b", &log).Window("rest", limit, time.Minute),
 	} {
 		if ok, _ := l.Allow("0", time.Now()); !ok {
 			t.Errorf("%s shares the budget", name)
@@ -84,7 +84,7 @@ func TestWindowSlides(t *testing.T) {
 	server := redistest.Start(t)
 	const limit, window = 20, 200 * time.Millisecond
 	var log bytes.Buffer
-	l := open(t, server.URL(), "a", &log).Limiter("rest", limit, window)
+	l := open(t, server.URL(), "a", &log).Window("rest", limit, window)
 	type request struct{ before, after time.Time }
 	var allowed []request
 	for start := time.Now(); time.Since(start) < 5*window; {
@@ -116,7 +116,7 @@ func TestOutageLetsThrough(t *testing.T) {
 	server := redistest.Start(t)
 	var log bytes.Buffer
 	c := open(t, server.URL(), "a", &log)
-	l := c.Limiter("rest", 2, time.Minute)
+	l := c.Window("rest", 2, time.Minute)
 	got := make([]bool, 3)
 	for i := range got {
 		got[i], _ = l.Allow("k", time.Now())
@@ -140,7 +140,7 @@ func TestOutageLetsThrough(t *testing.T) {
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
 		t.Errorf("%d errors in the log, want one:\n%s", n, &log)
 	}
-	if err := testutil.CollectAndCompare(c, strings.NewReader(`# HELP svc_rate_limit_unlimited_requests_total Requests that were let through without counting because Redis did not answer.
+	if err := testutil.CollectAndCompare(c, strings.NewReader(`# HELP svc_rate_limit_unlimited_requests_total Requests that were allowed without counting because Redis did not answer.
 # TYPE svc_rate_limit_unlimited_requests_total counter
 svc_rate_limit_unlimited_requests_total 100
 # HELP svc_rate_limit_redis_down 1 while Redis does not answer, so that requests are not limited.

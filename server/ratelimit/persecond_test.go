@@ -1,4 +1,4 @@
-package rate
+package ratelimit
 
 import (
 	"strconv"
@@ -11,7 +11,7 @@ import (
 func start() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 // granted counts how many of n requests are allowed at one moment.
-func granted(l *Limiter, key string, limit float64, now time.Time, n int) (count int) {
+func granted(l *PerSecond, key string, limit float64, now time.Time, n int) (count int) {
 	for range n {
 		if _, ok := l.Allow(key, limit, now); ok {
 			count++
@@ -20,7 +20,7 @@ func granted(l *Limiter, key string, limit float64, now time.Time, n int) (count
 	return count
 }
 
-func TestAllow(t *testing.T) {
+func TestPerSecondAllow(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		nodes int
@@ -38,7 +38,7 @@ func TestAllow(t *testing.T) {
 		{name: "no nodes means one", nodes: 0, limit: 3, burst: 3, second: 3, minute: 180, wait: 333333334},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l, now := NewLimiter(c.nodes), start()
+			l, now := NewPerSecond(c.nodes), start()
 			if got := granted(l, "k", c.limit, now, 10_000); got != c.burst {
 				t.Errorf("at once: %d, want %d", got, c.burst)
 			}
@@ -52,12 +52,12 @@ func TestAllow(t *testing.T) {
 				t.Error("refused when the wait was over")
 			}
 			// From an empty bucket on: no more than the limit, whatever the pace.
-			l, now = NewLimiter(c.nodes), start()
+			l, now = NewPerSecond(c.nodes), start()
 			granted(l, "k", c.limit, now, 10_000)
 			if got := granted(l, "k", c.limit, now.Add(time.Second), 10_000); got != c.second {
 				t.Errorf("a second later: %d, want %d", got, c.second)
 			}
-			l = NewLimiter(c.nodes)
+			l = NewPerSecond(c.nodes)
 			granted(l, "k", c.limit, now, 10_000)
 			var minute int
 			for step := 10 * time.Millisecond; step <= time.Minute; step += 10 * time.Millisecond {
@@ -71,8 +71,8 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-func TestKeysAreApart(t *testing.T) {
-	l, now := NewLimiter(1), start()
+func TestPerSecondKeysAreApart(t *testing.T) {
+	l, now := NewPerSecond(1), start()
 	if got := granted(l, "a", 5, now, 100); got != 5 {
 		t.Fatalf("a: %d", got)
 	}
@@ -82,8 +82,8 @@ func TestKeysAreApart(t *testing.T) {
 }
 
 // A changed limit counts at once, and is no way to a fresh bucket.
-func TestChangedLimit(t *testing.T) {
-	l, now := NewLimiter(1), start()
+func TestPerSecondChangedLimit(t *testing.T) {
+	l, now := NewPerSecond(1), start()
 	granted(l, "k", 10, now, 100)
 	if got := granted(l, "k", 1000, now, 100); got != 0 {
 		t.Errorf("raised with an empty bucket: %d at once, want 0", got)
@@ -91,7 +91,7 @@ func TestChangedLimit(t *testing.T) {
 	if got := granted(l, "k", 1000, now.Add(50*time.Millisecond), 100); got != 50 {
 		t.Errorf("50 ms at the higher limit: %d, want 50", got)
 	}
-	l = NewLimiter(1)
+	l = NewPerSecond(1)
 	if got := granted(l, "k", 100, now, 10); got != 10 {
 		t.Fatal(got)
 	}
@@ -103,8 +103,8 @@ func TestChangedLimit(t *testing.T) {
 	}
 }
 
-func TestClockSetBack(t *testing.T) {
-	l, now := NewLimiter(1), start()
+func TestPerSecondClockSetBack(t *testing.T) {
+	l, now := NewPerSecond(1), start()
 	granted(l, "k", 4, now, 100)
 	if got := granted(l, "k", 4, now.Add(-time.Hour), 100); got != 0 {
 		t.Errorf("an hour back: %d, want 0", got)
@@ -114,8 +114,8 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-func TestIdleKeysAreForgotten(t *testing.T) {
-	l, now := NewLimiter(1), start()
+func TestPerSecondIdleKeysAreForgotten(t *testing.T) {
+	l, now := NewPerSecond(1), start()
 	for i := range 5000 {
 		l.Allow("idle"+strconv.Itoa(i), 50, now)
 	}
@@ -131,8 +131,8 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 }
 
 // However many requests come at once, exactly one second's worth of them is allowed.
-func TestExactUnderConcurrency(t *testing.T) {
-	l, now := NewLimiter(2), start()
+func TestPerSecondExactUnderConcurrency(t *testing.T) {
+	l, now := NewPerSecond(2), start()
 	var allowed atomic.Int64
 	var wg sync.WaitGroup
 	for range 64 {
@@ -152,7 +152,7 @@ func TestExactUnderConcurrency(t *testing.T) {
 }
 
 func BenchmarkAllow(b *testing.B) {
-	l := NewLimiter(1)
+	l := NewPerSecond(1)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
