@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
@@ -32,6 +33,7 @@ import (
 	"github.com/svc-observability/svc/server/services/auditlog"
 	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
+	"github.com/svc-observability/svc/server/services/diagnosis"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
 	"github.com/svc-observability/svc/server/services/eventanalytics"
@@ -216,14 +218,21 @@ func (a *App) mountServices(
 		BaseURL: a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))
-	mount(svcv2connect.NewAgentSessionsServiceHandler(agentsessions.New(reads), options...))
-	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(reads).WithRollups(rollups), options...))
+	agentSessions, serviceList := agentsessions.New(reads), servicelist.New(reads).WithRollups(rollups)
+	mount(svcv2connect.NewAgentSessionsServiceHandler(agentSessions, options...))
+	mount(svcv2connect.NewServicesServiceHandler(serviceList, options...))
 	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(reads), options...))
-	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(reads, time.Now).WithRollups(rollups), options...))
-	mount(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(reads, time.Now), options...))
-	mount(svcv2connect.NewTracesServiceHandler(traces.New(reads).WithEngine(queryEngine), options...))
-	mount(svcv2connect.NewLogsServiceHandler(logs.New(reads).WithEngine(queryEngine), options...))
-	mount(svcv2connect.NewQueryServiceHandler(queries.New(queryEngine), options...))
+	serviceMap, errorEvents := servicemap.New(reads, time.Now).WithRollups(rollups), errorevents.New(reads, time.Now)
+	mount(svcv2connect.NewServiceMapServiceHandler(serviceMap, options...))
+	mount(svcv2connect.NewErrorEventsServiceHandler(errorEvents, options...))
+	traceReads, logReads := traces.New(reads).WithEngine(queryEngine), logs.New(reads).WithEngine(queryEngine)
+	mount(svcv2connect.NewTracesServiceHandler(traceReads, options...))
+	mount(svcv2connect.NewLogsServiceHandler(logReads, options...))
+	adHoc := queries.New(queryEngine)
+	mount(svcv2connect.NewQueryServiceHandler(adHoc, options...))
+	mount(svcv2connect.NewDiagnosisServiceHandler(diagnosis.New(diagnose.Readers{
+		Services: serviceList, ServiceMap: serviceMap, Errors: errorEvents, Logs: logReads, Traces: traceReads, Query: adHoc, Agents: agentSessions,
+	}), options...))
 	mount(svcv2connect.NewAttributesServiceHandler(attributes.New(reads), options...))
 	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(eventanalytics.New(queryEngine), options...))
 	mount(svcv2connect.NewSqlServiceHandler(rawsql.New(reads, time.Now), options...))

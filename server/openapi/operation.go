@@ -76,6 +76,9 @@ func policyText(m *contract.Method) string {
 		text = "Any valid credential is enough, whatever its scopes."
 	default:
 		text = "Needs the scope `" + m.Scope() + "`."
+		if all := m.Scopes(); len(all) > 1 {
+			text = "Needs the scopes `" + strings.Join(all, "`, `") + "`."
+		}
 	}
 	if m.Admin {
 		text += " A user must be an administrator of the organization (`org:admin`)."

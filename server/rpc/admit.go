@@ -92,8 +92,8 @@ func limitKey(p *principal.Principal) string {
 
 // permit checks scope, then role.
 func permit(p *principal.Principal, m *contract.Method) error {
-	if !m.AnyScope && !p.Allows(m.Family, m.Write) {
-		return apierr.New(apierr.InsufficientScope, fmt.Sprintf("This needs the scope `%s`, which the credential does not have.", m.Scope()))
+	if missing := m.MissingScopes(p.Allows); len(missing) > 0 {
+		return apierr.New(apierr.InsufficientScope, fmt.Sprintf("This needs the scope `%s`, which the credential does not have.", missing[0]))
 	}
 	if m.Admin && !p.IsAdmin() {
 		return apierr.New(m.RoleError, "Only an administrator of the organization may do this.")
