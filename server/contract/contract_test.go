@@ -37,7 +37,7 @@ func TestPolicy(t *testing.T) {
 	fmt.Fprintf(&golden, "# operation · method · route · scope · role · tools · errors beyond the common ones\n")
 	fmt.Fprintf(&golden, "# common: %s\n", names(contract.Common()))
 	for _, m := range load(t).Methods() {
-		route, scope, role, tools := m.HTTP.Method+" "+m.HTTP.Path, m.Scope(), "any role", "no tool"
+		route, scope, role, tools := m.HTTP.Method+" "+m.HTTP.Path, strings.Join(m.Scopes(), ","), "any role", "no tool"
 		switch {
 		case m.NoREST:
 			route = "no route"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
@@ -12,9 +13,20 @@ import (
 const (
 	// examined is how many services whose figures changed are searched for causes.
 	examined = 3
+	// answerTime is left of the time of a call when the search for causes stops.
+	answerTime = 2 * time.Second
 	// comparedCauses is how many causes a comparison names.
 	comparedCauses = 10
 )
+
+// before ends a context a while before its deadline.
+func before(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-left))
+}
 
 // compared is a service of a comparison, with how much it changed for the worse.
 type compared struct {
@@ -24,12 +36,12 @@ type compared struct {
 
 // Compare compares two periods: which services changed, and why.
 func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*svcv2.PeriodComparison, error) {
-	var now, before []*svcv2.Service
+	var now, was []*svcv2.Service
 	var patterns *svcv2.LogPatternList
 	var m *svcv2.ServiceMap
 	err := parallel(
 		func() (err error) { now, err = e.services(ctx, current, s.Environment); return err },
-		func() (err error) { before, err = e.services(ctx, prev, s.Environment); return err },
+		func() (err error) { was, err = e.services(ctx, prev, s.Environment); return err },
 		func() (err error) { patterns, err = e.patterns(ctx, current, s); return err },
 		func() (err error) { m, err = e.serviceMap(ctx, current, Scope{Environment: s.Environment}); return err },
 	)
@@ -56,7 +68,7 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 		sum.ErrorRate = sum.GetErrorCount() / max(sum.GetSpanCount(), 1)
 	}
 	add(now, res.GetCurrent(), func(c *compared, p *svcv2.PeriodFigures) { c.Current = p })
-	add(before, res.GetPrevious(), func(c *compared, p *svcv2.PeriodFigures) { c.Previous = p })
+	add(was, res.GetPrevious(), func(c *compared, p *svcv2.PeriodFigures) { c.Previous = p })
 	var list []*compared
 	for _, c := range rows {
 		c.flag()
@@ -69,8 +81,14 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 		res.Services = append(res.Services, c.ComparedService)
 	}
 	found := logCauses(patterns, current, "")
+	search, cancel := before(ctx, answerTime)
+	defer cancel()
 	for _, service := range suspects(list, m, found, s.Service) {
-		v, err := e.gather(ctx, service, s.Environment, current, prev)
+		v, err := e.gather(search, service, s.Environment, current, prev)
+		if err != nil && search.Err() != nil && ctx.Err() == nil {
+			res.Incomplete = true // the figures and the causes so far are worth more than a failure
+			break
+		}
 		if err != nil {
 			return nil, err
 		}

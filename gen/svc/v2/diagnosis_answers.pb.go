@@ -463,7 +463,9 @@ type PeriodComparison struct {
 	// The compared services, those that changed most first.
 	Services []*ComparedService `protobuf:"bytes,8,rep,name=services" json:"services,omitempty"`
 	// Likely causes, the likeliest first; at most 10.
-	Causes        []*Cause `protobuf:"bytes,9,rep,name=causes" json:"causes,omitempty"`
+	Causes []*Cause `protobuf:"bytes,9,rep,name=causes" json:"causes,omitempty"`
+	// True when the time ran out before every suspected service was searched for causes.
+	Incomplete    bool `protobuf:"varint,10,opt,name=incomplete" json:"incomplete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -559,6 +561,13 @@ func (x *PeriodComparison) GetCauses() []*Cause {
 		return x.Causes
 	}
 	return nil
+}
+
+func (x *PeriodComparison) GetIncomplete() bool {
+	if x != nil {
+		return x.Incomplete
+	}
+	return false
 }
 
 // Sums over services in a period.
@@ -1467,7 +1476,7 @@ const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\x10fingerprint_hash\x18\x01 \x01(\tB\x19\xfa\xf9\x18\x15\"\x139223372036854775808R\x0ffingerprintHash\x12\x1f\n" +
 	"\verror_label\x18\x02 \x01(\tR\n" +
 	"errorLabel\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\x01R\x05count\"\xb7\x04\n" +
+	"\x05count\x18\x03 \x01(\x01R\x05count\"\xd7\x04\n" +
 	"\x10PeriodComparison\x12/\n" +
 	"\x06object\x18\x01 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11period_comparisonR\x06object\x12A\n" +
 	"\n" +
@@ -1478,7 +1487,11 @@ const file_svc_v2_diagnosis_answers_proto_rawDesc = "" +
 	"\acurrent\x18\x06 \x01(\v2\x14.svc.v2.PeriodTotalsB\x06\xbaH\x03\xc8\x01\x01R\acurrent\x128\n" +
 	"\bprevious\x18\a \x01(\v2\x14.svc.v2.PeriodTotalsB\x06\xbaH\x03\xc8\x01\x01R\bprevious\x123\n" +
 	"\bservices\x18\b \x03(\v2\x17.svc.v2.ComparedServiceR\bservices\x12%\n" +
-	"\x06causes\x18\t \x03(\v2\r.svc.v2.CauseR\x06causes\"m\n" +
+	"\x06causes\x18\t \x03(\v2\r.svc.v2.CauseR\x06causes\x12\x1e\n" +
+	"\n" +
+	"incomplete\x18\n" +
+	" \x01(\bR\n" +
+	"incomplete\"m\n" +
 	"\fPeriodTotals\x12\x1d\n" +
 	"\n" +
 	"span_count\x18\x01 \x01(\x01R\tspanCount\x12\x1f\n" +

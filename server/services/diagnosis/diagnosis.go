@@ -3,11 +3,14 @@ package diagnosis
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
@@ -44,7 +47,7 @@ func (s *Service) ComparePeriods(ctx context.Context, req *svcv2.ComparePeriodsR
 	}
 	prev, err := period(start, end, limits.SearchWindow)
 	if err != nil {
-		return nil, err
+		return nil, ofPrevious(err)
 	}
 	return s.engine.Compare(ctx, current, prev, diagnose.Scope{Service: req.ServiceName, Environment: req.DeploymentEnvironment})
 }
@@ -74,6 +77,18 @@ func (s *Service) GetAgentSessionVerdict(ctx context.Context, req *svcv2.GetAgen
 		return nil, err
 	}
 	return s.engine.AgentSession(ctx, req.GetSessionId(), p)
+}
+
+// ofPrevious names the times of the previous period in an error of a window.
+func ofPrevious(err error) error {
+	var e *apierr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	named := *e
+	named.Param = "previous_" + e.Param
+	named.Message = strings.NewReplacer("start_time", "previous_start_time", "end_time", "previous_end_time").Replace(e.Message)
+	return &named
 }
 
 func period(start, end *timestamppb.Timestamp, longest time.Duration) (diagnose.Period, error) {

@@ -112,7 +112,11 @@ func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs,
 	for _, c := range out.GetServices() {
 		res.Services = append(res.Services, comparedService{c.GetName(), toPeriodStats(c.GetCurrent()), toPeriodStats(c.GetPrevious()), c.GetFlags()})
 	}
-	return &tool.Answer{Data: res, Text: comparisonText(a, res)}, nil
+	text := comparisonText(a, res)
+	if out.GetIncomplete() {
+		text.Notes = append(text.Notes, "The time ran out before every suspected service was searched for causes. Name a service, or narrow the periods.")
+	}
+	return &tool.Answer{Data: res, Text: text}, nil
 }
 
 func toOverall(t *svcv2.PeriodTotals) overallStats {
