@@ -14,14 +14,17 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 # Its dependencies clash with the other tools', so it is installed by version.
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI_LINT    := $(CURDIR)/.cache/golangci-lint/$(GOLANGCI_VERSION)/golangci-lint
+GOVULNCHECK_VERSION := v1.8.0
+GOVULNCHECK         := $(CURDIR)/.cache/govulncheck/$(GOVULNCHECK_VERSION)/govulncheck
 # What a person wrote: gofumpt leaves generated code to its generators.
 GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen/' -e '^ent/[^/]*\.go$$' | xargs grep -L '^// Code generated')
 
 # Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
 PKG     ?= ./...
 TIMEOUT ?= 30m
-# Vetting is lint's work. Nobody debugs a test binary of a whole run: without DWARF it links in half the time.
-TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
+# Vetting is lint's work. Nobody debugs a test binary of a whole run: without DWARF it links in half the time. The parallel tests of a
+# package mostly wait for processes, so twice as many run as there are processors.
+TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -parallel=$$((2 * $(PROCESSORS))) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 BENCH   ?= .
 BENCHTIME ?= 1s
 
@@ -87,11 +90,38 @@ generated: tools deps
 fmt: tools ## format what is written by hand
 	@$(BIN)/gofumpt -w $(GO_FILES)
 
+# The contract of the last release, without comments.
+RELEASED := proto/released.binpb
+
+.PHONY: breaking
+breaking: tools deps ## compare the contract with that of the last release: a change that breaks callers fails
+	$(BIN)/buf breaking proto --against $(RELEASED)
+
+.PHONY: released
+released: tools deps ## record the contract of now as the last release's (docs/adr/0015-breaking-changes.md)
+	$(BIN)/buf build --path proto/svc --exclude-source-info -o $(RELEASED)
+
+.PHONY: golden
+golden: tools deps ## write every golden file anew; read the diff before you commit it
+	@tools/golden.sh
+
+# Each fuzz target runs for FUZZTIME, one after the other; FUZZ=Gunzip takes the targets whose name contains it.
+FUZZ     ?=
+FUZZTIME ?= 30s
+.PHONY: fuzz
+fuzz: deps ## run every fuzz target for FUZZTIME; FUZZ=Gunzip, FUZZTIME=1h
+	@tools/fuzz.sh '$(FUZZ)' '$(FUZZTIME)'
+
+.PHONY: vuln
+vuln: ## look for known vulnerabilities in what the program calls (govulncheck)
+	@tools/vuln.sh '$(GOVULNCHECK)' '$(GOVULNCHECK_VERSION)'
+
 .PHONY: lint
 lint: tools deps $(GOLANGCI_LINT) ## golangci-lint (vet and staticcheck among its linters), gofumpt, buf lint
 	@unformatted=$$($(BIN)/gofumpt -l $(GO_FILES)); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(BIN)/buf lint
+	@$(MAKE) breaking
 	$(GOLANGCI_LINT) run ./...
 
 # What tests drive as a process, built once for all test binaries. It is up to date with the sources whenever they run.
@@ -99,7 +129,8 @@ TEST_BINARY := $(CURDIR)/.cache/test/svc
 E2E := $(filter ./... ./server/... ./server/e2e%,$(PKG))
 # The end-to-end tests take longest and often wait: they begin first, and beside them runs one package for each processor.
 FIRST := $(if $(filter ./... ./server/...,$(PKG)),./server/e2e)
-PARALLEL ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
+PARALLEL ?= $(shell echo $$(($(PROCESSORS) + 1)))
 
 .PHONY: test-binary
 test-binary: deps

@@ -2,4 +2,4 @@
 // `make generate`. Only server/store may use it.
 package ent
 
-//go:generate go run entc.go
+//go:generate go run entc.go resources.go

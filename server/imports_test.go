@@ -47,7 +47,7 @@ var levels = map[string]int{
 	"server/ingest":      2,
 	"server/oauth":       2,
 	"server/query":       2,
-	"server/refusal":     2,
+	"server/storeerr":    2,
 
 	"server/ratelimit": 1,
 	"server/store":     1,
@@ -60,6 +60,7 @@ var levels = map[string]int{
 	"server/demo":       0, // a client of the public ingest API like any other: it knows nothing of the server
 	"server/contract":   0,
 	"server/limits":     0,
+	"server/golden":     0, // only tests import it
 	"server/nearest":    0,
 	"server/paging":     0,
 	"server/principal":  0,
@@ -81,6 +82,7 @@ var sameLevel = map[[2]string]string{
 	{"server/mcp", "server/rpc"}:         "MCP reaches the methods through the loopback",
 	{"server/oauth", "server/auth"}:      "OAuth tokens and sessions share their hashing",
 	{"server/alerting", "server/query"}:  "alert conditions are queries",
+	{"ent", "gen"}:                       "the choices of a field are those of the contract",
 	{"server/apierr", "gen"}:             "the tags are an enum of the contract",
 	{"server/contract", "gen"}:           "the options of the contract are generated messages",
 	{"server/contract", "server/apierr"}: "a method names the errors that it returns",
@@ -268,7 +270,7 @@ func TestThirdPartySeams(t *testing.T) {
 
 // testOnly names the packages that only tests import: the suites and kits beside what they test end in "test".
 func testOnly(rel string) bool {
-	return within(rel, "server/testkit") || within(rel, "server/e2e") || strings.HasSuffix(rel, "test")
+	return within(rel, "server/golden") || within(rel, "server/testkit") || within(rel, "server/e2e") || strings.HasSuffix(rel, "test")
 }
 
 func TestServicesKnowNoTransport(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -26,47 +28,13 @@ Changes reach a running server within a second. Secrets are printed once; only t
 	return cmd
 }
 
-// ingestKeyJSON is an ingest key by the names of the API.
-type ingestKeyJSON struct {
-	Object             string              `json:"object"`
-	ID                 string              `json:"id"`
-	Kind               store.IngestKeyKind `json:"kind"`
-	Name               string              `json:"name"`
-	Description        *string             `json:"description"`
-	KeyPrefix          string              `json:"key_prefix"`
-	Enabled            bool                `json:"enabled"`
-	AllowedSignals     []string            `json:"allowed_signals"`
-	RateLimitPerSecond *float64            `json:"rate_limit_per_second"`
-	ResourceAttributes []attributeJSON     `json:"resource_attributes"`
-	ExpiresAt          *time.Time          `json:"expires_at"`
-	CreatedAt          time.Time           `json:"created_at"`
-	UpdatedAt          time.Time           `json:"updated_at"`
-	CreatedBy          *string             `json:"created_by"`
-	LastUsedAt         *time.Time          `json:"last_used_at"`
-	RotatedAt          *time.Time          `json:"rotated_at"`
-	Secret             string              `json:"secret,omitempty"` // of create and roll
-}
-
-type attributeJSON struct {
-	Key   string              `json:"key"`
-	Value string              `json:"value"`
-	Mode  store.AttributeMode `json:"mode"`
-}
-
-func toIngestKeyJSON(k store.IngestKey, secret string) ingestKeyJSON {
-	out := ingestKeyJSON{
-		Object: "ingest_key", ID: publicid.Encode(publicid.IngestKey, k.ID), Kind: k.Kind, Name: k.Name, Description: k.Description,
-		KeyPrefix: k.KeyPrefix, Enabled: k.DisabledAt == nil, AllowedSignals: k.Signals, RateLimitPerSecond: k.RateLimit,
-		ResourceAttributes: []attributeJSON{}, ExpiresAt: k.ExpiresAt, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
-		CreatedBy: nullable(string(k.CreatedBy)), LastUsedAt: k.LastUsedAt, RotatedAt: k.RotatedAt, Secret: secret,
+// keyJSON is a key as the API shows it, with its kind; after create and roll, with its secret.
+func keyJSON(k store.IngestKey, secret string) (json.RawMessage, error) {
+	more := []any{"kind", k.Kind}
+	if secret != "" {
+		more = append(more, "secret", secret)
 	}
-	if k.Signals == nil {
-		out.AllowedSignals = store.Signals()
-	}
-	for _, a := range k.ResourceAttributes {
-		out.ResourceAttributes = append(out.ResourceAttributes, attributeJSON(a))
-	}
-	return out
+	return messageJSON(ingestkeys.ToProto(k), more...)
 }
 
 func nullable(text string) *string {
@@ -95,17 +63,24 @@ func keyRate(k store.IngestKey) string {
 
 // printIngestKey shows one key with all its settings.
 func (s *session) printIngestKey(k store.IngestKey, secret string) error {
-	v := toIngestKeyJSON(k, secret)
+	v, err := keyJSON(k, secret)
+	if err != nil {
+		return err
+	}
 	return s.print(v, func(w io.Writer) {
-		row(w, "Id", v.ID)
-		row(w, "Kind", v.Kind)
-		row(w, "Name", v.Name)
+		row(w, "Id", publicid.Encode(publicid.IngestKey, k.ID))
+		row(w, "Kind", k.Kind)
+		row(w, "Name", k.Name)
 		if k.Description != nil {
 			row(w, "Description", strings.ReplaceAll(*k.Description, "\n", " "))
 		}
-		row(w, "Key", v.KeyPrefix)
+		row(w, "Key", k.KeyPrefix)
 		row(w, "Status", keyStatus(k))
-		row(w, "Signals", strings.Join(v.AllowedSignals, ", "))
+		signals := k.Signals
+		if signals == nil {
+			signals = store.Signals()
+		}
+		row(w, "Signals", strings.Join(signals, ", "))
 		row(w, "Requests/s", keyRate(k))
 		for i, a := range k.ResourceAttributes {
 			label := "Attributes"
@@ -134,18 +109,20 @@ func (c *cli) ingestKeyList() *cobra.Command {
 			if len(keys) == 0 {
 				s.none("ingest key")
 			}
-			out := make([]ingestKeyJSON, len(keys))
+			out := make([]json.RawMessage, len(keys))
 			for i, k := range keys {
-				out[i] = toIngestKeyJSON(k, "")
+				if out[i], err = keyJSON(k, ""); err != nil {
+					return err
+				}
 			}
 			return s.print(out, func(w io.Writer) {
 				row(w, "ID", "KIND", "NAME", "KEY", "STATUS", "SIGNALS", "REQUESTS/S", "EXPIRES", "LAST USED")
-				for i, k := range keys {
+				for _, k := range keys {
 					signals := strings.Join(k.Signals, ",")
 					if k.Signals == nil {
 						signals = "all"
 					}
-					row(w, out[i].ID, k.Kind, k.Name, k.KeyPrefix, keyStatus(k), signals, keyRate(k), at(k.ExpiresAt), at(k.LastUsedAt))
+					row(w, publicid.Encode(publicid.IngestKey, k.ID), k.Kind, k.Name, k.KeyPrefix, keyStatus(k), signals, keyRate(k), at(k.ExpiresAt), at(k.LastUsedAt))
 				}
 			})
 		})

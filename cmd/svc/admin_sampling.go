@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -19,19 +19,8 @@ func (c *cli) adminSampling() *cobra.Command {
 	return cmd
 }
 
-// samplingJSON is a sampling policy by the names of the API.
-type samplingJSON struct {
-	Object                string     `json:"object"`
-	TraceSampleRatio      float64    `json:"trace_sample_ratio"`
-	AlwaysKeepErrorSpans  bool       `json:"always_keep_error_spans"`
-	AlwaysKeepSlowSpansMS *int64     `json:"always_keep_slow_spans_ms"`
-	CreatedAt             *time.Time `json:"created_at"`
-	UpdatedAt             *time.Time `json:"updated_at"`
-}
-
 func (s *session) printSampling(p store.SamplingPolicy) error {
-	out := samplingJSON{"sampling_policy", p.TraceSampleRatio, p.AlwaysKeepErrorSpans, p.AlwaysKeepSlowSpansMS, p.CreatedAt, p.UpdatedAt}
-	return s.print(out, func(w io.Writer) {
+	return s.print(ingestkeys.ToSamplingPolicy(p), func(w io.Writer) {
 		ratio := strconv.FormatFloat(p.TraceSampleRatio, 'f', -1, 64)
 		if p.TraceSampleRatio == 1 {
 			ratio += " (every span is kept)"

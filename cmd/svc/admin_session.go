@@ -197,7 +197,7 @@ func (s *session) printDeleted(id string) error {
 func idArgument(prefix, what string) cobra.PositionalArgs {
 	return args(func(cmd *cobra.Command, list []string) error {
 		if len(list) != 1 {
-			return fmt.Errorf("give the id of the %s, %s_…", what, prefix)
+			return fmt.Errorf("give the id of %s, as in %s_…", what, prefix)
 		}
 		if _, err := publicid.Decode(prefix, list[0]); err != nil {
 			return fmt.Errorf("%q is not the id of %s: those begin with %s_", list[0], what, prefix)

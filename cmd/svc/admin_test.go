@@ -16,6 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -215,7 +216,7 @@ func TestAdminUsageAndOutcomes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, org := toIngestKeyJSON(keys[0], "").ID, principal.OrgID(o.org.OrgID)
+	id, org := publicid.Encode(publicid.IngestKey, keys[0].ID), principal.OrgID(o.org.OrgID)
 	day := time.Date(2026, 11, 3, 4, 0, 0, 0, time.UTC)
 	use := store.Usage{Requests: 2, Items: 12345, Bytes: 1 << 40}
 	err = errors.Join(

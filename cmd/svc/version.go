@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
@@ -69,7 +70,22 @@ func (c *cli) version() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) printJSON(value any) error {
+// printJSON prints a value, or a message or messages as the API shows them.
+func (c *cli) printJSON(value any) (err error) {
+	switch v := value.(type) {
+	case proto.Message:
+		if value, err = messageJSON(v); err != nil {
+			return err
+		}
+	case []proto.Message:
+		all := make([]json.RawMessage, len(v))
+		for i, m := range v {
+			if all[i], err = messageJSON(m); err != nil {
+				return err
+			}
+		}
+		value = all
+	}
 	e := json.NewEncoder(c.stdout)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)

@@ -2,9 +2,12 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // AttributeMapping copies or moves an attribute of spans while they are ingested. Mappings run in the order of creation.
@@ -16,14 +19,19 @@ func (AttributeMapping) Fields() []ent.Field {
 		rowID(),
 		orgID(),
 		field.String("name").SchemaType(text).NotEmpty(),
-		field.Enum("source_context").Values("span", "resource").SchemaType(text),
+		field.Enum("source_context").Values(choices(&svcv2.CreateAttributeMappingRequest{}, "source_context")...).SchemaType(text),
 		field.String("source_key").SchemaType(text).NotEmpty(),
 		field.String("target_key").SchemaType(text).NotEmpty().Comment("always an attribute of the span"),
-		field.Enum("operation").Values("copy", "move").SchemaType(text),
+		field.Enum("operation").Values(choices(&svcv2.CreateAttributeMappingRequest{}, "operation")...).SchemaType(text),
 		field.Bool("enabled").Default(true),
 		field.Time("created_at").Immutable(),
 		field.Time("updated_at"),
 	}
+}
+
+// Annotations of AttributeMapping.
+func (AttributeMapping) Annotations() []schema.Annotation {
+	return []schema.Annotation{Resource{Subject: "SubjectIngestPolicy"}}
 }
 
 // Edges of AttributeMapping.

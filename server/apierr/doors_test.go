@@ -3,20 +3,16 @@ package apierr_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"connectrpc.com/connect"
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
@@ -28,14 +24,13 @@ import (
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/rest"
 	"github.com/svc-observability/svc/server/rpc"
 	"github.com/svc-observability/svc/server/rpc/loopback"
 	"github.com/svc-observability/svc/server/wirejson"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // failing answers GetApiKey with the error whose number is the id.
 type failing struct {
@@ -92,11 +87,11 @@ func TestEveryTagThroughEveryDoor(t *testing.T) {
 	t.Cleanup(func() { _ = conn.Close() })
 	grpcClient := svcv2.NewApiKeysServiceClient(conn)
 
-	var golden strings.Builder
+	var tags strings.Builder
 	for _, tag := range apierr.All() {
 		req := &svcv2.GetApiKeyRequest{Id: strconv.Itoa(int(tag))}
-		fmt.Fprintf(&golden, "%s\n", apierr.Spec(tag).GetTag())
-		fmt.Fprintf(&golden, "  rest    %s\n", overREST(t, server.URL+"/v2/api_keys/"+req.GetId()))
+		fmt.Fprintf(&tags, "%s\n", apierr.Spec(tag).GetTag())
+		fmt.Fprintf(&tags, "  rest    %s\n", overREST(t, server.URL+"/v2/api_keys/"+req.GetId()))
 
 		_, err := connectClient.GetApiKey(t.Context(), req)
 		var connectErr *connect.Error
@@ -111,7 +106,7 @@ func TestEveryTagThroughEveryDoor(t *testing.T) {
 			}
 			details = append(details, v)
 		}
-		fmt.Fprintf(&golden, "  connect %v%s %s\n", connectErr.Code(), delay(connectErr.Meta().Get("Retry-After")), names(details))
+		fmt.Fprintf(&tags, "  connect %v%s %s\n", connectErr.Code(), delay(connectErr.Meta().Get("Retry-After")), names(details))
 
 		var trailer metadata.MD
 		_, err = grpcClient.GetApiKey(t.Context(), req, grpc.Trailer(&trailer), grpc.Header(&metadata.MD{}))
@@ -122,14 +117,14 @@ func TestEveryTagThroughEveryDoor(t *testing.T) {
 				details = append(details, m)
 			}
 		}
-		fmt.Fprintf(&golden, "  grpc    %v%s %s\n", st.Code(), delay(strings.Join(trailer.Get("retry-after"), ",")), names(details))
+		fmt.Fprintf(&tags, "  grpc    %v%s %s\n", st.Code(), delay(strings.Join(trailer.Get("retry-after"), ",")), names(details))
 		for _, d := range details {
 			if e, ok := d.(*optionsv1.ErrorDetail); ok {
 				text, err := wirejson.Marshal(e)
 				if err != nil {
 					t.Fatal(err)
 				}
-				fmt.Fprintf(&golden, "  detail  %s\n", text)
+				fmt.Fprintf(&tags, "  detail  %s\n", text)
 			}
 		}
 		for _, text := range []string{connectErr.Message(), st.Message()} {
@@ -138,7 +133,7 @@ func TestEveryTagThroughEveryDoor(t *testing.T) {
 			}
 		}
 	}
-	compareGolden(t, filepath.Join("testdata", "tags.golden"), golden.String())
+	golden.Compare(t, "tags.golden", tags.String())
 }
 
 func overREST(t *testing.T, url string) string {
@@ -179,23 +174,4 @@ func names(details []proto.Message) string {
 		list = append(list, string(d.ProtoReflect().Descriptor().Name()))
 	}
 	return strings.Join(list, "+")
-}
-
-func compareGolden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (run the test with -update to write it)", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-golden +got); run the test with -update if this is meant:\n%s", path, diff)
-	}
 }

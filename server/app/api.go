@@ -33,6 +33,7 @@ import (
 	"github.com/svc-observability/svc/server/services/auditlog"
 	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
+	"github.com/svc-observability/svc/server/services/dashboards/links"
 	"github.com/svc-observability/svc/server/services/diagnosis"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
@@ -79,7 +80,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	}
 	chain, err := rpc.New(rpc.Config{
 		Contract: c, Idempotency: answers, DeniedCalls: denied, Limiter: limiter("rest", limits.RESTRequests, limits.RESTPeriod), Logger: a.log, Registerer: a.registry,
-		MaxRequestBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
+		MaxMessageBytes: int(a.cfg.Limits.GRPCMaxMessageBytes), MaxPublicBytes: int(a.cfg.Limits.RESTMaxBodyBytes),
 	})
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	}
 	mcpDoor, err := mcp.New(mcp.Config{
 		Conn: loopback.Conn(calls), BaseURL: a.baseURL(), Contract: c, Logger: a.log,
-		Limiter: limiter("mcp", mcp.RateLimit, mcp.RateWindow), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
+		MaxBodyBytes: int64(a.cfg.Limits.RESTMaxBodyBytes), Limiter: limiter("mcp", limits.MCPRequests, limits.MCPPeriod), ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
 		Registerer: a.registry, Fixtures: a.opts.MCPFixtures,
 	})
 	if err != nil {
@@ -185,7 +186,7 @@ func door(d principal.Door, next http.Handler) http.Handler {
 
 // mountServices returns the handler of every API method, behind the chain. It is what all doors reach.
 func (a *App) mountServices(
-	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens dashboards.Sealer, limiter limiters, attempts auth.Buckets,
+	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens links.Sealer, limiter limiters, attempts auth.Buckets,
 ) (http.Handler, error) {
 	newSecret := func() (string, store.Secret, error) {
 		text := auth.NewSecret(auth.PrefixAPIKey)
@@ -202,11 +203,11 @@ func (a *App) mountServices(
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
-	mount(svcv2connect.NewShareServiceHandler(dashboards.NewPublic(dashboards.PublicConfig{
+	mount(svcv2connect.NewShareServiceHandler(links.NewPublic(links.PublicConfig{
 		Store: a.store, Hash: a.shareHash, Widgets: widgets,
 		ByToken: limiter("share-token", limits.ShareLinkRequests, limits.ShareLinkPeriod), ByAddress: limiter("share-address", limits.ShareAddressRequests, limits.ShareAddressPeriod),
 	}), options...))
-	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, shareTokens, a.shareHash), options...))
+	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, links.New(a.store, shareTokens, a.shareHash)), options...))
 	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewOrganizationServiceHandler(organization.New(organization.Config{

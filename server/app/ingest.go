@@ -155,8 +155,8 @@ func samplingOf(p store.SamplingPolicy) otlp.Sampling {
 }
 
 func mappingOf(m store.AttributeMapping) otlp.Mapping {
-	out := otlp.Mapping{Source: m.SourceKey, Target: m.TargetKey, Move: m.Operation == store.MappingMove}
-	if m.Source == store.MappingFromResource {
+	out := otlp.Mapping{Source: m.SourceKey, Target: m.TargetKey, Move: m.Operation == store.AttributeMappingOperationMove}
+	if m.SourceContext == store.AttributeMappingSourceContextResource {
 		out.Context = otlp.ResourceContext
 	}
 	return out

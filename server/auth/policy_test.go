@@ -12,7 +12,7 @@ import (
 func (f *fixture) mapping(t *testing.T, name string) store.AttributeMapping {
 	t.Helper()
 	m, err := f.CreateAttributeMapping(t.Context(), f.org, store.NewAttributeMapping{
-		Name: name, Source: store.MappingFromSpan, SourceKey: "a", TargetKey: "b", Operation: store.MappingCopy,
+		Name: name, SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: "a", TargetKey: "b", Operation: store.AttributeMappingOperationCopy,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package contract_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -18,9 +17,8 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func load(t *testing.T) *contract.Contract {
 	t.Helper()
@@ -33,9 +31,9 @@ func load(t *testing.T) *contract.Contract {
 
 // TestPolicy is the page a reviewer reads when it changes who may call what.
 func TestPolicy(t *testing.T) {
-	var golden strings.Builder
-	fmt.Fprintf(&golden, "# operation · method · route · scope · role · tools · errors beyond the common ones\n")
-	fmt.Fprintf(&golden, "# common: %s\n", names(contract.Common()))
+	var policy strings.Builder
+	fmt.Fprintf(&policy, "# operation · method · route · scope · role · tools · errors beyond the common ones\n")
+	fmt.Fprintf(&policy, "# common: %s\n", names(contract.Common()))
 	for _, m := range load(t).Methods() {
 		route, scope, role, tools := m.HTTP.Method+" "+m.HTTP.Path, strings.Join(m.Scopes(), ","), "any role", "no tool"
 		switch {
@@ -55,21 +53,9 @@ func TestPolicy(t *testing.T) {
 		if len(m.MCPTools) > 0 {
 			tools = strings.Join(m.MCPTools, ",")
 		}
-		fmt.Fprintf(&golden, "%s · %s · %s · %s · %s · %s · %s\n", m.OperationID, m.FullName, route, scope, role, tools, names(m.Extra))
+		fmt.Fprintf(&policy, "%s · %s · %s · %s · %s · %s · %s\n", m.OperationID, m.FullName, route, scope, role, tools, names(m.Extra))
 	}
-	const path = "testdata/policy.golden"
-	if *update {
-		if err := os.WriteFile(path, []byte(golden.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (run the test with -update to write it)", err)
-	}
-	if diff := cmp.Diff(string(want), golden.String()); diff != "" {
-		t.Errorf("%s differs (-golden +got); run the test with -update if this is meant:\n%s", path, diff)
-	}
+	golden.Compare(t, "policy.golden", policy.String())
 }
 
 func names(tags []apierr.Tag) string {

@@ -73,7 +73,7 @@ var exemptions = []exemption{
 		"only their times can be invalid, and Connect cannot read a message with such a one: InvalidRequestError",
 	},
 	{`getSessionReplayEvents`, `SessionReplayRangeTooLargeError`, "", "takes a recording of more than 8 MB: TestEventsTooLarge in server/services/sessionreplays"},
-	{`resolveShare.*`, `ShareRateLimitedError`, "", "TestShareLimits in server/services/dashboards"},
+	{`resolveShare.*`, `ShareRateLimitedError`, "", "TestShareLimits in server/services/dashboards/links"},
 	{`getIngestKeys|roll(Public|Private)IngestKey`, `IngestKeyEncryptionError`, "", "listed by rest-wire §3, but nothing of these keys is encrypted"},
 	{`getOrganization`, `OrganizationProviderError`, "", "listed by rest-wire §4, but organizations are in the server's own database"},
 	{`signIn|changePassword|acceptInvitation`, `SignInThrottledError`, "", "after many attempts: TestSignInFlood"},
@@ -513,7 +513,7 @@ func (o *operated) link(t *testing.T, mode string) map[string]any {
 // TestMatrixNames: what the tables of the matrix refer to exists.
 func TestMatrixNames(t *testing.T) {
 	sources := map[string]string{}
-	for _, dir := range []string{".", "../rpc", "../services/organization", "../services/dashboards", "../services/sessionreplays"} {
+	for _, dir := range []string{".", "../rpc", "../services/organization", "../services/dashboards/links", "../services/sessionreplays"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -112,10 +113,10 @@ func TestMCPRate(t *testing.T) {
 			t.Errorf("%v %s", res.Header, text)
 		}
 	}
-	if took := time.Since(began); took >= mcp.RateWindow {
+	if took := time.Since(began); took >= limits.MCPPeriod {
 		t.Skipf("the machine took %s for 125 requests, so the window moved: %v", took, counts)
 	}
-	if counts[200] != mcp.RateLimit || counts[429] != 5 {
+	if counts[200] != limits.MCPRequests || counts[429] != 5 {
 		t.Error(counts)
 	}
 }

@@ -16,8 +16,8 @@ import (
 // served by the other.
 func TestRegions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "us")
-	us := testkit.StartProcess(t, dir, "--region", "us")
-	eu := testkit.StartProcess(t, filepath.Join(t.TempDir(), "eu"), "--region", "eu")
+	us := testkit.StartFirst(t, dir, "--region", "us")
+	eu := testkit.StartFirst(t, filepath.Join(t.TempDir(), "eu"), "--region", "eu")
 	for _, c := range []struct {
 		name   string
 		at     *testkit.Process

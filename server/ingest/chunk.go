@@ -7,10 +7,11 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/activity"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // inflatedSize reads a gzip file through to its checksum without keeping any of it, and checks that it holds a JSON array of objects.
-func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, turn *turn) (size int, _ *apierr.Error) {
+func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, permit *decodePermit) (size int, _ *apierr.Error) {
 	zr, _ := g.gunzips.Get().(*gunzipper)
 	if zr == nil {
 		zr = &gunzipper{}
@@ -32,10 +33,10 @@ func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, turn *tur
 	for {
 		n, err := zr.Read(b)
 		if size += n; size > g.limits.Recording {
-			return 0, apierr.New(apierr.IngestPayloadTooLarge, "The chunk is larger than "+mebibytes(g.limits.Recording)+" after decompression. Cut the recording into smaller chunks.")
+			return 0, apierr.New(apierr.IngestPayloadTooLarge, "The chunk is larger than "+limits.Size(g.limits.Recording)+" after decompression. Cut the recording into smaller chunks.")
 		}
 		if size >= largeFrom {
-			if fail := turn.widen(ctx, g.limits.Recording); fail != nil {
+			if fail := permit.promote(ctx, g.limits.Recording); fail != nil {
 				return 0, fail
 			}
 		}

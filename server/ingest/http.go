@@ -16,6 +16,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/requestid"
 )
 
@@ -277,7 +278,7 @@ func answerUnread(w http.ResponseWriter, r *http.Request, most int64, answer fun
 }
 
 func (g *Gateway) bodyTooLarge() *apierr.Error {
-	return apierr.New(apierr.IngestPayloadTooLarge, "The body is larger than "+mebibytes(g.limits.Body)+" as sent. Send smaller batches, or compress them with gzip.")
+	return apierr.New(apierr.IngestPayloadTooLarge, "The body is larger than "+limits.Size(g.limits.Body)+" as sent. Send smaller batches, or compress them with gzip.")
 }
 
 // mediaType reads Content-Type and Content-Encoding into e and returns the media type of the answer.

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const mediaGRPC = "application/grpc"
@@ -45,7 +46,7 @@ func (g *Gateway) readMessage(ctx context.Context, buf *buffer, r *http.Request)
 	length := int64(binary.BigEndian.Uint32(prefix[1:]))
 	if length > int64(g.limits.GRPCMessage) {
 		return false, apierr.New(apierr.IngestPayloadTooLarge,
-			fmt.Sprintf("The message is larger than %s as sent. Send smaller batches, or compress them with gzip.", mebibytes(g.limits.GRPCMessage)))
+			fmt.Sprintf("The message is larger than %s as sent. Send smaller batches, or compress them with gzip.", limits.Size(g.limits.GRPCMessage)))
 	}
 	gzip, fail := messageEncoding(prefix[0], r.Header)
 	if fail != nil {

@@ -42,18 +42,18 @@ type metrics struct {
 	open        prometheus.Gauge
 	queueAppend prometheus.Observer
 	early       prometheus.Counter
-	// keyLimited, inFlightLimited and laneLimited are the causes of a RateLimited.
-	keyLimited, inFlightLimited, laneLimited prometheus.Counter
-	latency                                  [signalCount][doors]prometheus.Observer
-	accepted                                 [signalCount]prometheus.Counter
-	rejected                                 [signalCount]prometheus.Counter
-	cut                                      [signalCount]prometheus.Counter
-	discarded                                [signalCount]prometheus.Counter
-	sampled                                  prometheus.Counter
-	undecided                                [signalCount]prometheus.Counter
-	received                                 [signalCount]prometheus.Counter
-	inflated                                 [signalCount]prometheus.Counter
-	activity                                 map[string]*activitySeries
+	// keyLimited, inFlightLimited and largeLimited are the causes of a RateLimited.
+	keyLimited, inFlightLimited, largeLimited prometheus.Counter
+	latency                                   [signalCount][doors]prometheus.Observer
+	accepted                                  [signalCount]prometheus.Counter
+	rejected                                  [signalCount]prometheus.Counter
+	cut                                       [signalCount]prometheus.Counter
+	discarded                                 [signalCount]prometheus.Counter
+	sampled                                   prometheus.Counter
+	undecided                                 [signalCount]prometheus.Counter
+	received                                  [signalCount]prometheus.Counter
+	inflated                                  [signalCount]prometheus.Counter
+	activity                                  map[string]*activitySeries
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -95,7 +95,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	}
 	m := &metrics{
 		requests: requests, open: open, queueAppend: queueAppend, early: early,
-		keyLimited: limited.WithLabelValues("key"), inFlightLimited: limited.WithLabelValues("in_flight"), laneLimited: limited.WithLabelValues("large"),
+		keyLimited: limited.WithLabelValues("key"), inFlightLimited: limited.WithLabelValues("in_flight"), largeLimited: limited.WithLabelValues("large"),
 	}
 	for i := range signalCount {
 		signal := otlp.Signal(i).String()

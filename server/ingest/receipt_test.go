@@ -180,7 +180,7 @@ func TestOutcomes(t *testing.T) {
 			{Signal: "traces", Door: "http", Status: 200, Accepted: 4, Rejected: 1, Bytes: len(zipped), Agent: agent[1], Reason: "resource_spans[0].scope_spans[0].spans[1].trace_id:"},
 			{Signal: "logs", Door: "http", Status: 200, Accepted: 1, Bytes: proto.Size(logRecords())},
 			{Signal: "traces", Door: "http", Status: 400, Tag: "@svc/ingest/BadRequest", Bytes: 8, Reason: "The body is not valid OTLP:"},
-			{Signal: "logs", Door: "http", Status: 413, Tag: "@svc/ingest/PayloadTooLarge", Reason: "The body is larger than 8192 bytes as sent. Send smaller batches, or compress them with gzip."},
+			{Signal: "logs", Door: "http", Status: 413, Tag: "@svc/ingest/PayloadTooLarge", Reason: "The body is larger than 8 KiB as sent. Send smaller batches, or compress them with gzip."},
 			{Signal: "events", Door: "http", Status: 200, Accepted: 1, Rejected: 1, Bytes: 35, Reason: "line 1:"},
 			{Signal: "traces", Door: "grpc", Status: 503, Tag: "@svc/ingest/QueueUnavailable", Bytes: proto.Size(spans(1)), Reason: "The batch could not be written to the durable queue. Nothing was stored; send the request again."},
 		},

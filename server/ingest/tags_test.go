@@ -1,20 +1,16 @@
 package ingest
 
 import (
-	"flag"
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/prototext"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 // TestTags sends every ingest error through both doors: status, headers and body over HTTP, code and details over gRPC.
 // server/apierr/testdata has the same table for the doors of the API.
@@ -44,20 +40,5 @@ func TestTags(t *testing.T) {
 			fmt.Fprintf(&b, "    %s %s\n", m.ProtoReflect().Descriptor().Name(), text)
 		}
 	}
-	const path = "testdata/tags.golden"
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("%s (-want +got), -update writes it:\n%s", path, diff)
-	}
+	golden.Compare(t, "tags.golden", b.String())
 }

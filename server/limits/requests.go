@@ -19,8 +19,8 @@ const (
 
 func requests() []Limit {
 	return []Limit{
-		size("RESTBody", RESTBody, "A body of a REST or MCP request is at most %s, also after decompression.").set("rest-max-body-bytes"),
-		size("GRPCMessage", GRPCMessage, "A message over gRPC or Connect, of OTLP or of the API, is at most %s, also after decompression.").set("grpc-max-message-bytes"),
+		size("RESTBody", RESTBody, "A body of a REST or MCP request, and a message over gRPC or Connect to a method that needs no credential, is at most %s, also after decompression.").set("rest-max-body-bytes"),
+		size("GRPCMessage", GRPCMessage, "A message over gRPC, of OTLP or of the API, or over Connect is at most %s; of the API also after decompression.").set("grpc-max-message-bytes"),
 		count("DefaultPage", DefaultPage, "A page of a list has %s items when a request does not say how many."),
 		count("LargestPage", LargestPage, "A page of a list has at most %s items."),
 		lasts("ReadTime", ReadTime, "A read of telemetry takes at most %s."),

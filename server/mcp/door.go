@@ -11,19 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
-
-// Rate of the MCP server for each credential (public-api.md "Limits"), and what it says to one that exceeds it.
-const (
-	RateLimit  = 120
-	RateWindow = 10 * time.Second
-)
-
-const maxBody = 1 << 20
 
 // requestKey carries the context of the HTTP request: the SDK detaches a call from its cancellation.
 type requestKey struct{}
@@ -58,8 +50,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.cfg.Limiter != nil {
 		if ok, _ := s.cfg.Limiter.Allow(rateKey(result.Principal), s.cfg.Now()); !ok {
-			fail(w, apierr.New(apierr.RateLimit, "This credential made too many MCP requests: "+strconv.Itoa(RateLimit)+" in 10 seconds are allowed. Wait, then try again.",
-				apierr.RetryAfter(RateWindow)))
+			fail(w, apierr.New(apierr.RateLimit, "This credential made too many MCP requests: "+limits.Number(limits.MCPRequests)+" in "+limits.Seconds(limits.MCPPeriod)+
+				" are allowed. Wait, then try again.", apierr.RetryAfter(limits.MCPPeriod)))
 			return
 		}
 	}
@@ -77,11 +69,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, apierr.New(apierr.NotAcceptable, "Answers are application/json, which the Accept header leaves out."))
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBodyBytes))
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			fail(w, apierr.New(apierr.PayloadTooLarge, "An MCP request may be 1 MiB long at most."))
+			fail(w, apierr.New(apierr.PayloadTooLarge, "An MCP request has at most "+limits.Size(s.cfg.MaxBodyBytes)+". Send less at once."))
 		} else {
 			fail(w, apierr.New(apierr.InvalidRequest, "The request ended before its body was complete."))
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/rpc"
@@ -74,7 +75,7 @@ func TestDoorRefuses(t *testing.T) {
 		"delete":         {http.MethodDelete, "", ok, 405, "@svc/http/v2/MethodNotAllowedError"},
 		"content type":   {http.MethodPost, listTools, with("Content-Type", "text/plain"), 415, "@svc/http/v2/UnsupportedMediaTypeError"},
 		"accept":         {http.MethodPost, listTools, with("Accept", "text/html"), 406, "@svc/http/v2/NotAcceptableError"},
-		"too large":      {http.MethodPost, strings.Repeat(" ", maxBody+1), ok, 413, "@svc/http/v2/PayloadTooLargeError"},
+		"too large":      {http.MethodPost, strings.Repeat(" ", limits.RESTBody+1), ok, 413, "@svc/http/v2/PayloadTooLargeError"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, body := send(t, tc.method, srv.URL+Path, tc.body, tc.header)
@@ -109,7 +110,7 @@ func TestDoorRefuses(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	srv := server(t, &backend{}, full(), rpc.NewWindowLimiter(2, RateWindow))
+	srv := server(t, &backend{}, full(), rpc.NewWindowLimiter(2, limits.MCPPeriod))
 	header := map[string]string{"Authorization": "Bearer full", "Content-Type": "application/json"}
 	for range 2 {
 		if res, body := send(t, http.MethodPost, srv.URL+Path, listTools, header); res.StatusCode != 200 {

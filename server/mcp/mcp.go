@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 )
@@ -47,6 +48,8 @@ type Config struct {
 	BaseURL string
 	// ResourceMetadata is the URL at which programs learn how to sign in.
 	ResourceMetadata string
+	// MaxBodyBytes bounds a request body; 0 for limits.RESTBody.
+	MaxBodyBytes int64
 	// Limiter holds the rate per credential; nil for no limit.
 	Limiter Limiter
 	// Registerer takes the durations of calls; nil for none.
@@ -81,6 +84,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
+	}
+	if cfg.MaxBodyBytes == 0 {
+		cfg.MaxBodyBytes = limits.RESTBody
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -137,7 +143,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	server.AddReceivingMiddleware(s.filterTools)
 	s.stream = selecting(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody,
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: cfg.MaxBodyBytes,
 		// The door checks Origin itself, also behind a proxy on the same machine, where Host is the public name.
 		DisableLocalhostProtection: true,
 	}))

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,11 +18,10 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -54,22 +50,7 @@ func TestToolSchemas(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.WriteByte('\n')
-		path := filepath.Join("testdata", name+".json")
-		if *update {
-			if err := os.MkdirAll("testdata", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("%s differs; run with -update when that is meant (-want +got):\n%s", path, diff)
-		}
+		golden.Compare(t, name+".json", got.String())
 		if a := tool.Annotations; a == nil || a.DestructiveHint == nil || a.OpenWorldHint == nil || a.ReadOnlyHint && (*a.DestructiveHint || !a.IdempotentHint) {
 			t.Errorf("%s does not have all four hints, or they contradict one another", name)
 		}

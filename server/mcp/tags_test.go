@@ -2,16 +2,15 @@ package mcp
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -38,17 +37,5 @@ func TestTags(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%s\n  text %s\n  structured %s\n", apierr.Spec(tag).GetTag(), text.Text, res.StructuredContent)
 	}
-	const path = "testdata/tags.golden"
-	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("%s (-want +got), -update writes it:\n%s", path, diff)
-	}
+	golden.Compare(t, "tags.golden", b.String())
 }

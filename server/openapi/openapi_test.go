@@ -3,7 +3,6 @@ package openapi_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -16,10 +15,9 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/openapi"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const baseURL = "https://svc.acme.internal"
 
@@ -53,14 +51,7 @@ func write(t testing.TB) []byte {
 func TestGolden(t *testing.T) {
 	const path = "testdata/openapi.json"
 	got := write(t)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Write(t, path, string(got))
 	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("%v (run the test with -update to write it)", err)
@@ -68,7 +59,7 @@ func TestGolden(t *testing.T) {
 	if bytes.Equal(want, got) {
 		return
 	}
-	t.Errorf("%s differs (-golden +got); run the test with -update if this is meant:\n%s", path,
+	t.Errorf("%s differs (-golden +got); run the test with -update if you mean this:\n%s", path,
 		cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")))
 }
 

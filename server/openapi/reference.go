@@ -8,35 +8,29 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// The reference is a page of ours, without a library, so that the program needs nothing at build time and nobody's network at run time.
+// The reference shows /openapi.json with Scalar, whose one file tools/reference.sh fetches and checks. It is part of the program, so a
+// build needs no Node.js and a browser needs no other server.
 var (
 	//go:embed page/index.html
 	pageHTML []byte
-	//go:embed page/reference.css
-	pageCSS []byte
-	//go:embed page/reference.mjs
-	pageScript []byte
-	//go:embed page/schema.mjs
-	pageSchema []byte
-	//go:embed page/request.mjs
-	pageRequest []byte
-	//go:embed page/markup.mjs
-	pageMarkup []byte
+	//go:embed page/start.mjs
+	pageStart []byte
+	//go:embed page/scalar.js.gz
+	pageScalar []byte
 )
 
-// policy lets the page load what this server has, and nothing else; scripts and styles come from files only.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy lets the page load from this server alone. Scripts come from files only. Scalar writes style elements and attributes, so
+// inline styles are allowed: docs/adr/0006-reference-page-by-scalar.md.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Reference serves the interactive reference at /v2/docs. It reads /openapi.json.
+// Reference serves the interactive reference at /v2/docs.
 func Reference() http.Handler {
 	const script = "text/javascript; charset=utf-8"
 	files := map[string]file{
-		"":               newFile("text/html; charset=utf-8", pageHTML),
-		"/reference.css": newFile("text/css; charset=utf-8", pageCSS),
-		"/reference.mjs": newFile(script, pageScript),
-		"/schema.mjs":    newFile(script, pageSchema),
-		"/request.mjs":   newFile(script, pageRequest),
-		"/markup.mjs":    newFile(script, pageMarkup),
+		"":           newFile("text/html; charset=utf-8", pageHTML),
+		"/start.mjs": newFile(script, pageStart),
+		"/scalar.js": newPackedFile(script, pageScalar),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/v2/docs")
@@ -50,7 +44,7 @@ func Reference() http.Handler {
 		if !ok {
 			header.Set("Content-Type", jsonType)
 			w.WriteHeader(http.StatusNotFound)
-			// The caller is gone when this fails.
+			// A write fails when the caller has gone.
 			_, _ = w.Write(apierr.Envelope(apierr.New(apierr.RouteNotFound, "The reference has no such file.").Detail(), false))
 			return
 		}

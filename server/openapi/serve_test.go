@@ -68,16 +68,25 @@ func TestHandler(t *testing.T) {
 
 func TestReferenceHandler(t *testing.T) {
 	h := openapi.Reference()
-	for path, want := range map[string]string{
-		"/v2/docs": "text/html; charset=utf-8", "/v2/docs/reference.css": "text/css; charset=utf-8", "/v2/docs/reference.mjs": "text/javascript; charset=utf-8",
-		"/v2/docs/schema.mjs": "text/javascript; charset=utf-8", "/v2/docs/request.mjs": "text/javascript; charset=utf-8", "/v2/docs/markup.mjs": "text/javascript; charset=utf-8",
-	} {
+	const script = "text/javascript; charset=utf-8"
+	for path, want := range map[string]string{"/v2/docs": "text/html; charset=utf-8", "/v2/docs/start.mjs": script, "/v2/docs/scalar.js": script} {
 		res, body := ask(t, h, "GET", path)
-		if res.StatusCode != 200 || res.Header.Get("Content-Type") != want || len(body) < 500 || !strings.HasPrefix(res.Header.Get("Content-Security-Policy"), "default-src 'none'") ||
+		if res.StatusCode != 200 || res.Header.Get("Content-Type") != want || len(body) < 500 || !strings.HasPrefix(res.Header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; ") ||
 			res.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d, %d bytes, %v", path, res.StatusCode, len(body), res.Header)
 		}
-		// The policy lets neither run.
+		packed, gz := ask(t, h, "GET", path, "Accept-Encoding", "gzip")
+		z, err := gzip.NewReader(strings.NewReader(gz))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain, err := io.ReadAll(z); err != nil || string(plain) != body || packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("Etag") == res.Header.Get("Etag") {
+			t.Errorf("%s as gzip: %d bytes, %v, %v", path, len(plain), err, packed.Header)
+		}
+		if path == "/v2/docs/scalar.js" {
+			continue
+		}
+		// The policy lets no script run that is not in a file.
 		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") || strings.Contains(body, "<script>") || strings.Contains(body, "innerHTML") {
 			t.Errorf("%s holds a style or script that is not in a file", path)
 		}

@@ -2,8 +2,12 @@ package query
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
+
+// MaxSession is how long a session lasts at most: the events of a session that began in a window end that much later.
+const MaxSession = Day
 
 // KeyBy says who is counted.
 type KeyBy string
@@ -25,8 +29,8 @@ type ProductSessionFilters struct {
 	PagePath *string
 }
 
-func (f *ProductSessionFilters) conditions(b *builder, w Window) conditions {
-	var c conditions
+func (f *ProductSessionFilters) conditions(b *sqlbuild.Builder, w Window) sqlbuild.Conditions {
+	var c sqlbuild.Conditions
 	for _, x := range []struct {
 		column, name string
 		value        *string
@@ -42,16 +46,16 @@ func (f *ProductSessionFilters) conditions(b *builder, w Window) conditions {
 		{"UtmMedium", "session_utm_medium", f.UtmMedium},
 		{"UtmCampaign", "session_utm_campaign", f.UtmCampaign},
 	} {
-		c.optional(b, x.column, x.name, x.value)
+		c.Optional(b, x.column, x.name, x.value)
 	}
 	if f.VisitorIsNew != nil {
-		c.add("VisitorIsNew = %s", b.bind("session_visitor_is_new", "Bool", *f.VisitorIsNew))
+		c.Add("VisitorIsNew = %s", b.Bind("session_visitor_is_new", "Bool", *f.VisitorIsNew))
 	}
 	if f.PagePath != nil {
-		p := b.bind("session_page_path", "String", *f.PagePath)
-		pages := where().with("Name IN ('$pageview', '$screen')", "PagePath = "+p, "SessionId != ''",
-			"Timestamp >= "+b.time("pages_start", w.Start.Add(-MaxSession)), "Timestamp <= "+b.time("pages_end", w.End.Add(MaxSession)))
-		c.add("(EntryPath = %[1]s OR ExitPath = %[1]s OR SessionId IN (SELECT SessionId FROM product_events WHERE %[2]s))", p, pages.join(12))
+		p := b.Bind("session_page_path", "String", *f.PagePath)
+		pages := sqlbuild.OfOrganization().With("Name IN ('$pageview', '$screen')", "PagePath = "+p, "SessionId != ''",
+			"Timestamp >= "+b.Time("pages_start", w.Start.Add(-MaxSession)), "Timestamp <= "+b.Time("pages_end", w.End.Add(MaxSession)))
+		c.Add("(EntryPath = %[1]s OR ExitPath = %[1]s OR SessionId IN (SELECT SessionId FROM product_events WHERE %[2]s))", p, pages.Join(12))
 	}
 	return c
 }
@@ -64,32 +68,32 @@ func SessionDimensions() map[string]string {
 }
 
 // actors gives events the key of whoever sent them.
-type actors struct {
-	b       *builder
+type Actors struct {
+	b       *sqlbuild.Builder
 	by      KeyBy
-	filters conditions
+	filters sqlbuild.Conditions
 	// Places of the window.
-	start, end, sessionStart string
+	Start, end, sessionStart string
 }
 
-func newActors(b *builder, w Window, by KeyBy, filters ProductSessionFilters) *actors {
-	return &actors{
+func NewActors(b *sqlbuild.Builder, w Window, by KeyBy, filters ProductSessionFilters) *Actors {
+	return &Actors{
 		b: b, by: by, filters: filters.conditions(b, w),
-		start: b.time("start", w.Start), end: b.time("end", w.End), sessionStart: b.time("session_start", w.Start.Add(-MaxSession)),
+		Start: b.Time("start", w.Start), end: b.Time("end", w.End), sessionStart: b.Time("session_start", w.Start.Add(-MaxSession)),
 	}
 }
 
 // inside is the window as conditions on events.
-func (a *actors) inside() conditions {
-	return where().with("Timestamp >= "+a.start, "Timestamp <= "+a.end)
+func (a *Actors) Inside() sqlbuild.Conditions {
+	return sqlbuild.OfOrganization().With("Timestamp >= "+a.Start, "Timestamp <= "+a.end)
 }
 
 // sessions are the sessions that reach into the window, in their highest version, with their dimensions.
-func (a *actors) sessions() string {
-	c := where().with("StartTime >= "+a.sessionStart, "StartTime <= "+a.end)
+func (a *Actors) Sessions() string {
+	c := sqlbuild.OfOrganization().With("StartTime >= "+a.sessionStart, "StartTime <= "+a.end)
 	matching := ""
 	if len(a.filters) > 0 {
-		matching = "\n    WHERE " + a.filters.join(8)
+		matching = "\n    WHERE " + a.filters.Join(8)
 	}
 	return fmt.Sprintf(`(
     SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
@@ -102,13 +106,13 @@ func (a *actors) sessions() string {
         ORDER BY SessionId, Version DESC
         LIMIT 1 BY SessionId
     )%s
-)`, c.join(12), matching)
+)`, c.Join(12), matching)
 }
 
 // parts gathers the events of a subquery, which has SessionId, VisitorId and UserId, so that only one row of all that the same ids came with needs
 // a key: the list Part of what element prints for each event. It keeps no id that the key does not need; bySession says that the session is asked
 // for whatever the others are.
-func (a *actors) parts(events, element string, bySession bool) string {
+func (a *Actors) Parts(events, element string, bySession bool) string {
 	session, visitor, user := "SessionId", "VisitorId", "UserId"
 	unless := ""
 	switch a.by {
@@ -132,12 +136,12 @@ func (a *actors) parts(events, element string, bySession bool) string {
         FROM %s
         GROUP BY OfSession, OfVisitor, OfUser
     )
-)`, session, visitor, user, element, indent(events, 8))
+)`, session, visitor, user, element, sqlbuild.Indent(events, 8))
 }
 
 // keyed adds to the events of a subquery, which has SessionId, VisitorId and UserId, the columns KnownVisitor and KnownUser, which
 // the session may tell, Key, which is empty for nobody, and the dimensions of the session. With filters, events of other sessions go.
-func (a *actors) keyed(events string) string {
+func (a *Actors) Keyed(events string) string {
 	join := "LEFT"
 	if len(a.filters) > 0 {
 		join = "INNER"
@@ -150,7 +154,7 @@ func (a *actors) keyed(events string) string {
         ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country, SessionHost
     FROM %s AS events
     %s JOIN %s AS sessions ON events.SessionId = sessions.SessionId
-)`, indent(events, 4), join, indent(a.sessions(), 4))
+)`, sqlbuild.Indent(events, 4), join, sqlbuild.Indent(a.Sessions(), 4))
 	key := ""
 	switch a.by {
 	case ByVisitor:
@@ -180,14 +184,11 @@ func (a *actors) keyed(events string) string {
         )
         GROUP BY VisitorId
     ) AS visitors USING (KnownVisitor)
-)`, indent(known, 4), a.inside().with(both...).join(16),
-			where().with("StartTime >= "+a.sessionStart, "StartTime <= "+a.end).with(both...).join(16))
+)`, sqlbuild.Indent(known, 4), a.Inside().With(both...).Join(16),
+			sqlbuild.OfOrganization().With("StartTime >= "+a.sessionStart, "StartTime <= "+a.end).With(both...).Join(16))
 	}
 	return fmt.Sprintf(`(
     SELECT *, %s AS Key
     FROM %s
-)`, key, indent(known, 4))
+)`, key, sqlbuild.Indent(known, 4))
 }
-
-// indent moves all lines but the first.
-func indent(s string, n int) string { return strings.ReplaceAll(s, "\n", "\n"+strings.Repeat(" ", n)) }

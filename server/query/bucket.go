@@ -11,7 +11,7 @@ import (
 // bucketLadder are the lengths that AutoBucket picks from.
 func bucketLadder() []time.Duration {
 	return []time.Duration{
-		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, day,
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, Day,
 	}
 }
 

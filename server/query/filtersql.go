@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
 // fieldSQL is how a field of a row is read.
@@ -21,10 +23,10 @@ type fieldSQL struct {
 }
 
 // always is the condition that holds for every row.
-const always = "1"
+const Always = "1"
 
 // attributeMap is the column of a source's own attributes, and whether its pairs are indexed.
-func attributeMap(s Source) (name string, indexed bool) {
+func AttributeMap(s Source) (name string, indexed bool) {
 	switch s {
 	case Traces:
 		return "SpanAttributes", true
@@ -52,23 +54,23 @@ func promotedResource(s Source, key string) string {
 }
 
 // field binds what a field needs and says how it is read. The Spec was validated, so the field is there.
-func (b *builder) field(s Source, f Field) fieldSQL {
+func (b planner) field(s Source, f Field) fieldSQL {
 	switch f.Scope {
 	case Builtin:
 		return builtinSQL(s, f.Key)
 	case ResourceAttribute:
-		out := b.attributeSQL("ResourceAttributes", f.Key, false)
+		out := b.mapSQL("ResourceAttributes", f.Key, false)
 		if column := promotedResource(s, f.Key); column != "" {
 			out.index = func(value string) string { return column + " = " + value }
 		}
 		return out
 	case EventAttribute:
-		out := b.attributeSQL("event", f.Key, false)
+		out := b.mapSQL("event", f.Key, false)
 		out.each, out.variable = "EventsAttributes", "event"
 		return out
 	default:
-		name, indexed := attributeMap(s)
-		return b.attributeSQL(name, f.Key, indexed)
+		name, indexed := AttributeMap(s)
+		return b.mapSQL(name, f.Key, indexed)
 	}
 }
 
@@ -80,21 +82,21 @@ func builtinSQL(s Source, key string) fieldSQL {
 		out.present = f.sql + " != ''"
 	case numberField, durationField:
 		if out.present = f.sql + " != 0"; f.zero {
-			out.present = always
+			out.present = Always
 		}
 	case boolField:
-		out.present = always
+		out.present = Always
 	case listField:
 		out.kind, out.value, out.present, out.each, out.variable = textField, "item", "item != ''", f.sql, "item"
 	}
 	return out
 }
 
-// attributeSQL reads a key of a map, under each name that it may have.
-func (b *builder) attributeSQL(m, key string, indexed bool) fieldSQL {
+// mapSQL reads a key of a map, under each name that it may have.
+func (b planner) mapSQL(m, key string, indexed bool) fieldSQL {
 	var names []string
 	for _, k := range SameAttribute(key) {
-		names = append(names, b.next("key", "String", k))
+		names = append(names, b.BindNumbered("key", "String", k))
 	}
 	out := fieldSQL{value: fmt.Sprintf("%s[%s]", m, names[len(names)-1])}
 	var present []string
@@ -105,7 +107,7 @@ func (b *builder) attributeSQL(m, key string, indexed bool) fieldSQL {
 			out.value = fmt.Sprintf("if(%s, %s[%s], %s)", has, m, names[i], out.value)
 		}
 	}
-	out.present = either(present)
+	out.present = sqlbuild.Either(present)
 	if indexed {
 		out.index = func(value string) string {
 			var has []string
@@ -113,7 +115,7 @@ func (b *builder) attributeSQL(m, key string, indexed bool) fieldSQL {
 				// The same expression as the index, which then skips most granules.
 				has = append(has, fmt.Sprintf("has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(%s), mapValues(%[1]s)), cityHash64(%s, %s))", m, name, value))
 			}
-			return either(has)
+			return sqlbuild.Either(has)
 		}
 	}
 	return out
@@ -147,27 +149,13 @@ func (f fieldSQL) number() string {
 	}
 }
 
-func either(conditions []string) string {
-	if len(conditions) == 1 {
-		return conditions[0]
-	}
-	return "(" + strings.Join(conditions, " OR ") + ")"
-}
-
-func both(conditions []string) string {
-	if len(conditions) == 1 {
-		return conditions[0]
-	}
-	return "(" + strings.Join(conditions, " AND ") + ")"
-}
-
 // filter prints a valid filter as conditions that must all hold.
-func (b *builder) filter(s Source, f Filter) conditions {
+func (b planner) filter(s Source, f Filter) sqlbuild.Conditions {
 	switch {
 	case f.IsZero():
 		return nil
 	case len(f.All) > 0:
-		var out conditions
+		var out sqlbuild.Conditions
 		for _, child := range f.All {
 			out = append(out, b.filter(s, child)...)
 		}
@@ -175,31 +163,31 @@ func (b *builder) filter(s Source, f Filter) conditions {
 	case len(f.Any) > 0:
 		var list []string
 		for _, child := range f.Any {
-			list = append(list, both(b.filter(s, child)))
+			list = append(list, sqlbuild.Both(b.filter(s, child)))
 		}
-		return conditions{either(list)}
+		return sqlbuild.Conditions{sqlbuild.Either(list)}
 	case f.Not != nil:
-		return conditions{"NOT (" + both(b.filter(s, *f.Not)) + ")"}
+		return sqlbuild.Conditions{"NOT (" + sqlbuild.Both(b.filter(s, *f.Not)) + ")"}
 	default:
 		return b.match(s, f.Match)
 	}
 }
 
-func (b *builder) match(s Source, m *Match) conditions {
+func (b planner) match(s Source, m *Match) sqlbuild.Conditions {
 	f := b.field(s, m.Field)
 	op, negated := m.Op.opposite()
-	list := conditions(b.compare(s, m, f, op, !negated && f.each == ""))
+	list := sqlbuild.Conditions(b.compare(s, m, f, op, !negated && f.each == ""))
 	if f.each != "" {
-		list = conditions{fmt.Sprintf("arrayExists(%s -> %s, %s)", f.variable, both(list), f.each)}
+		list = sqlbuild.Conditions{fmt.Sprintf("arrayExists(%s -> %s, %s)", f.variable, sqlbuild.Both(list), f.each)}
 	}
 	if negated {
-		return conditions{"NOT (" + both(list) + ")"}
+		return sqlbuild.Conditions{"NOT (" + sqlbuild.Both(list) + ")"}
 	}
 	return list
 }
 
 // compare prints one comparison without its negation; indexed adds what lets indexes skip granules.
-func (b *builder) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []string {
+func (b planner) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []string {
 	var out []string
 	switch op {
 	case OpExists:
@@ -208,14 +196,14 @@ func (b *builder) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) [
 		return b.equals(m, f, indexed)
 	case OpContains:
 		if indexed && s == Logs && m.Field == (Field{Key: "body"}) {
-			if tokens := wholeTokens(m.Values[0]); len(tokens) > 0 {
-				out = append(out, fmt.Sprintf("hasAllTokens(Body, %s)", b.next("tokens", "Array(String)", tokens)))
+			if tokens := sqlbuild.WholeTokens(m.Values[0]); len(tokens) > 0 {
+				out = append(out, fmt.Sprintf("hasAllTokens(Body, %s)", b.BindNumbered("tokens", "Array(String)", tokens)))
 			}
 		}
-		return append(out, f.present, fmt.Sprintf("positionCaseInsensitiveUTF8(%s, %s) > 0", f.value, b.next("value", "String", m.Values[0])))
+		return append(out, f.present, fmt.Sprintf("positionCaseInsensitiveUTF8(%s, %s) > 0", f.value, b.BindNumbered("value", "String", m.Values[0])))
 	}
 	n, _ := fieldNumber(f.kind, m.Values[0])
-	number := b.next("number", "Float64", n)
+	number := b.BindNumbered("number", "Float64", n)
 	if f.kind == textField {
 		return []string{fmt.Sprintf("ifNull(toFloat64OrNull(%s) %s %s, 0)", f.value, op, number)}
 	}
@@ -224,13 +212,13 @@ func (b *builder) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) [
 
 // having adds to a condition that the row has the field.
 func (f fieldSQL) having(condition string) []string {
-	if f.present == always {
+	if f.present == Always {
 		return []string{condition}
 	}
 	return []string{f.present, condition}
 }
 
-func (b *builder) equals(m *Match, f fieldSQL, indexed bool) []string {
+func (b planner) equals(m *Match, f fieldSQL, indexed bool) []string {
 	if f.kind == boolField {
 		if yes, _ := strconv.ParseBool(m.Values[0]); !yes {
 			return []string{"NOT (" + f.value + ")"}
@@ -241,16 +229,16 @@ func (b *builder) equals(m *Match, f fieldSQL, indexed bool) []string {
 		var list []string
 		for _, v := range m.Values {
 			n, _ := fieldNumber(f.kind, v)
-			list = append(list, fmt.Sprintf("%s = %s", f.value, b.next("number", "Float64", n)))
+			list = append(list, fmt.Sprintf("%s = %s", f.value, b.BindNumbered("number", "Float64", n)))
 		}
-		return f.having(either(list))
+		return f.having(sqlbuild.Either(list))
 	}
 	var values, index []string
 	for _, v := range m.Values {
 		if f.normal != nil {
 			v = f.normal(v)
 		}
-		place := b.next("value", "String", v)
+		place := b.BindNumbered("value", "String", v)
 		values = append(values, place)
 		if f.index != nil && v != "" {
 			index = append(index, f.index(place))
@@ -268,13 +256,13 @@ func (b *builder) equals(m *Match, f fieldSQL, indexed bool) []string {
 	// A value that is empty has no index to go by, and then no list with it has one. What the index answers comes last: it is costly to
 	// compute, and is computed for the rows that passed the rest.
 	if indexed && len(index) == len(m.Values) {
-		out = append(out, either(index))
+		out = append(out, sqlbuild.Either(index))
 	}
 	return out
 }
 
 // groupKey prints the text of each field of a group.
-func (b *builder) groupKey(s Source, fields []Field) []string {
+func (b planner) groupKey(s Source, fields []Field) []string {
 	var out []string
 	for _, f := range fields {
 		out = append(out, b.field(s, f).text())
@@ -283,7 +271,7 @@ func (b *builder) groupKey(s Source, fields []Field) []string {
 }
 
 // grouped is groupKey, or for a query Without groups no key and the condition that leaves them out.
-func (b *builder) grouped(q *Spec) (keys []string, c conditions) {
+func (b planner) grouped(q *Spec) (keys []string, c sqlbuild.Conditions) {
 	keys = b.groupKey(q.Source, q.GroupBy)
 	if len(q.Without) == 0 || len(keys) == 0 {
 		return keys, nil
@@ -292,7 +280,7 @@ func (b *builder) grouped(q *Spec) (keys []string, c conditions) {
 	for _, group := range q.Without {
 		var values []string
 		for _, v := range group {
-			values = append(values, b.next("without", "String", v))
+			values = append(values, b.BindNumbered("without", "String", v))
 		}
 		groups = append(groups, "("+strings.Join(values, ", ")+")")
 	}
@@ -300,5 +288,5 @@ func (b *builder) grouped(q *Spec) (keys []string, c conditions) {
 	for _, k := range keys {
 		texts = append(texts, "toString("+k+")")
 	}
-	return nil, conditions{fmt.Sprintf("(%s) NOT IN (%s)", strings.Join(texts, ", "), strings.Join(groups, ", "))}
+	return nil, sqlbuild.Conditions{fmt.Sprintf("(%s) NOT IN (%s)", strings.Join(texts, ", "), strings.Join(groups, ", "))}
 }

@@ -37,10 +37,10 @@ func (h Having) Admits(v float64) bool {
 }
 
 // having prints the conditions on a value of a group, joined by AND.
-func (b *builder) having(q *Spec, value string) string {
+func (b planner) having(q *Spec, value string) string {
 	var all []string
 	for _, h := range q.Having {
-		all = append(all, fmt.Sprintf("%s %s %s", value, h.Op, b.next("having", "Float64", h.Value)))
+		all = append(all, fmt.Sprintf("%s %s %s", value, h.Op, b.BindNumbered("having", "Float64", h.Value)))
 	}
 	return strings.Join(all, " AND ")
 }

@@ -1,6 +1,10 @@
 package query
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
 
 // identity reports whether a field is of identified.
 func identity(f Field) bool {
@@ -21,27 +25,27 @@ func (q *Spec) identities() bool {
 
 // identified prints product_events with Key, KnownUser and KnownVisitor, the same as lists and funnels count by, and the conditions on them that
 // remain. Every event of the window tells whom a visitor is known as, whatever the filter.
-func (b *builder) identified(q *Spec, w Window) (table string, c conditions) {
+func (b planner) identified(q *Spec, w Window) (table string, c sqlbuild.Conditions) {
 	by := ByUser
 	person := func(f Field) bool { return f == Field{Key: "person"} }
 	if q.Aggregation.Value != nil && person(*q.Aggregation.Value) || !q.uses(func(f Field) bool { return !person(f) }) {
 		by = ByPerson
 	}
-	a := newActors(b, w, by, ProductSessionFilters{})
-	inside, filter := a.inside(), b.filter(q.Source, q.Filter)
+	a := NewActors(b.Builder, w, by, ProductSessionFilters{})
+	inside, filter := a.Inside(), b.filter(q.Source, q.Filter)
 	early := true
 	q.Filter.Matches(func(m *Match) bool {
 		early = !identity(m.Field)
 		return early
 	})
 	if early {
-		inside = inside.with(filter...)
+		inside = inside.With(filter...)
 	} else {
 		c = filter
 	}
-	return a.keyed(fmt.Sprintf(`(
+	return a.Keyed(fmt.Sprintf(`(
     SELECT *
     FROM product_events
     WHERE %s
-)`, inside.join(8))), c
+)`, inside.Join(8))), c
 }

@@ -4,23 +4,25 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
 // layer is a rollup with its column of time, which has whole minutes or hours.
-type layer struct {
+type Layer struct {
 	table, at string
 	grain     time.Duration
 }
 
-func serviceMinutes() layer      { return layer{"service_minutes", "Minute", time.Minute} }
-func serviceSeries() layer       { return layer{"service_series", "Minute", time.Minute} }
-func organizationMinutes() layer { return layer{"organization_minutes", "Minute", time.Minute} }
-func logMinutes() layer          { return layer{"log_minutes", "Minute", time.Minute} }
-func serviceHours() layer        { return layer{"service_hours", "Hour", time.Hour} }
-func operationHours() layer      { return layer{"operation_hours", "Hour", time.Hour} }
+func ServiceMinutes() Layer      { return Layer{"service_minutes", "Minute", time.Minute} }
+func ServiceSeries() Layer       { return Layer{"service_series", "Minute", time.Minute} }
+func organizationMinutes() Layer { return Layer{"organization_minutes", "Minute", time.Minute} }
+func logMinutes() Layer          { return Layer{"log_minutes", "Minute", time.Minute} }
+func ServiceHours() Layer        { return Layer{"service_hours", "Hour", time.Hour} }
+func operationHours() Layer      { return Layer{"operation_hours", "Hour", time.Hour} }
 
 // whole is what a window has of whole minutes, hours or the like. It ends before it starts, or then, when there is none.
-func (w Window) whole(grain time.Duration) Window {
+func (w Window) Whole(grain time.Duration) Window {
 	first := w.Start.Truncate(grain)
 	if first.Before(w.Start) {
 		first = first.Add(grain)
@@ -31,25 +33,25 @@ func (w Window) whole(grain time.Duration) Window {
 
 // layered is a table of all that a window has: the whole hours and minutes of the layers, each without what a coarser one has, and the rows
 // that no layer has. Its column Minute is the time of a row's hour or minute.
-func (b *builder) layered(w Window, r rollup, filter conditions) string {
+func (b planner) layered(w Window, r RollupRead, filter sqlbuild.Conditions) string {
 	var parts []string
 	var coarser Window
 	var first, last string // of the layer before, as numbers of seconds
-	for _, l := range r.layers {
-		whole := w.whole(l.grain)
+	for _, l := range r.Layers {
+		whole := w.Whole(l.grain)
 		if whole == coarser {
 			continue // it has nothing that the coarser one has not
 		}
-		c := where()
+		c := sqlbuild.OfOrganization()
 		outside := ""
 		if first != "" {
 			outside = fmt.Sprintf("(%[1]s < toDateTime(%[2]s, 'UTC') OR %[1]s >= toDateTime(%[3]s, 'UTC'))", l.at, first, last)
 		}
 		unit := strings.ToLower(l.at)
-		first, last = b.bind("first_"+unit, "Int64", whole.Start.Unix()), b.bind("last_"+unit, "Int64", whole.End.Unix())
-		c = c.with(l.at+" >= toDateTime("+first+", 'UTC')", l.at+" < toDateTime("+last+", 'UTC')")
+		first, last = b.Bind("first_"+unit, "Int64", whole.Start.Unix()), b.Bind("last_"+unit, "Int64", whole.End.Unix())
+		c = c.With(l.at+" >= toDateTime("+first+", 'UTC')", l.at+" < toDateTime("+last+", 'UTC')")
 		if outside != "" {
-			c = c.with(outside)
+			c = c.With(outside)
 		}
 		at := l.at
 		if at != "Minute" {
@@ -58,20 +60,20 @@ func (b *builder) layered(w Window, r rollup, filter conditions) string {
 		parts = append(parts, fmt.Sprintf(`
         SELECT %s, %s, %s
         FROM %s
-        WHERE %s`, at, r.columns, r.measures, l.table, c.with(filter...).join(12)))
+        WHERE %s`, at, r.Columns, r.Measures, l.table, c.With(filter...).Join(12)))
 		coarser = whole
 	}
-	cut := where().with("Timestamp >= "+b.time("start", w.Start), "Timestamp <= "+b.time("end", w.End),
-		fmt.Sprintf("(Timestamp < toDateTime(%s, 'UTC') OR Timestamp >= toDateTime(%s, 'UTC'))", first, last)).with(filter...)
+	cut := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
+		fmt.Sprintf("(Timestamp < toDateTime(%s, 'UTC') OR Timestamp >= toDateTime(%s, 'UTC'))", first, last)).With(filter...)
 	group := ""
-	if r.grouped {
-		group = "\n        GROUP BY Minute, " + r.columns
+	if r.Grouped {
+		group = "\n        GROUP BY Minute, " + r.Columns
 	}
 	parts = append(parts, fmt.Sprintf(`
         SELECT
             toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute, %s,
             %s
         FROM %s
-        WHERE %s%s`, r.columns, r.edge, r.rows, cut.join(12), group))
+        WHERE %s%s`, r.Columns, r.Edge, r.Rows, cut.Join(12), group))
 	return "(" + strings.Join(parts, "\n        UNION ALL") + "\n    )"
 }

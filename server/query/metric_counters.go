@@ -48,7 +48,7 @@ func (r *metricRead) epochs(p epochPoint) string {
 		delta = "false"
 	}
 	from := r.w.Start.Add(-MetricLookback)
-	where := r.where(from, p.where...).join(4)
+	where := r.where(from, p.where...).Join(4)
 	keys := listed(strings.Join(p.keys, ", "))
 	// Names are given in a SELECT of their own before they are used: the engine takes long over an expression that is copied into others.
 	return fmt.Sprintf(`SELECT %[1]s%[2]sPoints,
@@ -64,7 +64,7 @@ GROUP BY %[10]s
 }
 
 // start is the window's start, for rows read from an earlier time on.
-func (r *metricRead) start() string { return r.b.time("start", r.w.Start) }
+func (r *metricRead) start() string { return r.b.Time("start", r.w.Start) }
 
 // listed is a list with more to follow.
 func listed(columns string) string {

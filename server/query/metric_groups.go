@@ -3,6 +3,8 @@ package query
 import (
 	"fmt"
 	"strings"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
 // metricMeasure says how a value comes from the points of a metric.
@@ -33,8 +35,8 @@ func (m *metricMeasure) valued(rows string) string {
 const someValue = "isFinite(ifNull(Value, nan))"
 
 // having keeps the rows of which conditions hold, in a SELECT of its own: beside the final names Value would be the one without nulls.
-func having(rows string, c conditions) string {
-	return fmt.Sprintf("SELECT *\nFROM\n(\n%s\n)\nWHERE %s", rows, c.join(4))
+func having(rows string, c sqlbuild.Conditions) string {
+	return fmt.Sprintf("SELECT *\nFROM\n(\n%s\n)\nWHERE %s", rows, c.Join(4))
 }
 
 func (r *metricRead) timeseries(m metricMeasure) string {
@@ -43,9 +45,9 @@ func (r *metricRead) timeseries(m metricMeasure) string {
 FROM
 (
 %s
-)`, having(m.valued(m.rows), conditions{someValue}))
+)`, having(m.valued(m.rows), sqlbuild.Conditions{someValue}))
 	}
-	limit := r.b.bind("limit", "UInt32", int64(readSeries(r.q)))
+	limit := r.b.Bind("limit", "UInt32", int64(readSeries(r.q)))
 	var shown, columns, merged []string
 	for i := range r.keys {
 		shown = append(shown, fmt.Sprintf("if(Other, '', toString(Label%[1]d)) AS Shown%[1]d", i+1))
@@ -90,7 +92,7 @@ GROUP BY Bucket, Other, %s`, strings.Join(shown, ", "), strings.Join(merged, ",\
 FROM
 (
 %s
-)`, strings.Join(numbered("Shown", len(r.keys)), ", "), having(m.valued(merging), conditions{someValue}))
+)`, strings.Join(numbered("Shown", len(r.keys)), ", "), having(m.valued(merging), sqlbuild.Conditions{someValue}))
 }
 
 func (r *metricRead) breakdown(m metricMeasure) string {
@@ -106,9 +108,9 @@ func (r *metricRead) breakdown(m metricMeasure) string {
 		}
 		order = append(order, ordered...)
 	}
-	c := conditions{someValue}
+	c := sqlbuild.Conditions{someValue}
 	if len(r.q.Having) > 0 {
-		c.add("%s", r.b.having(r.q, "Value"))
+		c.Add("%s", r.b.having(r.q, "Value"))
 	}
 	return fmt.Sprintf(`SELECT %s AS GroupKey, assumeNotNull(Value) AS Value, sum(assumeNotNull(Value)) OVER () AS Total, count() OVER () AS Groups
 FROM
@@ -116,5 +118,5 @@ FROM
 %s
 )
 ORDER BY %s
-LIMIT %s`, group, having(m.valued(m.rows), c), strings.Join(order, ", "), r.b.bind("limit", "UInt32", int64(groupLimit(r.q))))
+LIMIT %s`, group, having(m.valued(m.rows), c), strings.Join(order, ", "), r.b.Bind("limit", "UInt32", int64(groupLimit(r.q))))
 }

@@ -3,6 +3,8 @@ package query
 import (
 	"fmt"
 	"strings"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
 const noSum = "CAST(NULL AS Nullable(Float64))"
@@ -48,7 +50,7 @@ func (r *metricRead) summaries() metricMeasure {
 FROM %[4]s
 WHERE %[5]s
 GROUP BY %[6]s`, r.bucketOf("Timestamp"), r.selectKeys(""), level, r.table(),
-		r.where(r.w.Start, fmt.Sprintf("isFinite(if(has(QuantilesQuantile, %[1]s), QuantilesValue[indexOf(QuantilesQuantile, %[1]s)], nan))", level)).join(4), r.labels("Bucket"))
+		r.where(r.w.Start, fmt.Sprintf("isFinite(if(has(QuantilesQuantile, %[1]s), QuantilesValue[indexOf(QuantilesQuantile, %[1]s)], nan))", level)).Join(4), r.labels("Bucket"))
 	return metricMeasure{
 		rows: rows, columns: []metricColumn{{"Total", "sum(%s)"}, {"Points", "sum(%s)"}, {"Least", "min(%s)"}, {"Most", "max(%s)"}}, value: []string{value},
 		warnings: []string{"Quantiles of a summary are computed by its sender and cannot be merged: the value is the mean of what was sent."},
@@ -105,15 +107,15 @@ type UnsentExtremeRow struct {
 
 // UnsentExtremes gives one UnsentExtremeRow: how many points of a histogram are in a window, and how many came without the largest observation, or
 // without the smallest where the query asks for that.
-func UnsentExtremes(q *Spec, w Window) Statement {
-	r := &metricRead{b: &builder{}, q: q, w: w}
+func UnsentExtremes(q *Spec, w Window) sqlbuild.Statement {
+	r := &metricRead{b: newPlanner(), q: q, w: w}
 	column := "Max"
 	if q.Aggregation.Func == Min {
 		column = "Min"
 	}
-	return Statement{SQL: fmt.Sprintf(`SELECT count() AS Points, countIf(isNull(%s)) AS Unsent
+	return r.b.Statement(fmt.Sprintf(`SELECT count() AS Points, countIf(isNull(%s)) AS Unsent
 FROM %s
-WHERE %s`, column, r.table(), r.where(w.Start, "Count > 0").join(4)), Args: r.b.args}
+WHERE %s`, column, r.table(), r.where(w.Start, "Count > 0").Join(4)))
 }
 
 // distribution looks for a value in counts between Lows and Highs, spread evenly between the two. Buckets of several layouts overlap.

@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
 // Types of metrics: each has a table of its own.
 const (
-	gaugeMetric       = "gauge"
-	sumMetric         = "sum"
+	GaugeMetric       = "gauge"
+	SumMetric         = "sum"
 	histogramMetric   = "histogram"
 	exponentialMetric = "exponential_histogram"
 	summaryMetric     = "summary"
@@ -18,18 +20,18 @@ const (
 
 // MetricTypes lists the types that a metric can have.
 func MetricTypes() []string {
-	return []string{sumMetric, gaugeMetric, histogramMetric, exponentialMetric, summaryMetric}
+	return []string{SumMetric, GaugeMetric, histogramMetric, exponentialMetric, summaryMetric}
 }
 
 // MetricLookback is how long before a window the point is looked for that the first point of a cumulative series is compared with.
 const MetricLookback = time.Hour
 
 // noRecordedValue leaves out points that only tell of a gap.
-const noRecordedValue = "bitAnd(Flags, 1) = 0"
+const NoRecordedValue = "bitAnd(Flags, 1) = 0"
 
 // metricRead is the part of a statement that every type of metric shares.
 type metricRead struct {
-	b *builder
+	b planner
 	q *Spec
 	w Window
 	// bucket is zero for one bucket, the window.
@@ -37,7 +39,7 @@ type metricRead struct {
 	// keys are the expressions of the group; the columns that hold them are called by label.
 	keys []string
 	// without leaves groups out.
-	without conditions
+	without sqlbuild.Conditions
 }
 
 func planMetricTimeseries(q *Spec, w Window, bucket time.Duration) (Plan, error) {
@@ -47,9 +49,9 @@ func planMetricTimeseries(q *Spec, w Window, bucket time.Duration) (Plan, error)
 func planMetricBreakdown(q *Spec, w Window) (Plan, error) { return planMetric(q, w, 0) }
 
 func planMetric(q *Spec, w Window, bucket time.Duration) (Plan, error) {
-	r := &metricRead{b: &builder{}, q: q, w: w, bucket: bucket}
+	r := &metricRead{b: newPlanner(), q: q, w: w, bucket: bucket}
 	if bucket > 0 {
-		r.b.bind("bucket", "UInt32", int64(bucket/time.Second))
+		r.b.Bind("bucket", "UInt32", int64(bucket/time.Second))
 	}
 	r.keys, r.without = r.b.grouped(q)
 	m, err := r.measure()
@@ -62,7 +64,7 @@ func planMetric(q *Spec, w Window, bucket time.Duration) (Plan, error) {
 	} else {
 		p.SQL = r.breakdown(m)
 	}
-	p.Args = r.b.args
+	p.Args = r.b.Args
 	return p, nil
 }
 
@@ -72,7 +74,7 @@ func (r *metricRead) measure() (metricMeasure, error) {
 	if !slices.Contains(MetricTypes(), r.q.Metric.Type) {
 		return metricMeasure{}, invalid("metric.type", "must be %s, not %q", strings.Join(MetricTypes(), ", "), r.q.Metric.Type)
 	}
-	if (f == Rate || f == Increase) && r.q.Metric.Type != sumMetric {
+	if (f == Rate || f == Increase) && r.q.Metric.Type != SumMetric {
 		return metricMeasure{}, invalid("aggregation", "%s is for sums that only grow, not for metrics of type %s", f, r.q.Metric.Type)
 	}
 	switch f {
@@ -87,7 +89,7 @@ func (r *metricRead) measure() (metricMeasure, error) {
 		return metricMeasure{}, invalid("aggregation", "must be one of %s, not %q", strings.Join(Aggregations(Metrics), ", "), f)
 	}
 	switch t := r.q.Metric.Type; {
-	case t == gaugeMetric || t == sumMetric:
+	case t == GaugeMetric || t == SumMetric:
 		return r.values(), nil
 	case f == Avg || f == Sum || f == Count:
 		return r.observations(), nil
@@ -103,9 +105,9 @@ func (r *metricRead) measure() (metricMeasure, error) {
 func (r *metricRead) table() string { return "metrics_" + r.q.Metric.Type }
 
 // where is the condition on the rows of the table, from a time on.
-func (r *metricRead) where(from time.Time, more ...string) conditions {
-	return where().with("MetricName = "+r.b.bind("metric_name", "String", r.q.Metric.Name), "Timestamp >= "+r.b.time("from", from),
-		"Timestamp <= "+r.b.time("end", r.w.End), noRecordedValue).with(more...).with(r.b.filter(Metrics, r.q.Filter)...).with(r.without...)
+func (r *metricRead) where(from time.Time, more ...string) sqlbuild.Conditions {
+	return sqlbuild.OfOrganization().With("MetricName = "+r.b.Bind("metric_name", "String", r.q.Metric.Name), "Timestamp >= "+r.b.Time("from", from),
+		"Timestamp <= "+r.b.Time("end", r.w.End), NoRecordedValue).With(more...).With(r.b.filter(Metrics, r.q.Filter)...).With(r.without...)
 }
 
 // bucketOf is the expression for the bucket of a time, in seconds.

@@ -1,27 +1,28 @@
 package query
 
-import "time"
+import (
+	"time"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+	"github.com/svc-observability/svc/server/query/sqlbuild/sqltest"
+)
 
 // metricCases are statements about metrics: of each type and kind of aggregation, over time and not.
-func metricCases(w Window) map[string]Statement {
-	all := map[string]Statement{
-		"metric_kinds":      MetricKinds(w, marker, nil),
-		"metric_state":      MetricState(MetricLatest{Name: marker, Type: "gauge", ServiceName: ptr(marker), Last: w.End}),
-		"metric_attributes": MetricAttributes(MetricLatest{Name: marker, Type: "histogram", Last: w.End}),
-	}
-	extremes := Spec{Source: Metrics, Metric: Metric{marker, "histogram"}, Aggregation: Aggregation{Func: Max}}
+func metricCases(w Window) map[string]sqlbuild.Statement {
+	all := map[string]sqlbuild.Statement{}
+	extremes := Spec{Source: Metrics, Metric: Metric{sqltest.Marker, "histogram"}, Aggregation: Aggregation{Func: Max}}
 	all["metric_extremes"] = UnsentExtremes(&extremes, w)
-	by := []Field{{Key: "service.name"}, {Scope: OwnAttribute, Key: marker}, {Scope: ResourceAttribute, Key: marker}}
-	filter := And(Filter{Match: &Match{Field: Field{Key: "service.name"}, Op: OpEqual, Values: []string{marker}}},
-		Filter{Match: &Match{Field: Field{Scope: OwnAttribute, Key: marker}, Op: OpGreater, Values: []string{"1.5"}}})
+	by := []Field{{Key: "service.name"}, {Scope: OwnAttribute, Key: sqltest.Marker}, {Scope: ResourceAttribute, Key: sqltest.Marker}}
+	filter := And(Filter{Match: &Match{Field: Field{Key: "service.name"}, Op: OpEqual, Values: []string{sqltest.Marker}}},
+		Filter{Match: &Match{Field: Field{Scope: OwnAttribute, Key: sqltest.Marker}, Op: OpGreater, Values: []string{"1.5"}}})
 	for name, q := range map[string]Spec{
-		"metric_gauge":       {Metric: Metric{marker, "gauge"}, Aggregation: Aggregation{Func: Avg}},
-		"metric_quantile":    {Metric: Metric{marker, "gauge"}, Aggregation: Aggregation{Func: Quantile, Level: 0.95}},
-		"metric_rate":        {Metric: Metric{marker, "sum"}, Aggregation: Aggregation{Func: Rate}},
-		"metric_histogram":   {Metric: Metric{marker, "histogram"}, Aggregation: Aggregation{Func: Quantile, Level: 0.95}},
-		"metric_count":       {Metric: Metric{marker, "histogram"}, Aggregation: Aggregation{Func: Count}},
-		"metric_exponential": {Metric: Metric{marker, "exponential_histogram"}, Aggregation: Aggregation{Func: Quantile, Level: 0.95}},
-		"metric_summary":     {Metric: Metric{marker, "summary"}, Aggregation: Aggregation{Func: Quantile, Level: 0.99}},
+		"metric_gauge":       {Metric: Metric{sqltest.Marker, "gauge"}, Aggregation: Aggregation{Func: Avg}},
+		"metric_quantile":    {Metric: Metric{sqltest.Marker, "gauge"}, Aggregation: Aggregation{Func: Quantile, Level: 0.95}},
+		"metric_rate":        {Metric: Metric{sqltest.Marker, "sum"}, Aggregation: Aggregation{Func: Rate}},
+		"metric_histogram":   {Metric: Metric{sqltest.Marker, "histogram"}, Aggregation: Aggregation{Func: Quantile, Level: 0.95}},
+		"metric_count":       {Metric: Metric{sqltest.Marker, "histogram"}, Aggregation: Aggregation{Func: Count}},
+		"metric_exponential": {Metric: Metric{sqltest.Marker, "exponential_histogram"}, Aggregation: Aggregation{Func: Quantile, Level: 0.95}},
+		"metric_summary":     {Metric: Metric{sqltest.Marker, "summary"}, Aggregation: Aggregation{Func: Quantile, Level: 0.99}},
 	} {
 		q.Source = Metrics
 		plain, err := PlanTimeseries(&q, w, time.Minute)

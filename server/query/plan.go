@@ -43,12 +43,12 @@ func orDefault(n, otherwise int) int {
 }
 
 // bucketSQL is the start of the bucket that a time falls into.
-func (b *builder) bucketSQL(column string, bucket time.Duration) string {
-	b.bind("bucket", "UInt32", int64(bucket/time.Second))
+func (b planner) bucketSQL(column string, bucket time.Duration) string {
+	b.Bind("bucket", "UInt32", int64(bucket/time.Second))
 	return b.bucketOf(column)
 }
 
 // bucketOf is bucketSQL once more, after it.
-func (*builder) bucketOf(column string) string {
+func (planner) bucketOf(column string) string {
 	return fmt.Sprintf("toDateTime(intDiv(toUnixTimestamp(%s), {bucket:UInt32}) * {bucket:UInt32}, 'UTC')", column)
 }

@@ -1,9 +1,13 @@
 package query
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+	"github.com/svc-observability/svc/server/query/sqlbuild/sqltest"
 )
 
 // planCase is a query in short: aggregation[:value]|source|where|group, group.
@@ -66,9 +70,17 @@ func (c planCase) spec() *Spec {
 	return q
 }
 
+func TestStatements(t *testing.T) {
+	start := time.Date(2026, 1, 31, 12, 0, 30, 0, time.UTC)
+	w := Window{Start: start, End: start.Add(2 * time.Hour)}
+	statements := planStatements(w)
+	maps.Copy(statements, metricCases(w))
+	sqltest.Check(t, statements)
+}
+
 // planStatements are for the tests of every statement: snapshots, bound values, the organization first.
-func planStatements(w Window) map[string]Statement {
-	out := map[string]Statement{}
+func planStatements(w Window) map[string]sqlbuild.Statement {
+	out := map[string]sqlbuild.Statement{}
 	for _, c := range planCases() {
 		q := c.spec()
 		p, err := PlanTimeseries(q, w, 5*time.Minute)
@@ -80,15 +92,6 @@ func planStatements(w Window) map[string]Statement {
 		}
 		out["plan_"+c.name] = p.Statement
 	}
-	field := Field{Scope: OwnAttribute, Key: marker}
-	value := AttributeValueList{Source: Traces, Slice: w, Field: &field, Search: marker, ServiceName: marker, MaxRows: 1000, MaxDistinct: 100}
-	out["attribute_values"] = AttributeValues(value)
-	value.Source, value.Metric = Metrics, marker
-	out["attribute_values_metrics"] = AttributeValues(value)
-	out["attribute_keys_of_service"] = AttributeValues(AttributeValueList{Source: Logs, Slice: w, Scope: ResourceAttribute, ServiceName: marker, MaxRows: 1000, MaxDistinct: 100})
-	out["attribute_values_rollup"] = RolledUpValues(AttributeValueList{Source: Traces, Slice: w, Field: &Field{Key: "service.version"}, Search: marker, ServiceName: marker, MaxDistinct: 100})
-	search, scope := marker, marker
-	out["attribute_keys"] = ListAttributeKeys(AttributeKeyList{Window: w, Signal: marker, Scope: &scope, Search: &search, Limit: 21})
 	return out
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
 // rows is a table as aggregations see it.
@@ -50,7 +52,7 @@ func (r rows) countIf(condition string) string {
 const weightScale = 16
 
 // aggregate prints an aggregation over rows as a Float64, NaN where there is no value. Rates are counts: the engine divides them.
-func (b *builder) aggregate(s Source, r rows, a Aggregation) string {
+func (b planner) aggregate(s Source, r rows, a Aggregation) string {
 	switch a.Func {
 	case Count, Rate:
 		return fmt.Sprintf("toFloat64(%s)", r.count())
@@ -59,7 +61,7 @@ func (b *builder) aggregate(s Source, r rows, a Aggregation) string {
 	case ErrorRate:
 		return fmt.Sprintf("%s / %s", r.countIf(r.failed), r.count())
 	case Apdex:
-		t := b.bind("apdex", "Float64", float64(a.Threshold))
+		t := b.Bind("apdex", "Float64", float64(a.Threshold))
 		return fmt.Sprintf("round((%s + %s / 2) / %s, 4)", r.countIf(fmt.Sprintf("NOT %s AND DurationNano < %s", r.failed, t)),
 			r.countIf(fmt.Sprintf("NOT %s AND DurationNano >= %s AND DurationNano < 4 * %[2]s", r.failed, t)), r.count())
 	case CountDistinct:
@@ -81,7 +83,7 @@ func (b *builder) aggregate(s Source, r rows, a Aggregation) string {
 	case Min, Max:
 		return fmt.Sprintf("ifNull(toFloat64(%sOrNull(%s)), nan)", a.Func, value)
 	default:
-		level := b.bind("level", "Float64", a.Level)
+		level := b.Bind("level", "Float64", a.Level)
 		if r.weight == "" {
 			return fmt.Sprintf("ifNull(toFloat64(quantileTDigest(%s)(%s)), nan)", level, value)
 		}
@@ -98,26 +100,26 @@ func (r rows) sum(value string) string {
 
 // planRows plans a query over spans, logs or product events: a timeseries with a bucket, else a breakdown.
 func planRows(q *Spec, w Window, bucket time.Duration) Plan {
-	b := &builder{}
+	b := newPlanner()
 	if p, ok := b.planRollup(q, w, bucket); ok {
 		return p
 	}
-	b = &builder{}
+	b = newPlanner()
 	r := rowsOf(q.Source)
 	if q.identities() {
 		table, c := b.identified(q, w)
 		return b.plan(q, w, table, r.time, c, b.groupKey(q.Source, q.GroupBy), b.aggregate(q.Source, r, q.Aggregation), bucket)
 	}
-	c := where().with(r.time+" >= "+b.time("start", w.Start), r.time+" <= "+b.time("end", w.End))
-	c = c.with(b.filter(q.Source, q.Filter)...)
+	c := sqlbuild.OfOrganization().With(r.time+" >= "+b.Time("start", w.Start), r.time+" <= "+b.Time("end", w.End))
+	c = c.With(b.filter(q.Source, q.Filter)...)
 	keys, without := b.grouped(q)
-	c = c.with(without...)
+	c = c.With(without...)
 	value := b.aggregate(q.Source, r, q.Aggregation)
 	return b.plan(q, w, r.table, r.time, c, keys, value, bucket)
 }
 
 // plan joins the parts of a statement over one table.
-func (b *builder) plan(q *Spec, w Window, table, at string, c conditions, keys []string, value string, bucket time.Duration) Plan {
+func (b planner) plan(q *Spec, w Window, table, at string, c sqlbuild.Conditions, keys []string, value string, bucket time.Duration) Plan {
 	p := Plan{Additive: q.Aggregation.Additive(), Zero: q.Aggregation.countLike(), PerSecond: q.Aggregation.Func == Rate, Reads: table}
 	if bucket == 0 {
 		p.SQL = b.breakdownSQL(q, w, table, c, keys, value)
@@ -127,7 +129,7 @@ func (b *builder) plan(q *Spec, w Window, table, at string, c conditions, keys [
 			p.Quick = quickSQL(table, b.bucketOf(at), c, keys, value, w.rows(bucket, p.SeriesLimit))
 		}
 	}
-	p.Args = b.args
+	p.Args = b.Args
 	return p
 }
 
@@ -141,7 +143,7 @@ func named(prefix string, expressions []string) (list string, names []string) {
 	return strings.Join(items, ",\n        "), names
 }
 
-func (b *builder) timeseriesSQL(q *Spec, w Window, table, at string, c conditions, keys []string, value string, bucket time.Duration) string {
+func (b planner) timeseriesSQL(q *Spec, w Window, table, at string, c sqlbuild.Conditions, keys []string, value string, bucket time.Duration) string {
 	start := b.bucketSQL(at, bucket)
 	if len(keys) == 0 {
 		return fmt.Sprintf(`SELECT
@@ -150,17 +152,17 @@ func (b *builder) timeseriesSQL(q *Spec, w Window, table, at string, c condition
     false AS Other,
     %s AS Value
 FROM %s%s
-GROUP BY Bucket`, start, value, table, c.clause(0))
+GROUP BY Bucket`, start, value, table, c.Clause(0))
 	}
 	// The groups are ranked in a read of their own: the states of a million groups times the buckets would not fit.
 	list, names := named("Top", keys)
-	limit := b.bind("limit", "UInt32", int64(readSeries(q)))
+	limit := b.Bind("limit", "UInt32", int64(readSeries(q)))
 	ranked := fmt.Sprintf(`SELECT
         %s
     FROM %s%s
     GROUP BY %s
     ORDER BY %s DESC, %s
-    LIMIT %s`, list, table, c.clause(4), strings.Join(names, ", "), value, strings.Join(names, ", "), limit)
+    LIMIT %s`, list, table, c.Clause(4), strings.Join(names, ", "), value, strings.Join(names, ", "), limit)
 	if len(q.Having) > 0 || !q.Aggregation.Additive() {
 		ranked = fmt.Sprintf(`SELECT
         %[1]s
@@ -175,7 +177,7 @@ GROUP BY Bucket`, start, value, table, c.clause(0))
     )
     GROUP BY %[1]s
     ORDER BY %[8]s DESC, %[1]s
-    LIMIT %[7]s`, strings.Join(names, ", "), list, value, table, c.clause(8), start, limit, b.rank(q, w, bucket))
+    LIMIT %[7]s`, strings.Join(names, ", "), list, value, table, c.Clause(8), start, limit, b.rank(q, w, bucket))
 	}
 	var picked []string
 	for _, k := range keys {
@@ -199,12 +201,12 @@ FROM
         %[6]s AS Value
     FROM %[7]s%[8]s
     GROUP BY Bucket, %[9]s, Other
-)`, strings.Join(keys, ", "), ranked, textArray(keyNames), start, keyList, value, table, c.clause(4), strings.Join(keyNames, ", "))
+)`, strings.Join(keys, ", "), ranked, textArray(keyNames), start, keyList, value, table, c.Clause(4), strings.Join(keyNames, ", "))
 }
 
 // rank prints by what groups are ranked, over TopBucket and TopValue of each bucket: first those with a bucket that passes the conditions, then by
 // the sum of what passes, or its maximum where values do not add up.
-func (b *builder) rank(q *Spec, w Window, bucket time.Duration) string {
+func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 	if len(q.Having) == 0 {
 		return "maxIf(TopValue, isFinite(TopValue))"
 	}
@@ -212,7 +214,7 @@ func (b *builder) rank(q *Spec, w Window, bucket time.Duration) string {
 	if q.Aggregation.Func == Rate {
 		// What the engine divides by: the part of the bucket that is in the window.
 		value = fmt.Sprintf("TopValue / greatest(least(toFloat64(toUnixTimestamp(TopBucket)) + {bucket:UInt32}, %s) - greatest(toFloat64(toUnixTimestamp(TopBucket)), %s), 1e-9)",
-			b.bind("having_end", "Float64", seconds(w.End)), b.bind("having_start", "Float64", seconds(w.Start)))
+			b.Bind("having_end", "Float64", seconds(w.End)), b.Bind("having_start", "Float64", seconds(w.Start)))
 	}
 	condition := "isFinite(TopValue) AND " + b.having(q, value)
 	function := "maxIf"
@@ -231,7 +233,7 @@ func (w Window) rows(bucket time.Duration, groups int) int {
 }
 
 // quickSQL groups without ranking the groups first. The engine stops it when there are too many.
-func quickSQL(table, start string, c conditions, keys []string, value string, most int) string {
+func quickSQL(table, start string, c sqlbuild.Conditions, keys []string, value string, most int) string {
 	list, names := named("Key", keys)
 	return fmt.Sprintf(`SELECT
     Bucket,
@@ -247,7 +249,7 @@ FROM
     FROM %s%s
     GROUP BY Bucket, %s
 )
-SETTINGS max_rows_to_group_by = %d, group_by_overflow_mode = 'throw'`, textArray(names), start, list, value, table, c.clause(4), strings.Join(names, ", "), most)
+SETTINGS max_rows_to_group_by = %d, group_by_overflow_mode = 'throw'`, textArray(names), start, list, value, table, c.Clause(4), strings.Join(names, ", "), most)
 }
 
 func textArray(names []string) string {
@@ -258,7 +260,7 @@ func textArray(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-func (b *builder) breakdownSQL(q *Spec, w Window, table string, c conditions, keys []string, value string) string {
+func (b planner) breakdownSQL(q *Spec, w Window, table string, c sqlbuild.Conditions, keys []string, value string) string {
 	list, names := named("Key", keys)
 	group, order := "", "Value "+direction(q.Order)
 	groupKey := "CAST([], 'Array(String)')"
@@ -280,7 +282,7 @@ func (b *builder) breakdownSQL(q *Spec, w Window, table string, c conditions, ke
 	if len(q.Having) > 0 {
 		of := "Value"
 		if q.Aggregation.Func == Rate {
-			of = "Value / " + b.bind("having_seconds", "Float64", w.End.Sub(w.Start).Seconds())
+			of = "Value / " + b.Bind("having_seconds", "Float64", w.End.Sub(w.Start).Seconds())
 		}
 		having = "\nWHERE " + b.having(q, of)
 	}
@@ -296,7 +298,7 @@ FROM
     FROM %s%s%s
 )%s
 ORDER BY %s
-LIMIT %s`, groupKey, list, value, table, c.clause(4), group, having, order, b.bind("limit", "UInt32", int64(groupLimit(q))))
+LIMIT %s`, groupKey, list, value, table, c.Clause(4), group, having, order, b.Bind("limit", "UInt32", int64(groupLimit(q))))
 }
 
 func direction(o Order) string {
@@ -304,12 +306,4 @@ func direction(o Order) string {
 		return "ASC"
 	}
 	return "DESC"
-}
-
-// clause prints the conditions as a WHERE on a line of its own; nothing without any.
-func (c conditions) clause(indent int) string {
-	if len(c) == 0 {
-		return ""
-	}
-	return "\n" + strings.Repeat(" ", indent) + "WHERE " + c.join(indent+4)
 }

@@ -1,6 +1,10 @@
 package query
 
-import "time"
+import (
+	"time"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
 
 // SeriesRow is a row of a plan of a timeseries, in the order of its columns.
 type SeriesRow struct {
@@ -24,7 +28,7 @@ type GroupRow struct {
 
 // Plan is the statement of one Spec: of SeriesRow rows for a timeseries, in no order, of GroupRow rows for a breakdown.
 type Plan struct {
-	Statement
+	sqlbuild.Statement
 	// Quick is a statement of the same rows that reads them once instead of twice, with the same Args. It fails with ErrTooCostly, soon, or
 	// gives more groups than SeriesLimit when there are more. Empty where there is none.
 	Quick       string

@@ -24,23 +24,23 @@ func AllRollups() Rollups {
 	return Rollups{Minutes: always, Coarse: always, Series: always}
 }
 
-func (r Rollup) holds(w Window) bool { return r.Complete && !w.Start.Before(r.Since) }
+func (r Rollup) Holds(w Window) bool { return r.Complete && !w.Start.Before(r.Since) }
 
 // shortestRolledUp is the shortest window that is read from minutes although it does not begin and end with one: a shorter one is as
 // quickly read from rows.
-const shortestRolledUp = time.Hour
+const ShortestRolledUp = time.Hour
 
 // rollup is a choice of the planner: tables and what is computed of them.
-type rollup struct {
+type RollupRead struct {
 	// layers are the tables, the coarsest first; what lies between whole minutes or hours is read of rows.
-	layers []layer
+	Layers []Layer
 	// columns are those that layers and rows have in common, besides their time and measures.
-	columns  string
-	measures string
+	Columns  string
+	Measures string
 	// edge is what the same columns, time and measures are of rows; grouped says that they must be grouped by them.
-	edge    string
-	grouped bool
-	rows    string
+	Edge    string
+	Grouped bool
+	Rows    string
 	value   string
 }
 
@@ -63,72 +63,84 @@ const (
 )
 
 // planRollup plans a query over rollups; false when none can answer it.
-func (b *builder) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, bool) {
+func (b planner) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, bool) {
 	r, ok := b.chooseRollup(q, w, bucket)
 	if !ok {
 		return Plan{}, false
 	}
 	keys, without := b.grouped(q)
-	table := b.layered(w, r, b.filter(q.Source, q.Filter).with(without...))
+	table := b.layered(w, r, b.filter(q.Source, q.Filter).With(without...))
 	p := b.plan(q, w, table, "Minute", nil, keys, r.value, bucket)
-	p.Reads = r.layers[0].table
+	p.Reads = r.Layers[0].table
 	return p, true
 }
 
 // chooseRollup picks the smallest rollup that has the fields of a query and whose times fit into its buckets.
-func (b *builder) chooseRollup(q *Spec, w Window, bucket time.Duration) (rollup, bool) {
-	minutes := w.whole(time.Minute)
+func (b planner) chooseRollup(q *Spec, w Window, bucket time.Duration) (RollupRead, bool) {
+	minutes := w.Whole(time.Minute)
 	whole := minutes.Start.Equal(w.Start) && !minutes.End.Before(w.End)
-	if bucket%time.Minute != 0 || !whole && w.End.Sub(w.Start) < shortestRolledUp {
-		return rollup{}, false
+	if bucket%time.Minute != 0 || !whole && w.End.Sub(w.Start) < ShortestRolledUp {
+		return RollupRead{}, false
 	}
-	coarse := q.Rollups.Coarse.holds(w)
-	hours := coarse && bucket%time.Hour == 0 && w.whole(time.Hour).Start.Before(w.whole(time.Hour).End)
+	coarse := q.Rollups.Coarse.Holds(w)
+	hours := coarse && bucket%time.Hour == 0 && w.Whole(time.Hour).Start.Before(w.Whole(time.Hour).End)
 	switch {
 	case q.Source == Logs && coarse && q.uses(inLogMinutes):
-		r := logRollup()
+		r := LogRollup()
 		value, ok := logMinutesAggregate(q.Aggregation)
 		r.value = value
 		return r, ok
-	case q.Source != Traces || !q.Rollups.Minutes.holds(w):
-		return rollup{}, false
+	case q.Source != Traces || !q.Rollups.Minutes.Holds(w):
+		return RollupRead{}, false
 	case q.uses(inServiceMinutes):
-		r := rollup{layers: []layer{serviceMinutes()}, columns: minuteColumns, measures: spanMeasures, edge: spanEdge, grouped: true, rows: "spans"}
+		r := RollupRead{Layers: []Layer{ServiceMinutes()}, Columns: minuteColumns, Measures: spanMeasures, Edge: spanEdge, Grouped: true, Rows: "spans"}
 		if hours {
-			r.layers = []layer{serviceHours(), serviceMinutes()}
+			r.Layers = []Layer{ServiceHours(), ServiceMinutes()}
 		} else if coarse && q.uses(inOrganizationMinutes) {
-			r.layers, r.columns = []layer{organizationMinutes()}, organizationColumns
-		} else if q.Filter.Service() != nil && q.Rollups.Series.holds(w) {
-			r.layers = []layer{serviceSeries()}
+			r.Layers, r.Columns = []Layer{organizationMinutes()}, organizationColumns
+		} else if q.Filter.Service() != nil && q.Rollups.Series.Holds(w) {
+			r.Layers = []Layer{ServiceSeries()}
 		}
 		value, ok := b.minutesAggregate(q.Aggregation, true)
 		r.value = value
 		return r, ok
 	case hours && q.uses(inOperationHours):
-		r := operationRollup()
+		r := OperationRollup()
 		value, ok := b.minutesAggregate(q.Aggregation, false)
 		r.value = value
 		return r, ok
 	default:
-		return rollup{}, false
+		return RollupRead{}, false
 	}
 }
 
-func operationRollup() rollup {
-	return rollup{layers: []layer{operationHours()}, columns: operationColumns, measures: operationMeasures, edge: operationEdge, rows: "spans"}
+func OperationRollup() RollupRead {
+	return RollupRead{Layers: []Layer{operationHours()}, Columns: operationColumns, Measures: operationMeasures, Edge: operationEdge, Rows: "spans"}
 }
 
-func logRollup() rollup {
-	return rollup{layers: []layer{logMinutes()}, columns: logColumns, measures: "LogCount", edge: "toUInt64(1) AS LogCount", rows: "logs"}
+func LogRollup() RollupRead {
+	return RollupRead{Layers: []Layer{logMinutes()}, Columns: logColumns, Measures: "LogCount", Edge: "toUInt64(1) AS LogCount", Rows: "logs"}
+}
+
+// InOperationHours reports whether operation_hours has every field of a filter.
+func InOperationHours(f Filter) bool { return f.only(inOperationHours) }
+
+// InLogMinutes reports whether log_minutes has every field of a filter.
+func InLogMinutes(f Filter) bool { return f.only(inLogMinutes) }
+
+// only reports whether all fields of the filter are such.
+func (f Filter) only(held func(Field) bool) bool {
+	for m := range f.Matches {
+		if !held(m.Field) {
+			return false
+		}
+	}
+	return true
 }
 
 // uses reports whether all fields that a query filters and groups by are such.
 func (q *Spec) uses(held func(Field) bool) bool {
-	all := true
-	q.Filter.Matches(func(m *Match) bool {
-		all = all && held(m.Field)
-		return all
-	})
+	all := q.Filter.only(held)
 	for _, f := range q.GroupBy {
 		all = all && held(f)
 	}
@@ -168,7 +180,7 @@ func inLogMinutes(f Field) bool {
 }
 
 // minutesAggregate prints an aggregation over rollups of spans.
-func (b *builder) minutesAggregate(a Aggregation, digests bool) (string, bool) {
+func (b planner) minutesAggregate(a Aggregation, digests bool) (string, bool) {
 	ofDuration := a.Value != nil && *a.Value == Field{Key: "duration"}
 	switch {
 	case a.Func == Count || a.Func == Rate:
@@ -180,7 +192,7 @@ func (b *builder) minutesAggregate(a Aggregation, digests bool) (string, bool) {
 	case a.Func == Avg && ofDuration:
 		return "sum(EstimatedDurationNano) / sum(EstimatedSpanCount) / 1e6", true
 	case a.Func == Quantile && ofDuration && digests:
-		level := b.bind("level", "Float64", a.Level)
+		level := b.Bind("level", "Float64", a.Level)
 		return fmt.Sprintf("toFloat64(quantilesTDigestWeightedMerge(%s)(WeightedDurations)[1]) / 1e6", level), true
 	default:
 		return "", false
@@ -199,5 +211,24 @@ func logMinutesAggregate(a Aggregation) (string, bool) {
 		return failed + " / sum(LogCount)", true
 	default:
 		return "", false
+	}
+}
+
+// RollupColumn is the column of service_minutes that has the values of a field of spans; "" where it has none.
+func RollupColumn(s Source, f Field) string {
+	if s != Traces || f.Scope != Builtin {
+		return ""
+	}
+	switch f.Key {
+	case "service.name":
+		return "ServiceName"
+	case "service.namespace":
+		return "ServiceNamespace"
+	case "service.version":
+		return "ServiceVersion"
+	case "deployment.environment":
+		return "Environment"
+	default:
+		return ""
 	}
 }

@@ -111,40 +111,13 @@ func MetricFilter(f *svcv2.MetricFilters) (Filter, error) {
 }
 
 func attributeFilters(all *[]Filter, own, resource []*svcv2.AttributeFilter) error {
-	for _, list := range []struct {
-		path  string
-		scope Scope
-		in    []*svcv2.AttributeFilter
-	}{{"filters.attributes", OwnAttribute, own}, {"filters.resource_attributes", ResourceAttribute, resource}} {
-		filters, err := NewAttributeFilters(list.path, list.in)
-		if err != nil {
-			return err
-		}
-		for _, f := range filters {
-			*all = append(*all, f.filter(list.scope))
-		}
+	ofItem, err := AttributeFilters("filters.attributes", OwnAttribute, own)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// filter is the condition in the query language.
-func (f AttributeFilter) filter(scope Scope) Filter {
-	m := &Match{Field: Field{Scope: scope, Key: f.Key}}
-	switch f.Operator {
-	case Equals:
-		m.Op, m.Values = OpEqual, []string{f.Text}
-	case Contains:
-		m.Op, m.Values = OpContains, []string{f.Text}
-	case Exists:
-		m.Op = OpExists
-	default:
-		m.Op = map[Operator]Op{Greater: OpGreater, GreaterOrEqual: OpGreaterOrEqual, Less: OpLess, LessOrEqual: OpLessOrEqual}[f.Operator]
-		m.Values = []string{numberText(f.Number)}
-	}
-	if f.Negated {
-		return Filter{Not: &Filter{Match: m}}
-	}
-	return Filter{Match: m}
+	ofResource, err := AttributeFilters("filters.resource_attributes", ResourceAttribute, resource)
+	*all = append(*all, ofItem, ofResource)
+	return err
 }
 
 // SignalQuery is a request of one of the signals' own timeseries and breakdown methods.

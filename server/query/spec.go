@@ -1,3 +1,5 @@
+// Package query is the query language: sources, fields, filters, aggregations and formulas, how they are read from requests, and the planner
+// that makes SQL of them. It does no I/O: package engine runs what it plans. Package reads has the statements that are not queries.
 package query
 
 import (
@@ -74,10 +76,10 @@ type Order struct {
 
 // Limits of a query.
 const (
-	MaxTimeseriesWindow = 31 * day
-	MaxBreakdownWindow  = 30 * day
+	MaxTimeseriesWindow = 31 * Day
+	MaxBreakdownWindow  = 30 * Day
 	// MaxUnfilteredBreakdown is the longest window of a breakdown whose filter does not narrow what is read.
-	MaxUnfilteredBreakdown = day
+	MaxUnfilteredBreakdown = Day
 	MaxBuckets             = 1500
 	MaxGroupBy             = 5
 	MaxLimit               = 100

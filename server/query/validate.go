@@ -115,7 +115,7 @@ func fieldNumber(kind fieldKind, text string) (float64, bool) {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		if kind == durationField {
-			n *= 1e6
+			n = math.Round(n * 1e6)
 		}
 		return n, !math.IsInf(n, 0) && !math.IsNaN(n)
 	}

@@ -157,7 +157,7 @@ func FuzzParseWhere(f *testing.F) {
 		if diff := cmp.Diff(filter.String(), again.String()); diff != "" {
 			t.Fatalf("%q printed as %q: %s", text, filter.String(), diff)
 		}
-		b := &builder{}
+		b := newPlanner()
 		b.filter(source, filter)
 	})
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-const day = 24 * time.Hour
+const Day = 24 * time.Hour
 
 // The longest windows (rest-wire.md 9.1).
 const (
-	MaxSearchWindow   = 7 * day
-	MaxMetricsWindow  = 31 * day
-	MaxServicesWindow = 365 * day
+	MaxSearchWindow   = 7 * Day
+	MaxMetricsWindow  = 31 * Day
+	MaxServicesWindow = 365 * Day
 )
 
 // Window is a span of time, both ends included.
@@ -45,7 +45,7 @@ func NewWindow(start, end *timestamppb.Timestamp, longest time.Duration) (Window
 	}
 	if w.End.Sub(w.Start) > longest {
 		return Window{}, apierr.New(apierr.TelemetryRangeTooLarge,
-			fmt.Sprintf("The window is longer than the %d days that this operation reads at most. Move start_time closer to end_time.", int(longest/day)),
+			fmt.Sprintf("The window is longer than the %d days that this operation reads at most. Move start_time closer to end_time.", int(longest/Day)),
 			apierr.Param("start_time"))
 	}
 	return w, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // body is a request body that readBody has read. strictJSON leaves its error here, because the generated code turns an error into
@@ -120,5 +121,5 @@ func unreadable(err error) error {
 }
 
 func (t *transcoder) tooLarge() error {
-	return apierr.New(apierr.PayloadTooLarge, fmt.Sprintf("The request body is larger than %d bytes.", t.maxBody))
+	return apierr.New(apierr.PayloadTooLarge, "The request body is larger than "+limits.Size(t.maxBody)+". Send less at once.")
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/requestid"
 	"github.com/svc-observability/svc/server/rest"
@@ -225,7 +226,7 @@ func TestAnswers(t *testing.T) {
 		{"charset", call{"POST", "/v2/api_keys", "full", `{}`, header{"Content-Type": {"application/json; charset=latin1"}}}, 415, "UnsupportedMediaTypeError", ""},
 		{"content encoding", call{"POST", "/v2/api_keys", "full", `{}`, header{"Content-Encoding": {"br"}}}, 415, "UnsupportedMediaTypeError", ""},
 		{"not gzip", call{"POST", "/v2/api_keys", "full", `{}`, header{"Content-Encoding": {"gzip"}}}, 400, "could not be read", ""},
-		{"oversize", call{"POST", "/v2/api_keys", "full", `{"name":"` + strings.Repeat("x", 1<<20) + `"}`, nil}, 413, "@svc/http/v2/PayloadTooLargeError", ""},
+		{"oversize", call{"POST", "/v2/api_keys", "full", `{"name":"` + strings.Repeat("x", limits.RESTBody) + `"}`, nil}, 413, "@svc/http/v2/PayloadTooLargeError", ""},
 
 		{"error of the service", call{"GET", "/v2/api_keys/missing", "full", "", nil}, 404, "@svc/http/errors/ApiKeyNotFoundError", "id"},
 		{"retryable", call{"GET", "/v2/api_keys/down", "full", "", nil}, 503, "ApiKeyPersistenceError", ""},

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/rest"
 	"github.com/svc-observability/svc/server/rpc/loopback"
 )
@@ -130,7 +131,7 @@ func TestBodyWithoutLengthAndType(t *testing.T) {
 	if got := post(`{"name":"n"}`); got != 200 {
 		t.Errorf("chunked: %d", got)
 	}
-	if got := post(`{"name":"` + strings.Repeat("x", 2<<20) + `"}`); got != 413 {
+	if got := post(`{"name":"` + strings.Repeat("x", limits.RESTBody) + `"}`); got != 413 {
 		t.Errorf("chunked and too large: %d", got)
 	}
 }

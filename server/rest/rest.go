@@ -22,12 +22,10 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/idempotency"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/requestid"
 )
-
-// DefaultMaxBodyBytes is the bound on a request body.
-const DefaultMaxBodyBytes = 1 << 20
 
 // Config holds the dependencies of the REST handler.
 type Config struct {
@@ -37,7 +35,7 @@ type Config struct {
 	// Admit decides whether the caller in the context may call the method, before the body is read: (*rpc.Chain).Admit.
 	Admit  func(context.Context, *contract.Method) (context.Context, error)
 	Logger *slog.Logger
-	// MaxBodyBytes bounds a request body, before and after decompression; 0 for DefaultMaxBodyBytes.
+	// MaxBodyBytes bounds a request body, before and after decompression; 0 for limits.RESTBody.
 	MaxBodyBytes int64
 }
 
@@ -62,7 +60,7 @@ func New(cfg Config) (http.Handler, error) {
 		t.logger = slog.Default()
 	}
 	if t.maxBody == 0 {
-		t.maxBody = DefaultMaxBodyBytes
+		t.maxBody = limits.RESTBody
 	}
 	plugQueryParser()
 	if err := t.openGateways(cfg.Conn); err != nil {

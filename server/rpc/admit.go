@@ -12,9 +12,9 @@ import (
 
 type admittedKey struct{}
 
-// Admit decides whether the caller in the context may call a method: authentication result, rate limit, policy, in this order. The
-// context that it returns carries the decision, so that a door which asks before it reads the body is counted once: the chain
-// behind the loopback finds the decision and does not repeat it.
+// Admit decides whether the caller in the context may call a method. It checks the result of authentication, then the rate limit,
+// then the policy. The context that it returns carries the decision. A door asks before it reads the body; the chain behind the
+// loopback then finds the decision, and the call is counted once.
 func (c *Chain) Admit(ctx context.Context, m *contract.Method) (context.Context, error) {
 	if prior, ok := ctx.Value(admittedKey{}).(*contract.Method); ok && prior == m {
 		return ctx, nil
@@ -30,7 +30,7 @@ func (c *Chain) Admit(ctx context.Context, m *contract.Method) (context.Context,
 func (c *Chain) admitCaller(ctx context.Context, m *contract.Method) error {
 	p, err := caller(ctx)
 	if r, _ := principal.ResultFrom(ctx); err != nil && r.Refused != nil {
-		// A known credential that asks for another organization is limited as one that asks for another scope is.
+		// A credential that is refused for its organization counts against its rate, as one that is refused for its scope does.
 		if err := c.limit(ctx, r.Refused); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (c *Chain) admitCaller(ctx context.Context, m *contract.Method) error {
 	return nil
 }
 
-// caller is the outcome of authentication, as the door that the call came in by takes it.
+// caller returns the authenticated caller if its credential works at the door of the call.
 func caller(ctx context.Context) (*principal.Principal, error) {
 	r, ok := principal.ResultFrom(ctx)
 	switch {
@@ -69,7 +69,7 @@ func caller(ctx context.Context) (*principal.Principal, error) {
 	}
 }
 
-// limit counts the call against its credential. MCP has its own rate, which that door keeps.
+// limit counts the call against its credential. The MCP door keeps a rate of its own.
 func (c *Chain) limit(ctx context.Context, p *principal.Principal) error {
 	if c.limiter == nil || principal.DoorFrom(ctx) == principal.DoorMCP {
 		return nil

@@ -25,9 +25,9 @@ func codecs() []connect.HandlerOption {
 	}
 }
 
-// codec never fails to read: connect would send its own error, without our ErrorDetail, and no interceptor would see it. A message that
-// cannot be read carries its failure to the chain instead; see unread. Nothing that a caller sends is dropped: fields that the
-// message does not have are refused, on both forms alike.
+// codec never fails to read. If it did, connect would send its own error without our ErrorDetail, and no interceptor would see it.
+// Instead, a message that cannot be read carries its failure to the chain: see unread. Both forms refuse a field that the message
+// does not have.
 type codec struct {
 	name      string
 	marshal   func([]byte, proto.Message) ([]byte, error)
@@ -40,20 +40,20 @@ func (c codec) Name() string { return c.name }
 // Marshal writes a message.
 func (c codec) Marshal(message any) ([]byte, error) { return c.MarshalAppend(nil, message) }
 
-// MarshalAppend writes a message behind what dst holds.
+// MarshalAppend appends a message to dst.
 func (c codec) MarshalAppend(dst []byte, message any) ([]byte, error) {
 	m, ok := message.(proto.Message)
 	if !ok {
-		return nil, fmt.Errorf("rpc: %T is no protobuf message", message)
+		return nil, fmt.Errorf("rpc: %T is not a protobuf message", message)
 	}
 	return c.marshal(dst, m)
 }
 
-// Unmarshal reads a message, or leaves in it why it cannot be read.
+// Unmarshal reads a message, or leaves its failure in it.
 func (c codec) Unmarshal(data []byte, message any) error {
 	m, ok := message.(proto.Message)
 	if !ok {
-		return fmt.Errorf("rpc: %T is no protobuf message", message)
+		return fmt.Errorf("rpc: %T is not a protobuf message", message)
 	}
 	if err := c.unmarshal(data, m); err != nil {
 		leave(m, apierr.From(err))
@@ -76,7 +76,7 @@ func readBinary(data []byte, m proto.Message) error {
 	return nil
 }
 
-// unknownField finds the first field, at any depth, that the descriptor does not have.
+// unknownField finds the first field, at any depth, that is not in the descriptor.
 func unknownField(m protoreflect.Message) (holder protoreflect.FullName, number protowire.Number) {
 	if unknown := m.GetUnknown(); len(unknown) > 0 {
 		number, _, _ := protowire.ConsumeTag(unknown)
@@ -89,7 +89,7 @@ func unknownField(m protoreflect.Message) (holder protoreflect.FullName, number 
 	return holder, number
 }
 
-// eachMessage calls fn for the messages directly within m, with their path from m, until fn returns false.
+// eachMessage calls fn for each message that is a field of m, with its path from m, until fn returns false.
 func eachMessage(m protoreflect.Message, fn func(path string, inner protoreflect.Message) bool) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		name := string(f.Name())
@@ -119,7 +119,7 @@ func eachMessage(m protoreflect.Message, fn func(path string, inner protoreflect
 	})
 }
 
-// The errors of protojson that say more than where; its texts are not shown.
+// These patterns read the errors of protojson that name a field or a place. Callers get our words, not its texts.
 var (
 	jsonUnknown   = regexp.MustCompile(`unknown field "([^"]*)"`)
 	jsonDuplicate = regexp.MustCompile(`duplicate field "([^"]*)"`)
@@ -156,8 +156,8 @@ func readJSON(data []byte, m proto.Message) error {
 	return nil
 }
 
-// emptyList finds an explicit empty list where that would be taken for "not given": `"scopes": []` must not make a key that may do
-// everything. Only JSON can tell the two apart.
+// emptyList finds an explicit empty list where an empty list would mean "not given": `"scopes": []` must not make a key that may do
+// everything. Only JSON tells the two apart.
 func emptyList(data []byte, d protoreflect.MessageDescriptor) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(data, &object) != nil {
@@ -188,21 +188,21 @@ func emptyList(data []byte, d protoreflect.MessageDescriptor) string {
 	return ""
 }
 
-// failureField holds a failure among the unknown fields of a message. What a caller sends under this number never gets that far: unknown
-// fields are themselves a failure.
+// failureField is the number of the unknown field that holds a failure. A caller cannot send it, because every unknown field is
+// refused.
 const failureField = protowire.MaxValidNumber
 
-// leave empties a message that cannot be read and leaves the failure in it.
+// leave empties a message that cannot be read, and stores the failure in it.
 func leave(m proto.Message, failure *apierr.Error) {
 	proto.Reset(m)
 	detail, err := proto.Marshal(&optionsv1.ErrorDetail{Tag: apierr.Spec(failure.Tag).GetTag(), Message: failure.Message, Param: failure.Param})
 	if err != nil {
-		detail = nil // the failure is then told without its words
+		detail = nil // the failure then has no message
 	}
 	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, failureField, protowire.BytesType), detail))
 }
 
-// unread is the failure that the codec left in a message, nil when it was read.
+// unread returns the failure that the codec stored in a message; nil if the message was read.
 func unread(m proto.Message) error {
 	unknown := m.ProtoReflect().GetUnknown()
 	number, kind, n := protowire.ConsumeTag(unknown)

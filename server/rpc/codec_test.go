@@ -103,7 +103,7 @@ func enveloped(message []byte) []byte {
 
 // TestUnreadableMessages proves that a message which cannot be read is refused as every other call is: in our form, and counted.
 func TestUnreadableMessages(t *testing.T) {
-	f := newFixture(t, func(c *rpc.Config) { c.MaxRequestBytes = smallMessage })
+	f := newFixture(t, func(c *rpc.Config) { c.MaxMessageBytes = smallMessage })
 	f.caller = fullAccess()
 	const (
 		asJSON = "application/json"
@@ -131,12 +131,12 @@ func TestUnreadableMessages(t *testing.T) {
 		"binary, bad UTF-8":     {binary, "", []byte("\x0a\x01\xff"), apierr.InvalidRequest, "", "The message cannot be read as svc.v2.CreateApiKeyRequest: a text field is not valid UTF-8."},
 		"binary, unknown field": {binary, "", unknown, apierr.InvalidRequest, "", "svc.v2.CreateApiKeyRequest has no field with the number 127."},
 		"binary, forged":        {binary, "", forged, apierr.InvalidRequest, "", "svc.v2.CreateApiKeyRequest has no field with the number 536870911."},
-		"too large":             {asJSON, "", []byte(`{"name":"` + huge + `"}`), apierr.PayloadTooLarge, "", "The message is larger than 10000 bytes."},
-		"gzip bomb":             {asJSON, "gzip", zipped(t, `{"name":"`+huge+`"}`), apierr.PayloadTooLarge, "", "The message is larger than 10000 bytes."},
+		"too large":             {asJSON, "", []byte(`{"name":"` + huge + `"}`), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less at once."},
+		"gzip bomb":             {asJSON, "gzip", zipped(t, `{"name":"`+huge+`"}`), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less at once."},
 		"no gzip":               {asJSON, "gzip", []byte("x"), apierr.InvalidRequest, "", "The message is not valid gzip."},
 		"gzip cut off":          {asJSON, "gzip", zipped(t, `{"name":"a"}`)[:20], apierr.InvalidRequest, "", "The message is not valid gzip."},
 		"gRPC-Web garbage":      {web, "", enveloped([]byte{0xff}), apierr.InvalidRequest, "", "The message cannot be read as svc.v2.CreateApiKeyRequest: it is not valid protobuf."},
-		"gRPC-Web too large":    {web, "", enveloped([]byte(huge)), apierr.PayloadTooLarge, "", "The message is larger than 10000 bytes."},
+		"gRPC-Web too large":    {web, "", enveloped([]byte(huge)), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less at once."},
 		"zero byte":             {asJSON, "", []byte(`{"name":"a\u0000b"}`), apierr.InvalidRequest, "name", "`name` holds a zero byte."},
 		"zero byte in a list":   {asJSON, "", []byte(`{"name":"a","scopes":["a\u0000b"]}`), apierr.InvalidRequest, "scopes[0]", "`scopes[0]` holds a zero byte."},
 	} {
@@ -157,7 +157,7 @@ func TestUnreadableMessages(t *testing.T) {
 
 // TestReadableMessages: what is within the limits and the schema still passes, in both spellings of JSON.
 func TestReadableMessages(t *testing.T) {
-	f := newFixture(t, func(c *rpc.Config) { c.MaxRequestBytes = smallMessage })
+	f := newFixture(t, func(c *rpc.Config) { c.MaxMessageBytes = smallMessage })
 	f.caller = fullAccess()
 	for name, body := range map[string]string{
 		"snake case": `{"name":"a","expires_in_seconds":100,"scopes":["traces:read"]}`,

@@ -15,8 +15,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// once calls the method, or answers as the first request with the same Idempotency-Key was answered. Only success is remembered: a
-// request that failed created nothing, and may be repeated with its key.
+// once calls the method, or returns the answer to the first request with the same Idempotency-Key. It remembers successes only: a
+// request that failed created nothing and may be repeated with its key.
 func (c *Chain) once(ctx context.Context, m *contract.Method, req connect.AnyRequest, msg proto.Message, next connect.UnaryFunc) (connect.AnyResponse, error) {
 	values := req.Header().Values(idempotency.Header)
 	p, known := principal.From(ctx)
@@ -46,7 +46,7 @@ func (c *Chain) once(ctx context.Context, m *contract.Method, req connect.AnyReq
 			attempt.Release(ctx)
 		}
 	}()
-	// The caller may be gone before the end; its next request is to find the answer, not half of the work.
+	// The call runs to its end even when the caller disconnects: the next request with the key must find a complete answer.
 	whole := context.WithoutCancel(ctx)
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -59,7 +59,7 @@ func (c *Chain) once(ctx context.Context, m *contract.Method, req connect.AnyReq
 	}
 	answer, ok := res.Any().(proto.Message)
 	if !ok {
-		return nil, fmt.Errorf("answer of %s is no protobuf message: %T", m.FullName, res.Any())
+		return nil, fmt.Errorf("answer of %s is not a protobuf message: %T", m.FullName, res.Any())
 	}
 	kept = true // the resource exists: whatever happens now, the key must not become free before its lease ends
 	text, err := proto.Marshal(answer)
@@ -70,13 +70,13 @@ func (c *Chain) once(ctx context.Context, m *contract.Method, req connect.AnyReq
 	return res, nil
 }
 
-// replayed is an answer whose type is known at run time only.
+// replayed is an answer whose type is known only at run time.
 type replayed struct {
 	connect.AnyResponse
 	message proto.Message
 }
 
-// Any is the message.
+// Any returns the message.
 func (r replayed) Any() any { return r.message }
 
 func replay(m *contract.Method, answer []byte) (connect.AnyResponse, error) {

@@ -13,9 +13,9 @@ import (
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
-// completeMask makes the update_mask of a request, if it has one, say exactly what is to change, so that services need no more than to
-// walk it. A caller that gives none means the fields that it set (AIP-134). A field that is named but not set is to be cleared: that
-// is refused unless the field may be cleared, or is a list or map, which can be empty.
+// completeMask makes the update_mask of a request name exactly the fields that change, so that a service only has to walk it. A
+// request without a mask changes the fields that it sets (AIP-134). A field that the mask names and the request does not set is
+// cleared. That is refused, unless the field is clearable, or is a list or a map.
 func completeMask(m *contract.Method, msg protoreflect.Message) error {
 	field := msg.Descriptor().Fields().ByName("update_mask")
 	if field == nil || !wirejson.IsUpdateMask(field) {
@@ -56,7 +56,7 @@ func completeMask(m *contract.Method, msg protoreflect.Message) error {
 	}
 	for i := range names.Len() {
 		if f := names.Get(i); changeable(f) && msg.Has(f) && !named[string(f.Name())] {
-			msg.Clear(f) // a rule about it must not refuse what is not to change
+			msg.Clear(f) // a field that does not change must not break a rule
 		}
 	}
 	return nil

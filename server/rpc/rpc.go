@@ -1,9 +1,10 @@
-// Package rpc is the chain that every call of an API method passes, whatever door it came in by: recover, telemetry, wire errors,
-// authentication result, rate limit, policy, validation. Services behind it see only admitted, well-formed requests, and whatever
-// error they return leaves as an ErrorDetail.
+// Package rpc is the chain that every call of an API method passes, at every door: recovery, telemetry, error mapping,
+// authentication result, rate limit, policy, validation. A service behind it gets admitted, well-formed requests only. Every error
+// that a service returns leaves the chain as an ErrorDetail.
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,18 +21,18 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/idempotency"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/requestid"
 )
 
 // Defaults of Config.
 const (
-	DefaultTimeout         = 31 * time.Second
-	DefaultMaxRequestBytes = 4 << 20
+	DefaultTimeout = 31 * time.Second
 )
 
-// Config is what a chain needs.
+// Config holds the dependencies of a chain.
 type Config struct {
-	// Contract says what each method asks of its caller.
+	// Contract holds the policy of each method.
 	Contract *contract.Contract
 	// Limiter holds the REST rate per credential; nil for no limit.
 	Limiter Limiter
@@ -44,30 +45,36 @@ type Config struct {
 	DeniedCalls *DeniedCallLog
 	// Timeout ends a call that has no earlier deadline of its own; 0 for DefaultTimeout.
 	Timeout time.Duration
-	// MaxRequestBytes bounds a request message after decompression; 0 for DefaultMaxRequestBytes.
-	MaxRequestBytes int
+	// MaxMessageBytes bounds a message over gRPC, gRPC-Web and Connect, as sent and after decompression; 0 for limits.GRPCMessage. The
+	// doors of REST and MCP bound their bodies themselves.
+	MaxMessageBytes int
+	// MaxPublicBytes is the bound for methods that need no credential; 0 for limits.RESTBody. It is lower, because anybody can send such
+	// a message.
+	MaxPublicBytes int
 	// Now is the clock of the rate limit; nil for time.Now.
 	Now func() time.Time
 }
 
 // Chain admits and serves calls. Safe for concurrent use.
 type Chain struct {
-	contract  *contract.Contract
-	limiter   Limiter
-	answers   *idempotency.Keys
-	denied    *DeniedCallLog
-	logger    *slog.Logger
-	timeout   time.Duration
-	maxBytes  int
-	now       func() time.Time
-	validator protovalidate.Validator
-	durations *prometheus.HistogramVec
+	contract *contract.Contract
+	limiter  Limiter
+	answers  *idempotency.Keys
+	denied   *DeniedCallLog
+	logger   *slog.Logger
+	timeout  time.Duration
+	// maxBytes and maxPublicBytes bound a message; see largest.
+	maxBytes, maxPublicBytes int
+	now                      func() time.Time
+	validator                protovalidate.Validator
+	durations                *prometheus.HistogramVec
 }
 
-// New makes a chain. It fails when a rule of a request type does not compile.
+// New makes a chain. It fails if a rule of a request type does not compile.
 func New(cfg Config) (*Chain, error) {
 	c := &Chain{
-		contract: cfg.Contract, limiter: cfg.Limiter, answers: cfg.Idempotency, denied: cfg.DeniedCalls, logger: cfg.Logger, timeout: cfg.Timeout, maxBytes: cfg.MaxRequestBytes,
+		contract: cfg.Contract, limiter: cfg.Limiter, answers: cfg.Idempotency, denied: cfg.DeniedCalls, logger: cfg.Logger, timeout: cfg.Timeout,
+		maxBytes: cmp.Or(cfg.MaxMessageBytes, limits.GRPCMessage), maxPublicBytes: cmp.Or(cfg.MaxPublicBytes, limits.RESTBody),
 		now: cfg.Now,
 	}
 	if c.contract == nil {
@@ -78,9 +85,6 @@ func New(cfg Config) (*Chain, error) {
 	}
 	if c.timeout == 0 {
 		c.timeout = DefaultTimeout
-	}
-	if c.maxBytes == 0 {
-		c.maxBytes = DefaultMaxRequestBytes
 	}
 	if c.now == nil {
 		c.now = time.Now
@@ -102,13 +106,15 @@ func New(cfg Config) (*Chain, error) {
 	return c, nil
 }
 
-// Options are the handler options with which every API service must be mounted. The gate refuses a caller before the message is read;
-// the interceptor does the rest. The size of a message is bounded where Known is mounted.
+// Options returns the handler options for mounting an API service. The gate refuses a caller before the message is read; the
+// interceptor runs the rest of the chain. Handler bounds the size of a message.
 func (c *Chain) Options() []connect.HandlerOption {
 	return append(codecs(),
 		connect.WithRequestGate(c.gate),
 		connect.WithInterceptors(connect.UnaryInterceptorFunc(c.unary)),
-		c.compression(),
+		connect.WithConditionalHandlerOptions(func(spec connect.Spec) []connect.HandlerOption {
+			return []connect.HandlerOption{c.compression(c.largest(spec.Procedure))}
+		}),
 		connect.WithCompressMinBytes(1024),
 	)
 }
@@ -133,7 +139,7 @@ func (c *Chain) refuse(ctx context.Context, procedure string, peer connect.Peer,
 	return wire
 }
 
-// unary is recover → telemetry → wire errors around admission, validation and the method.
+// unary wraps recovery, telemetry and error mapping around admission, validation and the method.
 func (c *Chain) unary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, req connect.AnyRequest) (res connect.AnyResponse, err error) {
 		start, procedure := c.now(), req.Spec().Procedure
@@ -168,7 +174,7 @@ func (c *Chain) call(ctx context.Context, procedure string, req connect.AnyReque
 	}
 	msg, ok := req.Any().(proto.Message)
 	if !ok {
-		return nil, fmt.Errorf("request of %s is no protobuf message: %T", procedure, req.Any())
+		return nil, fmt.Errorf("request of %s is not a protobuf message: %T", procedure, req.Any())
 	}
 	if err := unread(msg); err != nil {
 		return nil, err

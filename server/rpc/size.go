@@ -3,36 +3,47 @@ package rpc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"connectrpc.com/connect"
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 )
 
 const (
-	// envelopeBytes come before each message in gRPC and gRPC-Web.
+	// envelopeBytes precede each message in gRPC and gRPC-Web.
 	envelopeBytes = 5
-	// drainBytes of a body that is too large are read and dropped, so that a client which sends first and reads then sees the answer.
+	// drainBytes is how much of a body that is too large is read and dropped. Without that, a client that sends its whole body
+	// before it reads would not see the answer.
 	drainBytes = 16 << 20
 )
 
-func (c *Chain) tooLarge() *apierr.Error {
-	return apierr.New(apierr.PayloadTooLarge, fmt.Sprintf("The message is larger than %d bytes.", c.maxBytes))
+// largest is how many bytes a message of the method may have.
+func (c *Chain) largest(procedure string) int {
+	if m, ok := c.contract.ByProcedure(procedure); ok && m.Public {
+		return min(c.maxPublicBytes, c.maxBytes)
+	}
+	return c.maxBytes
 }
 
-// bounded is a request body that ends with an error of ours when it grows too large: connect passes an error of its own type on as it
-// is, while its own limit would answer without our ErrorDetail.
+func tooLarge(largest int) *apierr.Error {
+	return apierr.New(apierr.PayloadTooLarge, "The message is larger than "+limits.Size(largest)+". Send less at once.")
+}
+
+// bounded is a request body whose reads fail with our error when it grows too large. connect passes on an error of its own type,
+// but its own limit would answer without our ErrorDetail.
 type bounded struct {
 	io.ReadCloser
 	left    int64
 	tooMuch func() error
 }
 
-// Read reads up to one byte more than is allowed, which tells a body of the exact size from a larger one.
+// Read reads at most one byte more than is allowed, to tell a body of the exact size from a larger one.
 func (b *bounded) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
@@ -48,39 +59,46 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bound limits the body of a call as it is sent; inflater limits what it unpacks to.
+// bound limits the body of a call as it is sent; inflater limits its size after decompression. A call from REST or MCP comes over the
+// loopback, and its door has bounded the body.
 func (c *Chain) bound(r *http.Request) *http.Request {
-	if r.Body == nil || r.Body == http.NoBody {
+	if door := principal.DoorFrom(r.Context()); r.Body == nil || r.Body == http.NoBody || door == principal.DoorREST || door == principal.DoorMCP {
 		return r
+	}
+	largest := c.largest(r.URL.Path)
+	body := int64(largest)
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
+		body += envelopeBytes
 	}
 	start := c.now()
 	ctx := r.Context()
 	bound := r.WithContext(ctx)
-	bound.Body = &bounded{r.Body, int64(c.maxBytes) + envelopeBytes, func() error {
-		return c.refuse(ctx, r.URL.Path, connect.Peer{}, start, c.tooLarge())
+	bound.Body = &bounded{r.Body, body, func() error {
+		return c.refuse(ctx, r.URL.Path, connect.Peer{}, start, tooLarge(largest))
 	}}
 	return bound
 }
 
-// inflater reads gzip, up to the size that a message may have. Its errors are in our form, and come from Read: connect would wrap those
-// of Reset.
+// inflater decompresses gzip up to the largest size of a message. It reports its errors from Read, because connect would wrap an
+// error of Reset.
 type inflater struct {
-	zip   gzip.Reader
-	chain *Chain
-	left  int64
-	err   error
+	zip     gzip.Reader
+	chain   *Chain
+	largest int
+	left    int64
+	err     error
 }
 
-// Reset begins with another source.
+// Reset starts to read from r.
 func (z *inflater) Reset(r io.Reader) error {
-	z.left = int64(z.chain.maxBytes)
+	z.left = int64(z.largest)
 	if z.err = z.zip.Reset(r); z.err != nil {
 		z.err = z.unreadable(z.err)
 	}
 	return nil
 }
 
-// Read unpacks.
+// Read decompresses.
 func (z *inflater) Read(p []byte) (int, error) {
 	if z.err != nil {
 		return 0, z.err
@@ -92,7 +110,7 @@ func (z *inflater) Read(p []byte) (int, error) {
 	z.left -= int64(n)
 	switch {
 	case z.left < 0:
-		z.err = z.chain.wireError(context.Background(), "gzip", z.chain.tooLarge())
+		z.err = z.chain.wireError(context.Background(), "gzip", tooLarge(z.largest))
 		return 0, z.err
 	case err != nil && !errors.Is(err, io.EOF):
 		z.err = z.unreadable(err)
@@ -101,15 +119,15 @@ func (z *inflater) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close does nothing: there is nothing to release.
+// Close releases nothing.
 func (z *inflater) Close() error { return nil }
 
 func (z *inflater) unreadable(err error) error {
 	return z.chain.wireError(context.Background(), "gzip", apierr.New(apierr.InvalidRequest, "The message is not valid gzip.", apierr.Cause(err)))
 }
 
-func (c *Chain) compression() connect.HandlerOption {
+func (c *Chain) compression(largest int) connect.HandlerOption {
 	return connect.WithCompression("gzip",
-		func() connect.Decompressor { return &inflater{chain: c} },
+		func() connect.Decompressor { return &inflater{chain: c, largest: largest} },
 		func() connect.Compressor { return gzip.NewWriter(io.Discard) })
 }

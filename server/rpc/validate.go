@@ -15,7 +15,8 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-// newValidator compiles the rules of every request type, so that a bad rule stops the start and no request pays for compiling.
+// newValidator compiles the rules of every request type at the start: a bad rule stops the start, and no request waits for the
+// compiler.
 func newValidator(c *contract.Contract) (protovalidate.Validator, error) {
 	var requests []proto.Message
 	for _, m := range c.Methods() {
@@ -32,8 +33,8 @@ func newValidator(c *contract.Contract) (protovalidate.Validator, error) {
 	return v, nil
 }
 
-// validate checks a request against the rules of its .proto file. What an error is called depends on where REST reads the field
-// from, on every door alike.
+// validate checks a request against the rules of its .proto file. The tag of a failure depends on where REST reads the field from,
+// at every door alike.
 func (c *Chain) validate(m *contract.Method, msg proto.Message) error {
 	if path := zeroByte(msg.ProtoReflect()); path != "" {
 		return apierr.New(tagOf(m, path, false), fmt.Sprintf("`%s` holds a zero byte.", path), apierr.Param(path))
@@ -63,7 +64,7 @@ func (c *Chain) validate(m *contract.Method, msg proto.Message) error {
 	return apierr.New(tag, message, apierr.Param(first.Field), apierr.Violations(violations...))
 }
 
-// tagOf names the failure of a field by where REST reads it from.
+// tagOf returns the tag for a failure of a field, by the place where REST reads the field from.
 func tagOf(m *contract.Method, path string, missing bool) apierr.Tag {
 	top, _, _ := strings.Cut(path, ".")
 	top, _, _ = strings.Cut(top, "[")
@@ -77,7 +78,7 @@ func tagOf(m *contract.Method, path string, missing bool) apierr.Tag {
 	}
 }
 
-// zeroByte is the path of the first text that holds a zero byte, which PostgreSQL cannot store; empty when there is none.
+// zeroByte returns the path of the first text that holds a zero byte, which PostgreSQL cannot store; empty if no text does.
 func zeroByte(m protoreflect.Message) (path string) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		if f.Kind() != protoreflect.StringKind || f.IsMap() {
@@ -104,7 +105,7 @@ func zeroByte(m protoreflect.Message) (path string) {
 		if found := zeroByte(inner); found != "" {
 			path = at + "." + found
 			if inner.Descriptor().FullName() == "google.protobuf.Value" {
-				path = at // the kinds of a value are no names that a caller wrote
+				path = at // a caller does not write the names of the kinds of a value
 			}
 		}
 		return path == ""
@@ -112,10 +113,10 @@ func zeroByte(m protoreflect.Message) (path string) {
 	return path
 }
 
-// notBlank is the pattern of texts that must hold more than white space.
+// notBlank is the pattern of a text that must not be blank.
 const notBlank = `\S`
 
-// explain says in one sentence what is wrong with a field.
+// explain describes in one sentence what is wrong with a field.
 func explain(d protoreflect.MessageDescriptor, path string, v *protovalidate.Violation) string {
 	if v.Proto.GetRuleId() == "required" {
 		return fmt.Sprintf("`%s` is required.", path)
@@ -153,7 +154,7 @@ func explain(d protoreflect.MessageDescriptor, path string, v *protovalidate.Vio
 	return fmt.Sprintf("`%s` %s.", path, text)
 }
 
-// exampleOf is the example that the .proto file gives for the field.
+// exampleOf returns the example that the .proto file gives for the field.
 func exampleOf(d protoreflect.MessageDescriptor, v *protovalidate.Violation) string {
 	var f protoreflect.FieldDescriptor
 	for _, element := range v.Proto.GetField().GetElements() {

@@ -17,12 +17,12 @@ import (
 	"github.com/svc-observability/svc/server/requestid"
 )
 
-// Code is the Connect and gRPC code of an error. Unavailable invites clients to repeat the call by themselves, so a failure of a
-// dependency that repeating cannot mend is Internal.
+// Code is the Connect and gRPC code of an error. Clients repeat a call by themselves on Unavailable, so a dependency's failure that
+// a repetition cannot mend is Internal.
 func Code(tag apierr.Tag) connect.Code {
 	spec := apierr.Spec(tag)
 	if tag == apierr.RouteNotFound {
-		return connect.CodeUnimplemented // what clients of both protocols take for "no such method"
+		return connect.CodeUnimplemented // clients of both protocols read it as "no such method"
 	}
 	switch spec.GetStatus() {
 	case 401:
@@ -55,8 +55,8 @@ func Code(tag apierr.Tag) connect.Code {
 	}
 }
 
-// Error turns an error into what Connect, gRPC and gRPC-Web send: code, safe message, ErrorDetail, and for a retryable one RetryInfo
-// and Retry-After. The private cause stays behind.
+// Error makes the error that Connect, gRPC and gRPC-Web send: code, safe message and ErrorDetail; for a retryable error also
+// RetryInfo and Retry-After. The private cause is left out.
 func Error(e *apierr.Error) *connect.Error {
 	wire := connect.NewError(Code(e.Tag), errors.New(e.Message))
 	addDetail(wire, e.Detail())
@@ -68,13 +68,13 @@ func Error(e *apierr.Error) *connect.Error {
 }
 
 func addDetail(wire *connect.Error, msg proto.Message) {
-	// Marshaling fails for invalid UTF-8 only; the error then leaves without its detail, with code and message.
+	// Marshaling fails only for invalid UTF-8. The error then leaves with its code and message, without a detail.
 	if d, err := connect.NewErrorDetail(msg); err == nil {
 		wire.AddDetail(d)
 	}
 }
 
-// wireError maps whatever a method returned, and logs the cause of a failure of ours under the request's id.
+// wireError maps the error of a method. It logs the cause of a server failure with the request id.
 func (c *Chain) wireError(ctx context.Context, procedure string, err error) *connect.Error {
 	var e *apierr.Error
 	var wire *connect.Error
@@ -83,7 +83,7 @@ func (c *Chain) wireError(ctx context.Context, procedure string, err error) *con
 	case errors.As(err, &wire) && wire.Code() == connect.CodeUnimplemented:
 		e = apierr.New(apierr.RouteNotFound, "This server does not offer the method.", apierr.Cause(err))
 	case ctx.Err() != nil:
-		// The call ended early; drivers report that in many words.
+		// The call ended early. Drivers report that in many different words.
 		e = apierr.From(errors.Join(ctx.Err(), err))
 	default:
 		e = apierr.From(err)
@@ -97,7 +97,7 @@ func (c *Chain) wireError(ctx context.Context, procedure string, err error) *con
 	return Error(e)
 }
 
-// challenge says how to authenticate, on the protocol that has headers for it: gRPC would send it as a trailer, which HTTP forbids.
+// challenge adds WWW-Authenticate on the Connect protocol. gRPC would send it as a trailer, which HTTP forbids.
 func challenge(peer connect.Peer, err *connect.Error) *connect.Error {
 	if err.Code() == connect.CodeUnauthenticated && peer.Protocol == connect.ProtocolConnect {
 		err.Meta().Set("WWW-Authenticate", "Bearer")

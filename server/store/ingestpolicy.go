@@ -24,7 +24,7 @@ func (s *Store) IngestPolicy(ctx context.Context, org principal.OrgID) (IngestPo
 	if err != nil {
 		return IngestPolicy{}, err
 	}
-	out := IngestPolicy{Mappings: slices.DeleteFunc(mappings, func(m AttributeMapping) bool { return !m.Enabled || m.check() != nil })}
+	out := IngestPolicy{Mappings: slices.DeleteFunc(mappings, func(m AttributeMapping) bool { return !m.Enabled || m.valid() != nil })}
 	if out.Sampling, err = s.GetSamplingPolicy(ctx, org); err != nil {
 		return IngestPolicy{}, err
 	}

@@ -119,6 +119,17 @@ func (c *checker) attributeKey(field, key string) {
 	}
 }
 
+// choice checks a value that must be one of a few.
+func choice[T ~string](c *checker, field string, value T, values []T) {
+	if !slices.Contains(values, value) {
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = string(v)
+		}
+		c.fail(field, "must be one of %s, not %q", strings.Join(texts, ", "), value)
+	}
+}
+
 func (c *checker) signal(field, signal string) {
 	if !slices.Contains(Signals(), signal) {
 		c.fail(field, "%q is not a signal; use %s", signal, strings.Join(Signals(), ", "))

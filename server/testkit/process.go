@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -95,8 +96,18 @@ func Command(t testing.TB, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// StartProcess runs `svc serve` on free ports over a data folder and waits until it is ready.
+// StartProcess runs `svc serve` on free ports over a data folder and waits until it is ready. A folder that does not exist yet becomes a
+// copy of the template: servers of one test binary that began that way have the same first organization and the same credentials.
 func StartProcess(t testing.TB, dataDir string, args ...string) *Process {
+	t.Helper()
+	if _, err := os.Stat(dataDir); errors.Is(err, fs.ErrNotExist) {
+		copyTemplate(t, dataDir)
+	}
+	return StartFirst(t, dataDir, args...)
+}
+
+// StartFirst is StartProcess without the template: over a new folder the server creates its tables and an organization of its own.
+func StartFirst(t testing.TB, dataDir string, args ...string) *Process {
 	t.Helper()
 	p := LaunchProcess(t, dataDir, args...)
 	if err := p.WaitReady(60 * time.Second); err != nil {

@@ -35,7 +35,10 @@ func Main(m *testing.M) int {
 	if shared.stop != nil {
 		shared.stop()
 	}
-	// What the last test left behind: it ended before its answer was checked.
+	if template.root != "" {
+		_ = os.RemoveAll(template.root)
+	}
+	// The last test may have ended before its answer was checked.
 	for _, problem := range unfit() {
 		fmt.Fprintln(os.Stderr, "against the OpenAPI document:", problem)
 		code = max(code, 1)

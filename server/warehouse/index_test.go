@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
@@ -76,7 +77,7 @@ func TestIndexesAreUsed(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "== %s\n%s\n", q.name, indexes(plan.String()))
 	}
-	golden(t, "indexes.txt", out.String())
+	golden.Compare(t, "indexes.txt", out.String())
 	for _, sql := range []string{
 		"SELECT count() FROM logs WHERE OrgId = 'org_big' AND hasAllTokens(Body, 'payment declined')",
 		"SELECT count() FROM spans WHERE OrgId = 'org_big' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('user.id', '4242'))",

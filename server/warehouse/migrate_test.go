@@ -2,7 +2,6 @@ package warehouse_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,38 +11,13 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
-
-// golden compares with a file of testdata; `go test -update` rewrites it.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got), -update rewrites it:\n%s", path, diff)
-	}
-}
-
-var _ = flag.Bool("update", false, "rewrite golden files")
 
 func raw(t *testing.T, w *warehouse.Warehouse, sql string) string {
 	t.Helper()
@@ -59,7 +33,7 @@ func TestRenderedForCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "cluster.sql", strings.Join(sql, "\n;\n\n")+"\n;\n")
+	golden.Compare(t, "cluster.sql", strings.Join(sql, "\n;\n\n")+"\n;\n")
 	for _, statement := range sql {
 		if !strings.Contains(statement, " ON CLUSTER 'main'") {
 			t.Errorf("not on the cluster: %s", statement)
@@ -83,7 +57,7 @@ func TestChecksums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "checksums.txt", got)
+	golden.Compare(t, "checksums.txt", got)
 }
 
 // TestRetentionPlaceholders holds that no migration writes a retention as a number of its own.
@@ -131,7 +105,7 @@ func TestClusterTables(t *testing.T) {
 			t.Fatalf("%s\n%v", statement, err)
 		}
 	}
-	golden(t, "cluster_tables.txt", raw(t, e.Warehouse, "SELECT name, engine, sorting_key FROM system.tables WHERE database = 'clustered' ORDER BY name"))
+	golden.Compare(t, "cluster_tables.txt", raw(t, e.Warehouse, "SELECT name, engine, sorting_key FROM system.tables WHERE database = 'clustered' ORDER BY name"))
 	// libchdb 26.7.3 crashes when it closes with replicated tables open; only this test has any.
 	if err := e.Exec(t.Context(), "DROP DATABASE clustered SYNC"); err != nil {
 		t.Error(err)

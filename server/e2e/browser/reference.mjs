@@ -18,60 +18,87 @@ try {
   page.on('pageerror', (e) => problems.push(`page: ${e.message}`));
   // A refused request of Try it is an error in the console too.
   page.on('console', (m) => { if (m.type() === 'error' && !m.text().includes('status of 401')) problems.push(`console: ${m.text()}`); });
-  page.on('request', (r) => { if (!r.url().startsWith(base + '/') && !r.url().startsWith('data:')) foreign.push(r.url()); });
+  page.on('request', (r) => { if (!r.url().startsWith(base + '/') && !/^(data|blob):/.test(r.url())) foreign.push(r.url()); });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const section = (title) => page.locator('section', { has: page.locator('h3', { hasText: title }) }).last();
 
-  await page.goto(base + '/v2/docs');
-  await page.waitForSelector('main h1');
-  const operations = await page.locator('#list section a').count();
+  const open = async (place) => {
+    await page.goto('about:blank'); // a change of the fragment alone would not load the page again
+    await page.goto(base + '/v2/docs' + place);
+    await page.waitForSelector('h1');
+  };
+
+  await open('');
+  // Every group of the navigation is opened, so that it lists every operation.
+  const closed = page.locator('aside.t-doc__sidebar button[aria-expanded="false"]');
+  await closed.first().waitFor();
+  while (await closed.count()) await closed.first().click();
+  const operations = await page.locator('aside.t-doc__sidebar li[data-sidebar-id] a', { hasText: 'HTTP Method:' }).count();
   await page.screenshot({ path: `${screenshots}/overview.png` });
 
-  await page.keyboard.press('/');
+  await page.keyboard.press('Control+k');
+  await page.waitForSelector('[role=dialog] input');
   await page.keyboard.type('create an api key');
-  const found = await page.locator('#list section a').allInnerTexts();
+  await page.locator('[role=option]', { hasText: 'Create an API key' }).waitFor();
+  const found = await page.locator('[role=option]').allInnerTexts();
+  await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  await page.waitForSelector('article.operation h1');
-  const opened = { title: await page.title(), hash: new URL(page.url()).hash, curl: await page.locator('.side .code pre').first().innerText() };
+  await section('Create an API key').waitFor();
+  await page.waitForFunction(() => location.hash.endsWith('/createApiKey'));
+  const opened = {
+    title: await section('Create an API key').locator('h3').first().innerText(), hash: new URL(page.url()).hash,
+    curl: await section('Create an API key').locator('pre', { hasText: 'curl' }).first().innerText(),
+  };
   await page.screenshot({ path: `${screenshots}/operation.png` });
 
-  await page.goto(base + '/v2/docs#/listApiKeys');
-  await page.waitForSelector('article.operation form.try');
-  const send = async () => {
-    await page.click('form.try button.send');
-    await page.waitForSelector('form.try .result p');
-    return page.locator('form.try .result').innerText();
+  await open('#tag/api-keys/listApiKeys');
+  await section('List API keys').locator('button.show-api-client-button').click();
+  const client = page.locator('[role=dialog][aria-label="API Client"]');
+  await client.waitFor();
+  // Sends the request, and returns what the page shows of an answer that holds the text.
+  const send = async (text) => {
+    await client.locator('button', { hasText: 'Send' }).first().click();
+    await client.locator('section', { hasText: 'Response Body' }).last().getByText(text).first().waitFor();
+    return client.innerText(); // with the status
   };
-  const withoutKey = await send();
-  await page.fill('#key', 'svc_ak_unknown');
-  await page.click('form.try button.send');
-  await page.waitForSelector('form.try .result strong.bad');
-  const refused = await page.locator('form.try .result').innerText();
-  await page.fill('#key', key);
-  await page.fill('#try-query-limit', '1');
-  await page.click('form.try button.send');
-  await page.waitForSelector('form.try .result strong.good');
-  const answered = await page.locator('form.try .result').innerText();
+  const paste = async (token) => {
+    const field = client.locator('[contenteditable=true], input').and(client.locator('label:has-text("Bearer Token") *, tr:has-text("Bearer Token") *')).first();
+    await field.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(token);
+  };
+  const withoutKey = await send('must be `Bearer`');
+  await paste('svc_ak_unknown');
+  const refused = await send('The credential is not known');
+  await paste(key);
+  const answered = await send('"Bootstrap"');
+  await page.screenshot({ path: `${screenshots}/answered.png` });
+  await page.keyboard.press('Escape');
+  await client.waitFor({ state: 'hidden' });
 
   const light = await ground();
-  await page.click('#theme');
+  await page.getByRole('button', { name: 'Set dark mode' }).or(page.getByRole('switch', { name: 'Set dark mode' })).first().click();
   const dark = await ground();
   await page.screenshot({ path: `${screenshots}/dark.png` });
 
-  // Fields within fields open on demand; a component has a page of its own.
-  await page.goto(base + '/v2/docs#/searchTraces');
-  await page.locator('details.nested summary').first().click();
-  const nested = await page.locator('details.nested .field').first().innerText();
-  await page.goto(base + '/v2/docs#/schema/ApiKey');
-  await page.waitForFunction(() => document.querySelector('main h1')?.textContent === 'ApiKey');
-  const uses = await page.locator('main .card').count();
+  // Fields within fields open on demand; a component has a place of its own.
+  await open('#tag/distributed-traces/searchTraces');
+  const filters = section('Search traces').locator('.property', { has: page.locator('.property-name', { hasText: 'filters' }) }).last();
+  await filters.locator('button[aria-expanded="false"]').first().click();
+  await filters.locator('.property .property-name').first().waitFor();
+  const nested = await filters.locator('.property .property-name').allInnerTexts();
+  await open('#model/ApiKey');
+  const model = page.locator('section', { has: page.locator('h3', { hasText: /^\W*ApiKey\W*$/ }) }).last();
+  await model.locator('.property-name', { hasText: 'key_prefix' }).waitFor();
+  const fields = await model.locator('.property-name').allInnerTexts();
 
   await page.setViewportSize({ width: 390, height: 800 });
-  await page.goto(base + '/v2/docs#/createApiKey');
-  await page.waitForSelector('article.operation');
+  await open('#tag/api-keys/createApiKey');
+  await section('Create an API key').waitFor();
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
   await page.screenshot({ path: `${screenshots}/narrow.png` });
 
-  console.log(JSON.stringify({ operations, found, opened, withoutKey, refused, answered, light, dark, nested, uses, wide, problems, foreign }));
+  console.log(JSON.stringify({ operations, found, opened, withoutKey, refused, answered, light, dark, nested, fields, wide, problems, foreign }));
 } finally {
   await browser.close();
 }

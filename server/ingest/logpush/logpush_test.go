@@ -2,7 +2,6 @@ package logpush_test
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,14 +14,13 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/ingest/activity"
 	"github.com/svc-observability/svc/server/ingest/logpush"
 	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
-
-var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
 // received is when all requests of these tests arrive.
 var received = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
@@ -93,19 +91,7 @@ func TestRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden := filepath.Join("testdata", "rows.golden.json")
-	if *update {
-		if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(strings.TrimSpace(string(want)), string(got)); d != "" {
-		t.Errorf("rows (-want +got); -update writes them:\n%s", d)
-	}
+	golden.Compare(t, "rows.golden.json", string(got)+"\n")
 }
 
 func TestSeverity(t *testing.T) {

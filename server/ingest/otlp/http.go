@@ -130,7 +130,8 @@ func cut(s []byte, sep byte) (before, after []byte) {
 	return s, nil
 }
 
-// maxThresholdRate is what a threshold can say at most (ingest-mcp-facts.md, section 3.5): samplers that keep less than one span in ten thousand say so by SampleRate.
+// maxThresholdRate is the largest rate that a threshold can state. A sampler that keeps fewer than one span in ten thousand states its rate
+// in SampleRate.
 const maxThresholdRate = 10_000
 
 // rateOf is the rate of a threshold: the share of traces that were dropped, 64 bits in hexadecimal without trailing zeros. It is 1 when there is

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -57,7 +58,7 @@ func seedBench(b *testing.B, e *warehousetest.Engine, total int) {
 }
 
 // literal writes a statement with its values in it, for EXPLAIN and for statistics.
-func literal(s query.Statement, org string) string {
+func literal(s sqlbuild.Statement, org string) string {
 	sql := strings.ReplaceAll(s.SQL, "{org:String}", quote(org))
 	for _, a := range s.Args {
 		at := strings.Index(sql, "{"+a.Name+":")

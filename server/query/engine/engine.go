@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
@@ -292,7 +293,7 @@ func textSize(list []string) int {
 }
 
 // seriesRows reads rows one by one: there may be a hundred thousand, and read.All finds the fields of each by reflection.
-func (e *Engine) seriesRows(ctx context.Context, org principal.OrgID, s query.Statement) (out []query.SeriesRow, err error) {
+func (e *Engine) seriesRows(ctx context.Context, org principal.OrgID, s sqlbuild.Statement) (out []query.SeriesRow, err error) {
 	rows, err := e.warehouse.Query(ctx, org, s.SQL, s.Args...)
 	if err != nil {
 		return nil, read.Failure(ctx, err)
@@ -318,7 +319,7 @@ func (e *Engine) seriesRows(ctx context.Context, org principal.OrgID, s query.St
 // seriesOnce reads a timeseries the quick way, and the thorough one when there are more groups than series.
 func (e *Engine) seriesOnce(ctx context.Context, org principal.OrgID, p query.Plan) ([]query.SeriesRow, error) {
 	if p.Quick != "" {
-		rows, err := e.seriesRows(ctx, org, query.Statement{SQL: p.Quick, Args: p.Args})
+		rows, err := e.seriesRows(ctx, org, sqlbuild.Statement{SQL: p.Quick, Args: p.Args})
 		if err == nil && groupsOf(rows, p.SeriesLimit) <= p.SeriesLimit {
 			return rows, nil
 		}

@@ -2,25 +2,18 @@ package engine
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-var (
-	update       = flag.Bool("update", false, "rewrite the files in testdata")
-	indexPattern = regexp.MustCompile(`(?m)^[ │├└─]*(?:(PrimaryKey|Partition|Min-Max|Name: \S+)$|(Granules: \d+/\d+)$)`)
-)
+var indexPattern = regexp.MustCompile(`(?m)^[ │├└─]*(?:(PrimaryKey|Partition|Min-Max|Name: \S+)$|(Granules: \d+/\d+)$)`)
 
 // The hot reads go through the indexes that were made for them: testdata/indexes.txt has what each index leaves of the granules.
 func TestIndexesAreUsed(t *testing.T) {
@@ -98,20 +91,5 @@ func TestIndexesAreUsed(t *testing.T) {
 		}
 		out.WriteString("\n")
 	}
-	path := filepath.Join("testdata", "indexes.txt")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("%s differs; run with -update when that is meant (-want +got):\n%s", path, diff)
-	}
+	golden.Compare(t, "indexes.txt", out.String())
 }

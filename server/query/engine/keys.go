@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -35,7 +36,7 @@ type keysOf struct {
 }
 
 type keyList struct {
-	rows  []query.AttributeKeyRow
+	rows  []reads.AttributeKeyRow
 	until time.Time
 }
 
@@ -78,7 +79,7 @@ func attributesOf(q *query.Spec) []query.Field {
 	return out
 }
 
-func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal string, w query.Window) ([]query.AttributeKeyRow, error) {
+func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal string, w query.Window) ([]reads.AttributeKeyRow, error) {
 	at := keysOf{org: org, signal: signal, start: w.Start.Unix() / 3600, end: w.End.Unix() / 3600}
 	now := e.now()
 	e.keys.mu.Lock()
@@ -92,7 +93,7 @@ func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal stri
 		return nil, err
 	}
 	defer release()
-	rows, err := read.All[query.AttributeKeyRow](ctx, e.warehouse, org, query.ListAttributeKeys(query.AttributeKeyList{Window: w, Signal: signal, Limit: maxKnownKeys}))
+	rows, err := read.All[reads.AttributeKeyRow](ctx, e.warehouse, org, reads.ListAttributeKeys(reads.AttributeKeyList{Window: w, Signal: signal, Limit: maxKnownKeys}))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func scopeOf(s query.Source, f query.Field) string {
 }
 
 // unknownKey says what is odd about an attribute that is not among the known ones.
-func unknownKey(s query.Source, f query.Field, known []query.AttributeKeyRow) string {
+func unknownKey(s query.Source, f query.Field, known []reads.AttributeKeyRow) string {
 	scope := scopeOf(s, f)
 	same := query.SameAttribute(f.Key)
 	elsewhere, likely, distance := "", "", len(f.Key)/3+2

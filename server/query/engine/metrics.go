@@ -9,6 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // checkMetrics refuses the rate of a sum that can fall, and has a word on metrics that were not received as they are asked for.
@@ -22,7 +23,7 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 		if err != nil {
 			return nil, err
 		}
-		at := slices.IndexFunc(kinds, func(k query.MetricKindRow) bool { return k.MetricType == q.Metric.Type })
+		at := slices.IndexFunc(kinds, func(k reads.MetricKindRow) bool { return k.MetricType == q.Metric.Type })
 		switch {
 		case len(kinds) == 0:
 			warnings = append(warnings, fmt.Sprintf("No data points of the metric %q were received in this window.", q.Metric.Name))
@@ -56,13 +57,13 @@ func (e *Engine) checkMetrics(ctx context.Context, org principal.OrgID, r *query
 	return warnings, nil
 }
 
-func (e *Engine) metricKinds(ctx context.Context, org principal.OrgID, w query.Window, q *query.Spec) ([]query.MetricKindRow, error) {
+func (e *Engine) metricKinds(ctx context.Context, org principal.OrgID, w query.Window, q *query.Spec) ([]reads.MetricKindRow, error) {
 	release, err := e.shares.Acquire(ctx, org)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	return read.All[query.MetricKindRow](ctx, e.warehouse, org, query.MetricKinds(w, q.Metric.Name, q.Filter.Service()))
+	return read.All[reads.MetricKindRow](ctx, e.warehouse, org, reads.MetricKinds(w, q.Metric.Name, q.Filter.Service()))
 }
 
 // unsentExtremes has a word on the max or min of histograms whose senders do not report it.

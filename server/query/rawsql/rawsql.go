@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -124,7 +125,7 @@ func failure(ctx context.Context, w Warehouse, err error, sql, param string) err
 	case errors.Is(err, warehouse.ErrFence):
 		return unfenced(err)
 	case errors.Is(err, warehouse.ErrResultTooLarge):
-		return limit("The result is larger than 8 MB. Select fewer columns, or aggregate.")
+		return limit("The result is larger than "+limits.Size(limits.SQLResult)+". Select fewer columns, or aggregate.")
 	case errors.Is(err, warehouse.ErrTimeout):
 		return apierr.New(apierr.QueryEngineTimeout, "The statement took longer than it may. Narrow the time range, or read a table of aggregates.", apierr.Param(param), apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrMemory):

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
@@ -43,7 +43,7 @@ func TestActivityIsOfTheDuration(t *testing.T) {
 		}
 		slices.Sort(times)
 		for n := range times[1:] {
-			if gap := times[n+1] - times[n]; gap <= float64(query.Pause.Milliseconds()) {
+			if gap := times[n+1] - times[n]; gap <= float64(reads.Pause.Milliseconds()) {
 				active[id] += gap
 			}
 		}
@@ -60,7 +60,7 @@ func TestActivityIsOfTheDuration(t *testing.T) {
 		}
 	}
 	for id, want := range active {
-		rows, err := read.All[query.SessionDetailRow](t.Context(), w, org, query.Session(id, query.Bounds{}))
+		rows, err := read.All[reads.SessionDetailRow](t.Context(), w, org, reads.Session(id, reads.Bounds{}))
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%s: %d rows, %v", id, len(rows), err)
 		}

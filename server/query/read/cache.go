@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
 // cache keeps results, the latest used ones within a bound of memory, and knows which are being read. Keys hold the organization.
@@ -47,7 +47,7 @@ func newCache(bytes int, now func() time.Time) *cache {
 }
 
 // KeyOf is the key of a statement's result in one form, for Once.
-func KeyOf(form string, org principal.OrgID, s query.Statement) string {
+func KeyOf(form string, org principal.OrgID, s sqlbuild.Statement) string {
 	parts := []any{s.SQL}
 	for _, a := range s.Args {
 		parts = append(parts, a.Name, a.Value)

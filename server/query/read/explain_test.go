@@ -2,22 +2,19 @@ package read_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 var (
 	planIndex = regexp.MustCompile(`^[ │├└─]*(?:(Min-?Max|Partition|PrimaryKey|Name: \S+)$|(Granules: \d+/\d+)$)`)
@@ -49,7 +46,7 @@ func TestPlans(t *testing.T) {
 	if err := e.RawQuery(t.Context(), "SELECT TraceId, SpanId, ServiceName, toUnixTimestamp64Nano(Timestamp), FingerprintHash FROM error_events ORDER BY Timestamp LIMIT 1 OFFSET 70000", "TSV", &one); err != nil {
 		t.Fatal(err)
 	}
-	var sample query.ErrorSampleRow
+	var sample reads.ErrorSampleRow
 	var nano int64
 	var fingerprint uint64
 	if _, err := fmt.Sscan(one.String(), &sample.TraceID, &sample.SpanID, &sample.ServiceName, &nano, &fingerprint); err != nil {
@@ -59,28 +56,29 @@ func TestPlans(t *testing.T) {
 	w := query.Window{Start: day, End: day.Add(80000*time.Second - 1)} // 200,000 rows, one every 0.4 s
 	last := query.Window{Start: w.End.Add(-5 * time.Minute), End: w.End}
 	service := "service-7"
-	read := query.ServiceRead{Name: service, Window: last, Bucket: time.Minute}
-	statements := map[string]query.Statement{
-		"span":                                  query.Span(sample.TraceID, sample.SpanID, time.Time{}),
-		"skeleton of a trace":                   query.TraceSkeleton(query.Skeleton{TraceID: sample.TraceID, Window: query.Window{Start: sample.Timestamp.Add(-time.Minute), End: sample.Timestamp.Add(time.Minute)}, Limit: 100}),
-		"log record":                            query.LogRecord(sample.Timestamp, strings.Repeat("ab", 16)),
-		"horizon of logs, all services":         query.LogHorizon(query.LogSearch{Window: last, Limit: 51}),
-		"horizon of logs, one service":          query.LogHorizon(query.LogSearch{Window: w, Limit: 51, Filters: query.LogFilters{ServiceName: &service}}),
-		"page of logs behind its horizon":       query.SearchLogs(query.LogSearch{Window: query.Window{Start: w.End.Add(-30 * time.Second), End: w.End}, Limit: 51}),
-		"operations of a service, 5 minutes":    query.ServiceOperations(read, "", time.Second, 0, 25),
-		"Apdex of a service, 5 minutes":         query.ServiceApdex(read, time.Second),
-		"calls between services, 5 minutes":     query.ServiceCalls(last, nil),
-		"one group of errors, a day":            query.ErrorGroups(w, query.ErrorFilters{Fingerprints: []uint64{fingerprint}}, "", 0, 1),
-		"stacks of errors":                      query.ErrorStacks([]query.ErrorSampleRow{sample}),
-		"trace facets of a service, 5 minutes":  query.TraceFacets(last, &query.TraceFilters{ServiceName: &service}, query.Rollups{}),
-		"sample of logs, two spans of a second": query.LogSample([]query.Window{{Start: w.Start, End: w.Start.Add(time.Second)}, {Start: w.End.Add(-time.Second), End: w.End}}, query.LogFilters{ServiceName: &service}, 100, 0.5, 10),
-		"horizon of root spans, the whole day":  query.TraceHorizon(w, 51),
-		"series of a service from its rollup":   query.ServicePoints(query.ServiceRead{Name: service, Window: w, Bucket: time.Hour}),
-		"peers of a service from their rollup":  query.PeerCalls(w, &service, nil, 100),
-		"latest spans of a service":             query.SpanHorizon(w, &query.TraceFilters{ServiceName: &service}, 200),
-		"traces by an attribute, 5 minutes":     query.MatchingTraces(last, &query.TraceFilters{Attributes: []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}}, 1001),
-		"spans of a trace":                      query.TraceSpans(sample.TraceID, time.Time{}, 5001),
-		"extent of a trace":                     query.TraceExtent(sample.TraceID),
+	ofService := query.Filter{Match: &query.Match{Field: query.Field{Key: "service.name"}, Op: query.OpEqual, Values: []string{service}}}
+	read := reads.ServiceRead{Name: service, Window: last, Bucket: time.Minute}
+	statements := map[string]sqlbuild.Statement{
+		"span":                                  reads.Span(sample.TraceID, sample.SpanID, time.Time{}),
+		"skeleton of a trace":                   reads.TraceSkeleton(reads.Skeleton{TraceID: sample.TraceID, Window: query.Window{Start: sample.Timestamp.Add(-time.Minute), End: sample.Timestamp.Add(time.Minute)}, Limit: 100}),
+		"log record":                            reads.LogRecord(sample.Timestamp, strings.Repeat("ab", 16)),
+		"horizon of logs, all services":         reads.LogHorizon(reads.LogSearch{Window: last, Limit: 51}),
+		"horizon of logs, one service":          reads.LogHorizon(reads.LogSearch{Window: w, Limit: 51, Filter: ofService}),
+		"page of logs behind its horizon":       reads.SearchLogs(reads.LogSearch{Window: query.Window{Start: w.End.Add(-30 * time.Second), End: w.End}, Limit: 51}),
+		"operations of a service, 5 minutes":    reads.ServiceOperations(read, "", time.Second, 0, 25),
+		"Apdex of a service, 5 minutes":         reads.ServiceApdex(read, time.Second),
+		"calls between services, 5 minutes":     reads.ServiceCalls(last, nil),
+		"one group of errors, a day":            reads.ErrorGroups(w, reads.ErrorFilters{Fingerprints: []uint64{fingerprint}}, "", 0, 1),
+		"stacks of errors":                      reads.ErrorStacks([]reads.ErrorSampleRow{sample}),
+		"trace facets of a service, 5 minutes":  reads.TraceFacets(last, ofService, query.Rollups{}),
+		"sample of logs, two spans of a second": reads.LogSample([]query.Window{{Start: w.Start, End: w.Start.Add(time.Second)}, {Start: w.End.Add(-time.Second), End: w.End}}, ofService, 100, 0.5, 10),
+		"horizon of root spans, the whole day":  reads.TraceHorizon(w, 51),
+		"series of a service from its rollup":   reads.ServicePoints(reads.ServiceRead{Name: service, Window: w, Bucket: time.Hour}),
+		"peers of a service from their rollup":  reads.PeerCalls(w, &service, nil, 100),
+		"latest spans of a service":             reads.SpanHorizon(w, ofService, 200),
+		"traces by an attribute, 5 minutes":     reads.MatchingTraces(last, query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "k"}, Op: query.OpEqual, Values: []string{"v"}}}, 1001),
+		"spans of a trace":                      reads.TraceSpans(sample.TraceID, time.Time{}, 5001),
+		"extent of a trace":                     reads.TraceExtent(sample.TraceID),
 	}
 	var names []string
 	for name := range statements {
@@ -116,17 +114,5 @@ func TestPlans(t *testing.T) {
 		}
 		out.WriteString("\n")
 	}
-	const path = "testdata/plans.txt"
-	if *update {
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("%s differs; run with -update when that is meant (-want +got):\n%s", path, diff)
-	}
+	golden.Compare(t, "plans.txt", out.String())
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -68,7 +68,7 @@ func TestFailure(t *testing.T) {
 // TestUnreadable: rows of another form than the statement asked for.
 func TestUnreadable(t *testing.T) {
 	w := warehousetest.Shared(t)
-	if _, err := All[numberRow](t.Context(), w, "org_unreadable", query.Statement{SQL: "SELECT 'x' AS other WHERE {org:String} != ''"}); tagOf(err) != apierr.WarehouseResultDecode {
+	if _, err := All[numberRow](t.Context(), w, "org_unreadable", sqlbuild.Statement{SQL: "SELECT 'x' AS other WHERE {org:String} != ''"}); tagOf(err) != apierr.WarehouseResultDecode {
 		t.Errorf("another column: %v", err)
 	}
 	if _, err := One[numberRow](t.Context(), w, "org_unreadable", numbers("2")); tagOf(err) != apierr.WarehouseResultDecode {

@@ -7,6 +7,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
@@ -30,22 +32,22 @@ func BenchmarkActivity(b *testing.B) {
 	}
 	day := time.Now().UTC().Truncate(24 * time.Hour).Add(-48 * time.Hour)
 	window := query.Window{Start: day, End: day.Add(48 * time.Hour)}
-	funnel := query.Funnel{Window: window, Steps: []query.Step{{EventName: "view"}, {EventName: "add to cart"}, {EventName: "checkout"}, {EventName: "order"}}, KeyBy: query.ByPerson, Within: time.Hour}
+	funnel := reads.Funnel{Window: window, Steps: []reads.Step{{EventName: "view"}, {EventName: "add to cart"}, {EventName: "checkout"}, {EventName: "order"}}, KeyBy: query.ByPerson, Within: time.Hour}
 	grouped := funnel
 	grouped.KeyBy, grouped.Dimension, grouped.Groups = query.ByVisitor, "country", 6
-	paths := query.Paths{Window: window, Anchor: query.Step{PagePath: "/7"}, Depth: 3, Branches: 4, KeyBy: query.ByVisitor, Within: time.Hour, Include: query.IncludeAll}
+	paths := reads.Paths{Window: window, Anchor: reads.Step{PagePath: "/7"}, Depth: 3, Branches: 4, KeyBy: query.ByVisitor, Within: time.Hour, Include: reads.IncludeAll}
 	for _, c := range []struct {
 		name string
-		s    query.Statement
+		s    sqlbuild.Statement
 	}{
-		{"search sessions", query.SearchSessions(query.SessionSearch{Window: window, Limit: 21})},
-		{"session facets", query.SessionFacets(window, query.SessionFilters{})},
-		{"search events", query.SearchProductEvents(query.ProductEventSearch{Window: window, Limit: 21})},
-		{"names of events", query.ListProductEventNames(query.ProductEventNameList{Window: window, Limit: 21})},
-		{"funnel of persons", query.FunnelCounts(funnel)},
-		{"funnel of visitors by country", query.FunnelCounts(grouped)},
-		{"leavers", query.FunnelLeavers(funnel)},
-		{"nodes of paths", query.PathNodes(paths)},
+		{"search sessions", reads.SearchSessions(reads.SessionSearch{Window: window, Limit: 21})},
+		{"session facets", reads.SessionFacets(window, reads.SessionFilters{})},
+		{"search events", reads.SearchProductEvents(reads.ProductEventSearch{Window: window, Limit: 21})},
+		{"names of events", reads.ListProductEventNames(reads.ProductEventNameList{Window: window, Limit: 21})},
+		{"funnel of persons", reads.FunnelCounts(funnel)},
+		{"funnel of visitors by country", reads.FunnelCounts(grouped)},
+		{"leavers", reads.FunnelLeavers(funnel)},
+		{"nodes of paths", reads.PathNodes(paths)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

@@ -17,6 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -166,10 +167,10 @@ type happening struct {
 	group string
 }
 
-func matches(s query.Step, d deed) bool {
+func matches(s reads.Step, d deed) bool {
 	if s.EventName != "" {
-		for _, a := range s.AttributeEquals {
-			if d.plan != a.Text || d.plan == "" {
+		for m := range s.Attributes.Matches {
+			if d.plan != m.Values[0] || d.plan == "" {
 				return false
 			}
 		}
@@ -179,7 +180,7 @@ func matches(s query.Step, d deed) bool {
 }
 
 // happenings are the steps of each actor.
-func (h history) happenings(f query.Funnel) map[string][]happening {
+func (h history) happenings(f reads.Funnel) map[string][]happening {
 	out := map[string][]happening{}
 	for _, d := range h.deeds {
 		visitor, user, v, ok := h.known(d, f.Sessions)
@@ -290,7 +291,7 @@ func quantile(of []float64, q float64) float64 {
 }
 
 // expectedFunnel is the whole answer, group by group.
-func (h history) expectedFunnel(f query.Funnel) []query.FunnelRow {
+func (h history) expectedFunnel(f reads.Funnel) []reads.FunnelRow {
 	type tally struct {
 		counts []uint64
 		gaps   [][]float64
@@ -322,8 +323,8 @@ func (h history) expectedFunnel(f query.Funnel) []query.FunnelRow {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(chains[b]), len(chains[a])), cmp.Compare(a, b)) })
-	row := func(class uint8, name string, x *tally) query.FunnelRow {
-		r := query.FunnelRow{Class: class, Group: name, Counts: x.counts}
+	row := func(class uint8, name string, x *tally) reads.FunnelRow {
+		r := reads.FunnelRow{Class: class, Group: name, Counts: x.counts}
 		for _, gaps := range x.gaps {
 			if len(gaps) > 0 {
 				r.Nanoseconds = append(r.Nanoseconds, []float64{quantile(gaps, 0.5), quantile(gaps, 0.9)})
@@ -331,7 +332,7 @@ func (h history) expectedFunnel(f query.Funnel) []query.FunnelRow {
 		}
 		return r
 	}
-	out := []query.FunnelRow{row(query.FunnelAll, "", all)}
+	out := []reads.FunnelRow{row(reads.FunnelAll, "", all)}
 	if f.Dimension == "" && f.Attribute == "" {
 		return out
 	}
@@ -349,27 +350,27 @@ func (h history) expectedFunnel(f query.Funnel) []query.FunnelRow {
 		for _, chain := range chains[name] {
 			add(x, chain)
 		}
-		out = append(out, row(query.FunnelGroup, name, x))
+		out = append(out, row(reads.FunnelGroup, name, x))
 	}
 	if other := groups[""]; other != nil {
-		out = append(out, row(query.FunnelOther, "", other))
+		out = append(out, row(reads.FunnelOther, "", other))
 	}
 	return out
 }
 
-func drawFunnel(t *rapid.T) query.Funnel {
-	f := query.Funnel{
+func drawFunnel(t *rapid.T) reads.Funnel {
+	f := reads.Funnel{
 		Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Duration(rapid.IntRange(0, 30).Draw(t, "within")) * time.Second,
 		KeyBy: rapid.SampledFrom([]query.KeyBy{query.ByPerson, query.ByVisitor, query.ByUser, query.BySession}).Draw(t, "key"), Groups: rapid.IntRange(1, 2).Draw(t, "groups"),
 	}
 	if rapid.Bool().Draw(t, "by session") {
-		f.Steps = append(f.Steps, query.Step{Dimension: "utm_source", Value: rapid.SampledFrom([]string{"ad", ""}).Draw(t, "value")})
+		f.Steps = append(f.Steps, reads.Step{Dimension: "utm_source", Value: rapid.SampledFrom([]string{"ad", ""}).Draw(t, "value")})
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "steps") {
-		f.Steps = append(f.Steps, rapid.SampledFrom([]query.Step{
+		f.Steps = append(f.Steps, rapid.SampledFrom([]reads.Step{
 			{EventName: "a"},
 			{EventName: "b"},
-			{EventName: "a", AttributeEquals: []query.AttributeFilter{{Key: "plan", Operator: query.Equals, Text: "pro"}}},
+			{EventName: "a", Attributes: query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "plan"}, Op: query.OpEqual, Values: []string{"pro"}}}},
 			{PagePath: "/pay"},
 			{PagePath: "/", Host: ptr("shop")},
 			{EventName: "$pageview"},
@@ -407,13 +408,13 @@ func TestFunnelOfEqualTimes(t *testing.T) {
 		for _, word := range strings.Fields(tc.happened) {
 			h.deeds = append(h.deeds, deed{at: historyStart.Add(time.Duration(word[1]-'0') * time.Second), name: word[:1], visitor: "v"})
 		}
-		f := query.Funnel{Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Hour, KeyBy: query.ByVisitor}
+		f := reads.Funnel{Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Hour, KeyBy: query.ByVisitor}
 		for _, name := range tc.steps {
-			f.Steps = append(f.Steps, query.Step{EventName: string(name)})
+			f.Steps = append(f.Steps, reads.Step{EventName: string(name)})
 		}
 		org := base + principal.OrgID("_"+strconv.Itoa(i))
 		h.store(t, w, org)
-		got, err := read.All[query.FunnelRow](t.Context(), w, org, query.FunnelCounts(f))
+		got, err := read.All[reads.FunnelRow](t.Context(), w, org, reads.FunnelCounts(f))
 		if err != nil || len(got) != 1 || !slices.Equal(got[0].Counts, tc.want) {
 			t.Errorf("%s of %s: %+v, %v, want %v", tc.steps, tc.happened, got, err, tc.want)
 		}
@@ -443,7 +444,7 @@ func TestFunnelIsExact(t *testing.T) {
 		h.store(t, w, org)
 		for range 3 {
 			f := drawFunnel(t)
-			got, err := read.All[query.FunnelRow](t.Context(), w, org, query.FunnelCounts(f))
+			got, err := read.All[reads.FunnelRow](t.Context(), w, org, reads.FunnelCounts(f))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -451,7 +452,7 @@ func TestFunnelIsExact(t *testing.T) {
 			if diff := gocmp.Diff(h.expectedFunnel(f), got, cmpopts.EquateEmpty(), near); diff != "" {
 				t.Fatalf("%+v of %+v (-want +got):\n%s", f, h, diff)
 			}
-			if got, err = read.All[query.FunnelRow](t.Context(), w, base, query.FunnelCounts(f)); err != nil || len(got) != 0 {
+			if got, err = read.All[reads.FunnelRow](t.Context(), w, base, reads.FunnelCounts(f)); err != nil || len(got) != 0 {
 				t.Fatalf("another organization: %v, %v", got, err)
 			}
 		}

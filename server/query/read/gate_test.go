@@ -13,7 +13,8 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -47,8 +48,8 @@ type numberRow struct {
 	N uint64 `ch:"N"`
 }
 
-func numbers(n string) query.Statement {
-	return query.Statement{SQL: "SELECT number AS N FROM numbers(" + n + ") WHERE {org:String} != ''"}
+func numbers(n string) sqlbuild.Statement {
+	return sqlbuild.Statement{SQL: "SELECT number AS N FROM numbers(" + n + ") WHERE {org:String} != ''"}
 }
 
 func tagOf(err error) apierr.Tag {
@@ -99,7 +100,7 @@ func TestGateAdmitsAShare(t *testing.T) {
 	}
 	close(w.hold)
 	sql.Wait()
-	if _, err := All[numberRow](t.Context(), g, "org_gate", query.Statement{SQL: "SELECT nothing WHERE {org:String} != ''"}); tagOf(err) != apierr.WarehouseSchemaDrift {
+	if _, err := All[numberRow](t.Context(), g, "org_gate", sqlbuild.Statement{SQL: "SELECT nothing WHERE {org:String} != ''"}); tagOf(err) != apierr.WarehouseSchemaDrift {
 		t.Errorf("a statement that fails: %v", err)
 	}
 	if !g.shares.Idle() {
@@ -111,7 +112,7 @@ func TestGateKeepsClosedWindows(t *testing.T) {
 	w := &counting{Warehouse: warehousetest.Shared(t)}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	g := NewGate(GateConfig{Warehouse: w, Now: func() time.Time { return now }})
-	run := func(ctx context.Context, org principal.OrgID, s query.Statement) int64 {
+	run := func(ctx context.Context, org principal.OrgID, s sqlbuild.Statement) int64 {
 		t.Helper()
 		before := w.n.Load()
 		rows, err := All[numberRow](ctx, g, org, s)
@@ -126,22 +127,22 @@ func TestGateKeepsClosedWindows(t *testing.T) {
 		}
 		return w.n.Load() - before
 	}
-	closed := numbers("2").Over(query.Window{End: now.Add(-settled)})
-	open := numbers("2").Over(query.Window{End: now.Add(-settled + 1)})
+	closed := numbers("2").Until(now.Add(-settled))
+	open := numbers("2").Until(now.Add(-settled + 1))
 	for _, c := range []struct {
 		name string
 		org  principal.OrgID
-		s    query.Statement
+		s    sqlbuild.Statement
 		want int64
 	}{
 		{"first", "org_kept", closed, 1},
 		{"again", "org_kept", closed, 0},
 		{"another organization", "org_kept_other", closed, 1},
-		{"another statement", "org_kept", numbers("3").Over(query.Window{End: now.Add(-settled)}), 1},
-		{"an open window", "org_kept", numbers("4").Over(query.Window{End: open.Until}), 2},
+		{"another statement", "org_kept", numbers("3").Until(now.Add(-settled)), 1},
+		{"an open window", "org_kept", numbers("4").Until(open.End), 2},
 		{"no window", "org_kept", numbers("5"), 2},
-		{"nothing", "org_kept", numbers("0").Over(query.Window{End: closed.Until}), 1},
-		{"still nothing", "org_kept", numbers("0").Over(query.Window{End: closed.Until}), 1},
+		{"nothing", "org_kept", numbers("0").Until(closed.End), 1},
+		{"still nothing", "org_kept", numbers("0").Until(closed.End), 1},
 	} {
 		if n := run(t.Context(), c.org, c.s); n != c.want {
 			t.Errorf("%s: %d statements, want %d", c.name, n, c.want)
@@ -216,7 +217,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if _, ok := c.get("huge"); ok || c.used > 32<<10 || c.order.Len() != len(c.entries) || c.order.Len() != 32<<10/600 {
 		t.Errorf("%d bytes in %d entries", c.used, len(c.entries))
 	}
-	if n := sizeOf(reflect.ValueOf([]query.FunnelRow{{Group: "ten bytes!", Counts: []uint64{1, 2}}})); n < 100 || n > 400 {
+	if n := sizeOf(reflect.ValueOf([]reads.FunnelRow{{Group: "ten bytes!", Counts: []uint64{1, 2}}})); n < 100 || n > 400 {
 		t.Errorf("a row of a funnel takes %d bytes", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
@@ -38,7 +39,7 @@ func TestOneFigureOfActors(t *testing.T) {
 		round++
 		org := base + principal.OrgID("_"+strconv.Itoa(round))
 		h.store(t, w, org)
-		list, err := read.All[query.ProductEventNameRow](t.Context(), w, org, query.ListProductEventNames(query.ProductEventNameList{Window: window, Limit: 100}))
+		list, err := read.All[reads.ProductEventNameRow](t.Context(), w, org, reads.ListProductEventNames(reads.ProductEventNameList{Window: window, Limit: 100}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func TestOneFigureOfActors(t *testing.T) {
 				}
 			}
 			same("the list", rows[by])
-			funnel, err := read.All[query.FunnelRow](t.Context(), w, org, query.FunnelCounts(query.Funnel{Window: window, Steps: []query.Step{{EventName: name}}, KeyBy: by, Within: time.Hour}))
+			funnel, err := read.All[reads.FunnelRow](t.Context(), w, org, reads.FunnelCounts(reads.Funnel{Window: window, Steps: []reads.Step{{EventName: name}}, KeyBy: by, Within: time.Hour}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
@@ -28,15 +29,15 @@ type walked struct {
 }
 
 // walks are what each actor did, in the order in which the paths are followed.
-func (h history) walks(p query.Paths) map[string][]walked {
+func (h history) walks(p reads.Paths) map[string][]walked {
 	out := map[string][]walked{}
 	for _, d := range h.deeds {
 		visitor, user, _, ok := h.known(d, p.Sessions)
 		x := walked{at: d.at, node: d.node(), anchor: matches(p.Anchor, d), live: !slices.Contains(p.Exclude, d.node())}
 		switch p.Include {
-		case query.IncludePages:
+		case reads.IncludePages:
 			x.live = x.live && d.path != ""
-		case query.IncludeEvents:
+		case reads.IncludeEvents:
 			x.live = x.live && d.path == ""
 		}
 		if key := h.key(p.KeyBy, d, visitor, user); ok && key != "" && (x.anchor || x.live) {
@@ -62,7 +63,7 @@ func (h history) walks(p query.Paths) map[string][]walked {
 }
 
 // expectedPaths is the whole answer.
-func (h history) expectedPaths(p query.Paths) []query.PathLinkRow {
+func (h history) expectedPaths(p reads.Paths) []reads.PathLinkRow {
 	var all [][]string
 	counts := make([]map[string]int, p.Depth+1)
 	for i := range counts {
@@ -94,7 +95,7 @@ func (h history) expectedPaths(p query.Paths) []query.PathLinkRow {
 		})
 		kept[hop] = kept[hop][:min(len(kept[hop]), p.Branches)]
 	}
-	links := map[query.PathLinkRow]uint64{}
+	links := map[reads.PathLinkRow]uint64{}
 	for _, nodes := range all {
 		shown := func(hop int) string {
 			switch {
@@ -103,19 +104,19 @@ func (h history) expectedPaths(p query.Paths) []query.PathLinkRow {
 			case hop == 0 || slices.Contains(kept[hop], nodes[hop]):
 				return nodes[hop]
 			default:
-				return query.OtherNode
+				return reads.OtherNode
 			}
 		}
 		for hop := 1; hop <= min(p.Depth, len(nodes)); hop++ {
-			links[query.PathLinkRow{Hop: uint8(hop), From: shown(hop - 1), To: shown(hop)}]++
+			links[reads.PathLinkRow{Hop: uint8(hop), From: shown(hop - 1), To: shown(hop)}]++
 		}
 	}
-	var out []query.PathLinkRow
+	var out []reads.PathLinkRow
 	for link, n := range links {
 		link.Count = n
 		out = append(out, link)
 	}
-	slices.SortFunc(out, func(a, b query.PathLinkRow) int {
+	slices.SortFunc(out, func(a, b reads.PathLinkRow) int {
 		return cmp.Or(cmp.Compare(a.Hop, b.Hop), cmp.Compare(b.Count, a.Count), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
 	return out
@@ -131,12 +132,12 @@ func TestPathsAreExact(t *testing.T) {
 		org := base + principal.OrgID("_"+strconv.Itoa(round))
 		h.store(t, w, org)
 		for range 3 {
-			p := query.Paths{
+			p := reads.Paths{
 				Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Duration(rapid.IntRange(0, 40).Draw(t, "within")) * time.Second,
 				KeyBy:  rapid.SampledFrom([]query.KeyBy{query.ByPerson, query.ByVisitor, query.ByUser, query.BySession}).Draw(t, "key"),
-				Anchor: rapid.SampledFrom([]query.Step{{EventName: "a"}, {EventName: "b"}, {PagePath: "/"}, {PagePath: "/pay", Host: ptr("shop")}}).Draw(t, "anchor"),
+				Anchor: rapid.SampledFrom([]reads.Step{{EventName: "a"}, {EventName: "b"}, {PagePath: "/"}, {PagePath: "/pay", Host: ptr("shop")}}).Draw(t, "anchor"),
 				Before: rapid.Bool().Draw(t, "before"), Depth: rapid.IntRange(1, 5).Draw(t, "depth"), Branches: rapid.IntRange(1, 3).Draw(t, "branches"),
-				Include: rapid.SampledFrom([]string{query.IncludeAll, query.IncludeEvents, query.IncludePages}).Draw(t, "include"),
+				Include: rapid.SampledFrom([]string{reads.IncludeAll, reads.IncludeEvents, reads.IncludePages}).Draw(t, "include"),
 			}
 			if rapid.Bool().Draw(t, "exclude") {
 				p.Exclude = []string{"b", "/pay"}
@@ -144,11 +145,11 @@ func TestPathsAreExact(t *testing.T) {
 			if rapid.Bool().Draw(t, "filtered") {
 				p.Sessions.Country = ptr("CZ")
 			}
-			nodes, err := read.All[query.PathNodeRow](t.Context(), w, org, query.PathNodes(p))
+			nodes, err := read.All[reads.PathNodeRow](t.Context(), w, org, reads.PathNodes(p))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := read.All[query.PathLinkRow](t.Context(), w, org, query.PathLinks(p, nodes))
+			got, err := read.All[reads.PathLinkRow](t.Context(), w, org, reads.PathLinks(p, nodes))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,18 +170,18 @@ func TestLeaversAreExact(t *testing.T) {
 		org := base + principal.OrgID("_"+strconv.Itoa(round))
 		h.store(t, w, org)
 		f := drawFunnel(t)
-		got, err := read.All[query.LeaverRow](t.Context(), w, org, query.FunnelLeavers(f))
+		got, err := read.All[reads.LeaverRow](t.Context(), w, org, reads.FunnelLeavers(f))
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := h.walks(query.Paths{Include: query.IncludeAll, KeyBy: f.KeyBy, Sessions: f.Sessions, Anchor: query.Step{EventName: "none"}})
-		counts := map[query.LeaverRow]uint64{}
+		all := h.walks(reads.Paths{Include: reads.IncludeAll, KeyBy: f.KeyBy, Sessions: f.Sessions, Anchor: reads.Step{EventName: "none"}})
+		counts := map[reads.LeaverRow]uint64{}
 		for key, list := range h.happenings(f) {
 			chain := attempt(list, len(f.Steps), f.Within)
 			if len(chain) == 0 || len(chain) == len(f.Steps) {
 				continue
 			}
-			row := query.LeaverRow{Level: uint64(len(chain))}
+			row := reads.LeaverRow{Level: uint64(len(chain))}
 			for _, x := range all[key] {
 				if x.at.After(chain[len(chain)-1].at) {
 					row.Name = x.node
@@ -189,16 +190,16 @@ func TestLeaversAreExact(t *testing.T) {
 			}
 			counts[row]++
 		}
-		var want []query.LeaverRow
+		var want []reads.LeaverRow
 		for row, n := range counts {
 			row.Count = n
 			want = append(want, row)
 		}
-		slices.SortFunc(want, func(a, b query.LeaverRow) int {
+		slices.SortFunc(want, func(a, b reads.LeaverRow) int {
 			return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
 		})
 		seen := map[uint64]int{}
-		want = slices.DeleteFunc(want, func(r query.LeaverRow) bool { seen[r.Level]++; return seen[r.Level] > 5 })
+		want = slices.DeleteFunc(want, func(r reads.LeaverRow) bool { seen[r.Level]++; return seen[r.Level] > 5 })
 		if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("%+v of %+v (-want +got):\n%s", f, h, diff)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
@@ -30,12 +30,12 @@ func Org(ctx context.Context) (principal.OrgID, error) {
 
 // All reads every row into a T by its `ch` tags. The statement bounds how many there are. Rows of a Gate may be those of an equal read a while
 // ago (see KeepFor), so what hangs on them must not be changed; the list itself is the caller's.
-func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) ([]T, error) {
+func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s sqlbuild.Statement) ([]T, error) {
 	g, ok := w.(*Gate)
 	if !ok {
 		return all[T](ctx, w, org, s)
 	}
-	keep := g.KeepFor(ctx, s.Until)
+	keep := g.KeepFor(ctx, s.End)
 	if keep == 0 {
 		return all[T](ctx, w, org, s)
 	}
@@ -49,7 +49,7 @@ func All[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 	return slices.Clone(rows), err
 }
 
-func all[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) (out []T, err error) {
+func all[T any](ctx context.Context, w Warehouse, org principal.OrgID, s sqlbuild.Statement) (out []T, err error) {
 	rows, err := w.Query(ctx, org, s.SQL, s.Args...)
 	if err != nil {
 		return nil, Failure(ctx, err)
@@ -73,7 +73,7 @@ func all[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.S
 }
 
 // One reads the only row.
-func One[T any](ctx context.Context, w Warehouse, org principal.OrgID, s query.Statement) (row T, err error) {
+func One[T any](ctx context.Context, w Warehouse, org principal.OrgID, s sqlbuild.Statement) (row T, err error) {
 	all, err := All[T](ctx, w, org, s)
 	if err != nil {
 		return row, err

@@ -19,6 +19,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
@@ -81,7 +83,7 @@ func seed(t *testing.T, org principal.OrgID, now time.Time) *blocks.Set {
 	return &set
 }
 
-func all[T any](t *testing.T, w *warehouse.Warehouse, org principal.OrgID, s query.Statement) []T {
+func all[T any](t *testing.T, w *warehouse.Warehouse, org principal.OrgID, s sqlbuild.Statement) []T {
 	t.Helper()
 	rows, err := read.All[T](t.Context(), w, org, s)
 	if err != nil {
@@ -100,11 +102,11 @@ func TestSessions(t *testing.T) {
 	}
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
 	stamps := map[string]string{"svc_org_id": string(org), "svc_ingest_key_type": "public", "svc_ingest_source": "svc-ingest-gateway"}
-	first := query.SessionRow{
+	first := reads.SessionRow{
 		SessionID: "s_1", StartTime: now, EndTime: now.Add(time.Minute), LastActivityAt: time.Unix(0, 0).UTC(), Duration: 60_000, Status: "ended", UserID: "ada",
 		BrowserName: "Firefox", ErrorCount: 1, TraceCount: 1, Tags: []string{"engaged", "signed_in"}, FirstMatch: time.Unix(0, 0).UTC(),
 	}
-	second := query.SessionRow{
+	second := reads.SessionRow{
 		SessionID: "s_2", StartTime: now.Add(5 * time.Second), EndTime: time.Unix(0, 0).UTC(), LastActivityAt: time.Unix(0, 0).UTC(), Duration: -1, Status: "active",
 		BrowserName: "Safari", Tags: []string{"engaged"}, FirstMatch: time.Unix(0, 0).UTC(),
 	}
@@ -112,57 +114,57 @@ func TestSessions(t *testing.T) {
 	matched := first
 	matched.MatchCount, matched.FirstMatch, matched.FirstMatchURL = 2, now.Add(2*time.Second), ""
 	firefox, yes, no, sixty := "Firefox", true, false, 60_000.
-	type filters = query.SessionFilters
+	type filters = reads.SessionFilters
 	for name, c := range map[string]struct {
 		filters filters
-		want    []query.SessionRow
+		want    []reads.SessionRow
 	}{
-		"all":                 {filters{}, []query.SessionRow{second, first}},
-		"browser":             {filters{BrowserName: &firefox}, []query.SessionRow{first}},
-		"with errors":         {filters{HasErrors: &yes}, []query.SessionRow{first}},
+		"all":                 {filters{}, []reads.SessionRow{second, first}},
+		"browser":             {filters{BrowserName: &firefox}, []reads.SessionRow{first}},
+		"with errors":         {filters{HasErrors: &yes}, []reads.SessionRow{first}},
 		"not by version 1":    {filters{HasErrors: &no, BrowserName: &firefox}, nil},
-		"user of version 2":   {filters{UserID: &first.UserID}, []query.SessionRow{first}},
-		"part of the user":    {filters{UserSearch: ptr("DA")}, []query.SessionRow{first}},
-		"tags":                {filters{Tags: []string{"signed_in", "idle"}}, []query.SessionRow{first}},
+		"user of version 2":   {filters{UserID: &first.UserID}, []reads.SessionRow{first}},
+		"part of the user":    {filters{UserSearch: ptr("DA")}, []reads.SessionRow{first}},
+		"tags":                {filters{Tags: []string{"signed_in", "idle"}}, []reads.SessionRow{first}},
 		"not all tags":        {filters{Tags: []string{"signed_in", "bounce"}}, nil},
-		"page":                {filters{PagePath: ptr("/cart")}, []query.SessionRow{first}},
+		"page":                {filters{PagePath: ptr("/cart")}, []reads.SessionRow{first}},
 		"another page":        {filters{PagePath: ptr("/pay")}, nil},
-		"longest":             {filters{MinDuration: &sixty}, []query.SessionRow{first}},
+		"longest":             {filters{MinDuration: &sixty}, []reads.SessionRow{first}},
 		"too long":            {filters{MaxDuration: ptr(59_999.)}, nil},
-		"active for 3 s":      {filters{MinActive: ptr(3000.), MaxActive: ptr(3000.)}, []query.SessionRow{first}},
+		"active for 3 s":      {filters{MinActive: ptr(3000.), MaxActive: ptr(3000.)}, []reads.SessionRow{first}},
 		"active for longer":   {filters{MinActive: ptr(3001.)}, nil},
-		"events of a type":    {filters{Events: &query.SessionEventFilters{Type: ptr("custom")}}, []query.SessionRow{matched}},
-		"events of a message": {filters{Events: &query.SessionEventFilters{MessageSearch: ptr("nothing")}}, nil},
+		"events of a type":    {filters{Events: &reads.SessionEventFilters{Type: ptr("custom")}}, []reads.SessionRow{matched}},
+		"events of a message": {filters{Events: &reads.SessionEventFilters{MessageSearch: ptr("nothing")}}, nil},
 	} {
-		got := all[query.SessionRow](t, w, org, query.SearchSessions(query.SessionSearch{Window: window, Filters: c.filters, Limit: 10}))
+		got := all[reads.SessionRow](t, w, org, reads.SearchSessions(reads.SessionSearch{Window: window, Filters: c.filters, Limit: 10}))
 		if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	after := query.SearchSessions(query.SessionSearch{Window: window, Before: &paging.SessionKey{Start: second.StartTime, SessionID: "s_2"}, Limit: 10})
-	if diff := cmp.Diff([]query.SessionRow{first}, all[query.SessionRow](t, w, org, after)); diff != "" {
+	after := reads.SearchSessions(reads.SessionSearch{Window: window, Before: &paging.SessionKey{Start: second.StartTime, SessionID: "s_2"}, Limit: 10})
+	if diff := cmp.Diff([]reads.SessionRow{first}, all[reads.SessionRow](t, w, org, after)); diff != "" {
 		t.Errorf("second page (-want +got):\n%s", diff)
 	}
-	detail := all[query.SessionDetailRow](t, w, org, query.Session("s_1", query.Bounds{From: now, To: now}))
-	want := []query.SessionDetailRow{{
+	detail := all[reads.SessionDetailRow](t, w, org, reads.Session("s_1", reads.Bounds{From: now, To: now}))
+	want := []reads.SessionDetailRow{{
 		SessionRow: first, TraceIDs: []string{"5b8efff798038103d269b633813fc60c"}, ResourceAttributes: stamps, HasEvents: true, ActiveMs: 3000, IdleMs: 57_000,
 	}}
 	if diff := cmp.Diff(want, detail, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("session (-want +got):\n%s", diff)
 	}
-	if got := all[query.SessionDetailRow](t, w, org, query.Session("s_1", query.Bounds{From: now.Add(1)})); len(got) != 0 {
+	if got := all[reads.SessionDetailRow](t, w, org, reads.Session("s_1", reads.Bounds{From: now.Add(1)})); len(got) != 0 {
 		t.Errorf("a session that began before: %v", got)
 	}
-	chunk := func(seq uint32, nano int) query.ChunkRow {
-		return query.ChunkRow{
+	chunk := func(seq uint32, nano int) reads.ChunkRow {
+		return reads.ChunkRow{
 			ChunkSeq: seq, Timestamp: now.Add(time.Duration(nano)), DurationMs: 5000, EventCount: 5, ByteSize: 1 << 20, IsCheckpoint: seq == 0,
 			Payload: "\x1f\x8b\x00\xff" + string(rune('0'+seq)),
 		}
 	}
-	if diff := cmp.Diff([]query.ChunkRow{chunk(0, 1), chunk(1, 3), chunk(2, 0)}, all[query.ChunkRow](t, w, org, query.SessionChunks(query.ChunkRange{SessionID: "s_1", To: 9, Limit: 10}))); diff != "" {
+	if diff := cmp.Diff([]reads.ChunkRow{chunk(0, 1), chunk(1, 3), chunk(2, 0)}, all[reads.ChunkRow](t, w, org, reads.SessionChunks(reads.ChunkRange{SessionID: "s_1", To: 9, Limit: 10}))); diff != "" {
 		t.Errorf("chunks (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]query.ChunkRow{chunk(1, 3)}, all[query.ChunkRow](t, w, org, query.SessionChunks(query.ChunkRange{SessionID: "s_1", From: 1, To: 1, Limit: 10}))); diff != "" {
+	if diff := cmp.Diff([]reads.ChunkRow{chunk(1, 3)}, all[reads.ChunkRow](t, w, org, reads.SessionChunks(reads.ChunkRange{SessionID: "s_1", From: 1, To: 1, Limit: 10}))); diff != "" {
 		t.Errorf("one chunk (-want +got):\n%s", diff)
 	}
 	for _, c := range []struct {
@@ -170,14 +172,14 @@ func TestSessions(t *testing.T) {
 		want  []string
 	}{{nil, []string{"navigation", "click", "custom", "custom"}}, {[]string{"click", "it's"}, []string{"click"}}} {
 		var got []string
-		for _, e := range all[query.SessionEventRow](t, w, org, query.SessionTimeline(query.Timeline{SessionID: "s_1", Types: c.types, Limit: 10})) {
+		for _, e := range all[reads.SessionEventRow](t, w, org, reads.SessionTimeline(reads.Timeline{SessionID: "s_1", Types: c.types, Limit: 10})) {
 			got = append(got, e.Type)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("timeline of %v (-want +got):\n%s", c.types, diff)
 		}
 	}
-	if got := all[query.SessionRow](t, w, other, query.SearchSessions(query.SessionSearch{Window: window, Limit: 10})); len(got) != 0 {
+	if got := all[reads.SessionRow](t, w, other, reads.SearchSessions(reads.SessionSearch{Window: window, Limit: 10})); len(got) != 0 {
 		t.Errorf("another organization sees %v", got)
 	}
 }
@@ -190,7 +192,7 @@ func TestProductEvents(t *testing.T) {
 		insert(t, w, seed(t, org, now), string(org))
 	}
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
-	want := []query.ProductEventRow{
+	want := []reads.ProductEventRow{
 		{Name: "refund", Timestamp: now.Add(4 * time.Second), Kind: "custom", Source: "server", UserID: "ada"},
 		{Name: "order placed", Timestamp: now.Add(2 * time.Second), Kind: "custom", Source: "browser", SessionID: "s_1", Attributes: map[string]string{"total": "12.5"}},
 		{
@@ -198,8 +200,8 @@ func TestProductEvents(t *testing.T) {
 			URL: "https://Shop.example:8443/cart?x=1", Host: "shop.example", PagePath: "/cart",
 		},
 	}
-	got := all[query.ProductEventRow](t, w, org, query.SearchProductEvents(query.ProductEventSearch{Window: window, Limit: 10}))
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(query.ProductEventRow{}, "ResourceAttributes", "Record", "Copy")); diff != "" {
+	got := all[reads.ProductEventRow](t, w, org, reads.SearchProductEvents(reads.ProductEventSearch{Window: window, Limit: 10}))
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(reads.ProductEventRow{}, "ResourceAttributes", "Record", "Copy")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	for _, e := range got {
@@ -208,26 +210,26 @@ func TestProductEvents(t *testing.T) {
 		}
 	}
 	for i, c := range []struct {
-		filters query.ProductEventFilters
+		filters reads.ProductEventFilters
 		want    int
 	}{
-		{query.ProductEventFilters{Names: []string{"$pageview"}}, 1},
-		{query.ProductEventFilters{UserID: ptr("ada")}, 2},
-		{query.ProductEventFilters{UserID: ptr("ada"), Names: []string{"nothing"}}, 0},
-		{query.ProductEventFilters{Attributes: []query.AttributeFilter{{Key: "total", Operator: query.Greater, Number: 12}}}, 1},
+		{reads.ProductEventFilters{Names: []string{"$pageview"}}, 1},
+		{reads.ProductEventFilters{UserID: ptr("ada")}, 2},
+		{reads.ProductEventFilters{UserID: ptr("ada"), Names: []string{"nothing"}}, 0},
+		{reads.ProductEventFilters{Attributes: query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "total"}, Op: query.OpGreater, Values: []string{"12"}}}}, 1},
 	} {
-		got := all[query.ProductEventRow](t, w, org, query.SearchProductEvents(query.ProductEventSearch{Window: window, Filters: c.filters, Limit: 10}))
+		got := all[reads.ProductEventRow](t, w, org, reads.SearchProductEvents(reads.ProductEventSearch{Window: window, Filters: c.filters, Limit: 10}))
 		if len(got) != c.want {
 			t.Errorf("%d: %d events, want %d", i, len(got), c.want)
 		}
 	}
-	names := all[query.ProductEventNameRow](t, w, org, query.ListProductEventNames(query.ProductEventNameList{Window: window, Limit: 10}))
-	seen := func(name, kind string, seconds int, sessions uint64) query.ProductEventNameRow {
+	names := all[reads.ProductEventNameRow](t, w, org, reads.ListProductEventNames(reads.ProductEventNameList{Window: window, Limit: 10}))
+	seen := func(name, kind string, seconds int, sessions uint64) reads.ProductEventNameRow {
 		at := now.Add(time.Duration(seconds) * time.Second)
-		return query.ProductEventNameRow{Name: name, Kind: kind, Count: 1, Sessions: sessions, Persons: 1, Users: 1, FirstSeen: at, LastSeen: at}
+		return reads.ProductEventNameRow{Name: name, Kind: kind, Count: 1, Sessions: sessions, Persons: 1, Users: 1, FirstSeen: at, LastSeen: at}
 	}
 	// The order was placed in a session whose user is known.
-	if diff := cmp.Diff([]query.ProductEventNameRow{seen("$pageview", "navigation", 1, 1), seen("order placed", "custom", 2, 1), seen("refund", "custom", 4, 0)}, names); diff != "" {
+	if diff := cmp.Diff([]reads.ProductEventNameRow{seen("$pageview", "navigation", 1, 1), seen("order placed", "custom", 2, 1), seen("refund", "custom", 4, 0)}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }
@@ -235,19 +237,19 @@ func TestProductEvents(t *testing.T) {
 func ptr[T any](v T) *T { return &v }
 
 // statements are reads of everything in seed.
-func statements(window query.Window) map[string]query.Statement {
-	chunks := query.ChunkRange{SessionID: "s_1", To: 9, Limit: 100}
-	funnel := query.Funnel{Window: window, Steps: []query.Step{{PagePath: "/cart"}, {EventName: "order placed"}, {EventName: "nothing"}}, KeyBy: query.ByPerson, Within: time.Hour}
-	paths := query.Paths{Window: window, Anchor: funnel.Steps[0], Depth: 3, Branches: 1, KeyBy: query.BySession, Within: time.Hour, Include: query.IncludeAll}
-	return map[string]query.Statement{
-		"sessions": query.SearchSessions(query.SessionSearch{Window: window, Limit: 100}), "session": query.Session("s_1", query.Bounds{}),
-		"extent": query.SessionExtent("s_1"), "recorded": query.RecordedSessions([]string{"s_1", "s_2"}), "facets": query.SessionFacets(window, query.SessionFilters{}),
-		"of trace": query.SessionsOfTrace("5b8efff798038103d269b633813fc60c", window, 0, 100), "chunks": query.SessionChunks(chunks), "manifest": query.SessionManifest(chunks),
-		"timeline": query.SessionTimeline(query.Timeline{SessionID: "s_1", Limit: 100}),
-		"events":   query.SearchProductEvents(query.ProductEventSearch{Window: window, Limit: 100}),
-		"names":    query.ListProductEventNames(query.ProductEventNameList{Window: window, Limit: 100}),
-		"funnel":   query.FunnelCounts(funnel), "leavers": query.FunnelLeavers(funnel),
-		"path nodes": query.PathNodes(paths), "path links": query.PathLinks(paths, []query.PathNodeRow{{Hop: 1, Node: "order placed"}}),
+func statements(window query.Window) map[string]sqlbuild.Statement {
+	chunks := reads.ChunkRange{SessionID: "s_1", To: 9, Limit: 100}
+	funnel := reads.Funnel{Window: window, Steps: []reads.Step{{PagePath: "/cart"}, {EventName: "order placed"}, {EventName: "nothing"}}, KeyBy: query.ByPerson, Within: time.Hour}
+	paths := reads.Paths{Window: window, Anchor: funnel.Steps[0], Depth: 3, Branches: 1, KeyBy: query.BySession, Within: time.Hour, Include: reads.IncludeAll}
+	return map[string]sqlbuild.Statement{
+		"sessions": reads.SearchSessions(reads.SessionSearch{Window: window, Limit: 100}), "session": reads.Session("s_1", reads.Bounds{}),
+		"extent": reads.SessionExtent("s_1"), "recorded": reads.RecordedSessions([]string{"s_1", "s_2"}), "facets": reads.SessionFacets(window, reads.SessionFilters{}),
+		"of trace": reads.SessionsOfTrace("5b8efff798038103d269b633813fc60c", window, 0, 100), "chunks": reads.SessionChunks(chunks), "manifest": reads.SessionManifest(chunks),
+		"timeline": reads.SessionTimeline(reads.Timeline{SessionID: "s_1", Limit: 100}),
+		"events":   reads.SearchProductEvents(reads.ProductEventSearch{Window: window, Limit: 100}),
+		"names":    reads.ListProductEventNames(reads.ProductEventNameList{Window: window, Limit: 100}),
+		"funnel":   reads.FunnelCounts(funnel), "leavers": reads.FunnelLeavers(funnel),
+		"path nodes": reads.PathNodes(paths), "path links": reads.PathLinks(paths, []reads.PathNodeRow{{Hop: 1, Node: "order placed"}}),
 	}
 }
 
@@ -310,15 +312,15 @@ func TestSessionsAreFoundByKey(t *testing.T) {
 	}
 	name := "event 7"
 	now := time.Now()
-	for what, s := range map[string]query.Statement{
-		"extent": query.SessionExtent("s_77"), "session": query.Session("s_77", query.Bounds{}), "chunks": query.SessionChunks(query.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}),
-		"manifest": query.SessionManifest(query.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}), "timeline": query.SessionTimeline(query.Timeline{SessionID: "s_77", Limit: 10}),
-		"recorded": query.RecordedSessions([]string{"s_77", "s_78"}),
-		"events": query.SearchProductEvents(query.ProductEventSearch{
-			Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Filters: query.ProductEventFilters{Names: []string{name}}, Limit: 10,
+	for what, s := range map[string]sqlbuild.Statement{
+		"extent": reads.SessionExtent("s_77"), "session": reads.Session("s_77", reads.Bounds{}), "chunks": reads.SessionChunks(reads.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}),
+		"manifest": reads.SessionManifest(reads.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}), "timeline": reads.SessionTimeline(reads.Timeline{SessionID: "s_77", Limit: 10}),
+		"recorded": reads.RecordedSessions([]string{"s_77", "s_78"}),
+		"events": reads.SearchProductEvents(reads.ProductEventSearch{
+			Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Filters: reads.ProductEventFilters{Names: []string{name}}, Limit: 10,
 		}),
-		"funnel": query.FunnelCounts(query.Funnel{
-			Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Steps: []query.Step{{EventName: name}, {EventName: "event 8"}}, KeyBy: query.BySession, Within: time.Hour,
+		"funnel": reads.FunnelCounts(reads.Funnel{
+			Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Steps: []reads.Step{{EventName: name}, {EventName: "event 8"}}, KeyBy: query.BySession, Within: time.Hour,
 		}),
 	} {
 		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)

@@ -2,101 +2,51 @@ package widget
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
-	drawnGroups   = 6
-	defaultWithin = 24 * time.Hour
-	noGroup       = "(none)"
+	drawnGroups = 6
+	noGroup     = "(none)"
 )
 
-func step(s *svcv2.FunnelStep) query.Step {
-	out := query.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: s.GetDimension(), Value: s.GetValue()}
-	for _, key := range slices.Sorted(maps.Keys(s.GetAttributeEquals())) {
-		out.AttributeEquals = append(out.AttributeEquals, query.AttributeFilter{Key: key, Operator: query.Equals, Text: s.GetAttributeEquals()[key]})
-	}
-	return out
-}
-
-func stepName(s query.Step) string {
-	switch {
-	case s.EventName != "":
-		return s.EventName
-	case s.PagePath != "":
-		return s.PagePath
-	default:
-		return s.Dimension + " = " + s.Value
-	}
-}
-
-func keyBy(s *string) query.KeyBy {
-	if s == nil {
-		return query.ByPerson
-	}
-	return query.KeyBy(*s)
-}
-
-func within(seconds *float64) time.Duration {
-	if seconds == nil {
-		return defaultWithin
-	}
-	return min(time.Duration(min(*seconds, 31*24*3600)*float64(time.Second)), query.MaxActivityWindow)
-}
-
-func sessions(f *svcv2.ProductFilters) query.ProductSessionFilters {
-	if f == nil {
-		return query.ProductSessionFilters{}
-	}
-	out := query.ProductSessionFilters{
-		Host: f.Host, PagePath: f.PagePath, ReferrerHost: f.ReferrerHost, Country: f.Country, DeviceType: f.DeviceType, BrowserName: f.BrowserName,
-		OSName: f.OsName, Language: f.Language, UtmSource: f.UtmSource, UtmMedium: f.UtmMedium, UtmCampaign: f.UtmCampaign,
-	}
-	if f.VisitorType != nil {
-		out.VisitorIsNew = new(f.GetVisitorType() == "new")
-	}
-	return out
-}
-
 func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
-	f := query.Funnel{Window: j.window, KeyBy: keyBy(d.KeyBy), Within: within(d.WindowSeconds), Sessions: sessions(d.GetFilters()), Groups: drawnGroups}
+	f := reads.Funnel{Window: j.window, KeyBy: reads.NewKeyBy(d.KeyBy), Within: reads.NewWithin(d.WindowSeconds), Sessions: reads.NewSessionFilters(d.GetFilters()), Groups: drawnGroups}
 	for _, s := range d.GetSteps() {
-		f.Steps = append(f.Steps, step(s))
+		f.Steps = append(f.Steps, reads.NewStep(s, s.Host))
 	}
 	if key, isAttribute := strings.CutPrefix(d.GetBreakdownBy(), "attribute:"); isAttribute {
 		f.Attribute = key
 	} else {
 		f.Dimension = d.GetBreakdownBy()
 	}
-	rows, err := read.All[query.FunnelRow](ctx, j.warehouse, j.org, query.FunnelCounts(f).Over(f.Window))
+	rows, err := read.All[reads.FunnelRow](ctx, j.warehouse, j.org, reads.FunnelCounts(f).Until(f.Window.End))
 	if err != nil {
 		return err
 	}
 	out := &svcv2.WidgetFunnel{}
-	if !slices.ContainsFunc(rows, func(r query.FunnelRow) bool { return r.Class == query.FunnelAll }) {
-		rows = append([]query.FunnelRow{{}}, rows...) // of nobody
+	if !slices.ContainsFunc(rows, func(r reads.FunnelRow) bool { return r.Class == reads.FunnelAll }) {
+		rows = append([]reads.FunnelRow{{}}, rows...) // of nobody
 	}
 	for _, row := range rows {
 		var group *string
 		switch {
-		case row.Class == query.FunnelAll:
-		case row.Class == query.FunnelOther:
-			group = new(query.OtherNode)
+		case row.Class == reads.FunnelAll:
+		case row.Class == reads.FunnelOther:
+			group = new(reads.OtherNode)
 		case row.Group == "":
 			group = new(noGroup)
 		default:
 			group = new(row.Group)
 		}
 		for i, s := range f.Steps {
-			r := &svcv2.WidgetFunnelRow{Name: stepName(s), Group: group}
+			r := &svcv2.WidgetFunnelRow{Name: s.Name(), Group: group}
 			if i < len(row.Counts) {
 				r.Value = float64(row.Counts[i])
 			}
@@ -107,7 +57,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 		}
 	}
 	if d.GetVariant() == "dropoff" {
-		leavers, err := read.All[query.LeaverRow](ctx, j.warehouse, j.org, query.FunnelLeavers(f).Over(f.Window))
+		leavers, err := read.All[reads.LeaverRow](ctx, j.warehouse, j.org, reads.FunnelLeavers(f).Until(f.Window.End))
 		if err != nil {
 			return err
 		}
@@ -140,9 +90,9 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 	if d.GetAnchor().GetKind() == "session" {
 		return apierr.New(apierr.QueryEngineValidation, "`display.paths.anchor.kind` must be event or page: nothing leads to the beginning of a session.", apierr.Param("display.paths.anchor.kind"))
 	}
-	p := query.Paths{
-		Window: j.window, Anchor: step(d.GetAnchor()), Before: d.GetDirection() == "before", Depth: 3, Branches: 4, KeyBy: keyBy(d.KeyBy),
-		Within: within(d.WindowSeconds), Include: query.IncludeAll, Exclude: d.GetExclude(), Sessions: sessions(d.GetFilters()),
+	p := reads.Paths{
+		Window: j.window, Anchor: reads.NewStep(d.GetAnchor(), d.GetAnchor().Host), Before: d.GetDirection() == "before", Depth: 3, Branches: 4, KeyBy: reads.NewKeyBy(d.KeyBy),
+		Within: reads.NewWithin(d.WindowSeconds), Include: reads.IncludeAll, Exclude: d.GetExclude(), Sessions: reads.NewSessionFilters(d.GetFilters()),
 	}
 	if d.Depth != nil {
 		p.Depth = int(d.GetDepth())
@@ -153,11 +103,11 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 	if d.Include != nil {
 		p.Include = d.GetInclude()
 	}
-	kept, err := read.All[query.PathNodeRow](ctx, j.warehouse, j.org, query.PathNodes(p).Over(p.Window))
+	kept, err := read.All[reads.PathNodeRow](ctx, j.warehouse, j.org, reads.PathNodes(p).Until(p.Window.End))
 	if err != nil {
 		return err
 	}
-	rows, err := read.All[query.PathLinkRow](ctx, j.warehouse, j.org, query.PathLinks(p, kept).Over(p.Window))
+	rows, err := read.All[reads.PathLinkRow](ctx, j.warehouse, j.org, reads.PathLinks(p, kept).Until(p.Window.End))
 	if err != nil {
 		return err
 	}

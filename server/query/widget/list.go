@@ -9,6 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 func (j *job) list(ctx context.Context) error {
 	j.narrow(query.MaxSearchWindow)
 	display := j.req.Widget.GetDisplay()
-	l := query.RowList{Source: query.Traces, Window: j.window, Limit: defaultList}
+	l := reads.RowList{Source: query.Traces, Window: j.window, Limit: defaultList}
 	var filters []query.Filter
 	if display.ListDataSource != nil {
 		l.Source = query.Source(display.GetListDataSource())
@@ -95,7 +96,7 @@ func listColumns(s query.Source) []column {
 }
 
 // latest looks at the end of the window first: most lists are filled by it.
-func (j *job) latest(ctx context.Context, l query.RowList) ([][]any, error) {
+func (j *job) latest(ctx context.Context, l reads.RowList) ([][]any, error) {
 	whole := l.Window
 	if whole.End.Sub(whole.Start) > listSlice {
 		l.Window.Start = whole.End.Add(-listSlice)
@@ -108,7 +109,7 @@ func (j *job) latest(ctx context.Context, l query.RowList) ([][]any, error) {
 	return j.listed(ctx, l)
 }
 
-func (j *job) listed(ctx context.Context, l query.RowList) (out [][]any, err error) {
+func (j *job) listed(ctx context.Context, l reads.RowList) (out [][]any, err error) {
 	add := func(extra []string, row ...any) {
 		for _, text := range extra {
 			row = append(row, text)
@@ -116,13 +117,13 @@ func (j *job) listed(ctx context.Context, l query.RowList) (out [][]any, err err
 		out = append(out, row)
 	}
 	if l.Source == query.Logs {
-		rows, err := read.All[query.ListedRecord](ctx, j.warehouse, j.org, query.ListRows(l))
+		rows, err := read.All[reads.ListedRecord](ctx, j.warehouse, j.org, reads.ListRows(l))
 		for _, r := range rows {
 			add(r.Extra, r.Timestamp, r.Severity, r.ServiceName, r.Body, r.TraceID, r.SpanID)
 		}
 		return out, err
 	}
-	rows, err := read.All[query.ListedSpan](ctx, j.warehouse, j.org, query.ListRows(l))
+	rows, err := read.All[reads.ListedSpan](ctx, j.warehouse, j.org, reads.ListRows(l))
 	for _, r := range rows {
 		add(r.Extra, r.Timestamp, r.TraceID, r.SpanID, r.ServiceName, r.SpanName, r.DurationMs, r.StatusCode, r.HasError)
 	}

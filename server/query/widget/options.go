@@ -10,6 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -61,21 +62,21 @@ func (r *Resolver) Options(ctx context.Context, org principal.OrgID, v *svcv2.Da
 		return out, nil
 	}
 	source, f := field(v.GetSource())
-	list := query.AttributeValueList{Source: source, Slice: w, Field: &f, Search: search, MaxRows: optionRows, MaxDistinct: MaxOptions}
-	statement := query.AttributeValues
+	list := reads.AttributeValueList{Source: source, Slice: w, Field: &f, Search: search, MaxRows: optionRows, MaxDistinct: MaxOptions}
+	statement := reads.AttributeValues
 	if query.RollupColumn(source, f) != "" {
-		statement = query.RolledUpValues
+		statement = reads.RolledUpValues
 	} else if w.End.Sub(w.Start) > optionSlice {
 		// The latest values first: the whole window only when the end of it has none.
 		list.Slice.Start = w.End.Add(-optionSlice)
 	}
-	rows, err := read.All[query.AttributeValueRow](ctx, r.warehouse, org, statement(list))
+	rows, err := read.All[reads.AttributeValueRow](ctx, r.warehouse, org, statement(list))
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 && list.Slice != w {
 		list.Slice = w
-		if rows, err = read.All[query.AttributeValueRow](ctx, r.warehouse, org, statement(list)); err != nil {
+		if rows, err = read.All[reads.AttributeValueRow](ctx, r.warehouse, org, statement(list)); err != nil {
 			return nil, err
 		}
 	}

@@ -1,5 +1,5 @@
-// Package loopback calls an HTTP handler of this process without a network. REST and MCP reach the rpc chain by it, with the caller's
-// context and everything in it: the authenticated principal, the door, the request id.
+// Package loopback calls an HTTP handler of this process in memory. REST and MCP reach the rpc chain by it, with the caller's
+// context: the authenticated principal, the door, the request id. docs/adr/0004-loopback.md gives the reasons and the cost.
 package loopback
 
 import (
@@ -23,8 +23,9 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// Conn is a gRPC client connection whose unary calls are served by the handler, in the goroutine of the caller: a call ends when the
-// handler does. It speaks the Connect protocol, so the handler's whole chain runs. Errors are gRPC statuses with their details.
+// Conn returns a gRPC client connection. The handler serves its unary calls in the goroutine of the caller: a call ends when the
+// handler does. The connection speaks the Connect protocol, so the handler's whole chain runs. Errors are gRPC statuses with their
+// details.
 func Conn(h http.Handler) grpc.ClientConnInterface { return &conn{h} }
 
 type conn struct{ handler http.Handler }
@@ -64,7 +65,7 @@ func (c *conn) Invoke(ctx context.Context, method string, args, reply any, opts 
 	return nil
 }
 
-// NewStream refuses: the doors behind this connection serve unary methods.
+// NewStream refuses: the contract has unary methods only.
 func (c *conn) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, status.Error(codes.Unimplemented, "loopback: streaming methods are not served")
 }
@@ -93,7 +94,7 @@ func newRequest(ctx context.Context, method string, body []byte) *http.Request {
 	return req.WithContext(ctx)
 }
 
-// serve runs the handler; a panic that escapes its chain becomes an error.
+// serve runs the handler. A panic that escapes its chain becomes an error.
 func serve(h http.Handler, w *buffer, req *http.Request) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -107,7 +108,7 @@ func serve(h http.Handler, w *buffer, req *http.Request) (err error) {
 	return nil
 }
 
-// buffer is the answer of a unary call.
+// buffer takes the answer of a unary call.
 type buffer struct {
 	header http.Header
 	status int
@@ -130,7 +131,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return b.body.Write(p)
 }
 
-// headerMD splits the answer's headers: Connect marks the trailers of a unary call with a prefix.
+// headerMD returns the headers or the trailers of an answer: Connect marks the trailers of a unary call with a prefix.
 func headerMD(h http.Header, trailers bool) metadata.MD {
 	const prefix = "Trailer-"
 	md := metadata.MD{}
@@ -174,7 +175,7 @@ func statusOf(b *buffer) error {
 	return status.ErrorProto(p)
 }
 
-// grpcSpelling bridges the one code that gRPC spells otherwise.
+// grpcSpelling returns a code as gRPC spells it: the two protocols differ in one.
 func grpcSpelling(code string) string {
 	if code == "canceled" {
 		return "cancelled"
@@ -182,7 +183,7 @@ func grpcSpelling(code string) string {
 	return code
 }
 
-// codeOfHTTP is the code for an answer that no Connect handler wrote.
+// codeOfHTTP is the code of an answer that another handler than Connect's wrote.
 func codeOfHTTP(httpStatus int) codes.Code {
 	switch httpStatus {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType:

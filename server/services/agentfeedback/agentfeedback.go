@@ -11,8 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // Service implements svcv2connect.AgentFeedbackServiceHandler. It is safe for concurrent use.
@@ -66,9 +66,9 @@ func (s *Service) CreateAgentFeedback(ctx context.Context, req *svcv2.CreateAgen
 }
 
 // resource gives failures their errors.
-func resource() refusal.Resource {
-	return refusal.Resource{
-		Unavailable: refusal.Answer{Tag: apierr.AgentFeedbackPersistence, Message: "Feedback cannot be read or stored at the moment. Try again."},
+func resource() storeerr.Resource {
+	return storeerr.Resource{
+		Unavailable: storeerr.Answer{Tag: apierr.AgentFeedbackPersistence, Message: "Feedback cannot be read or stored at the moment. Try again."},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -30,8 +31,8 @@ type Service struct{ warehouse read.Warehouse }
 // New returns the service.
 func New(w read.Warehouse) *Service { return &Service{w} }
 
-func filters(f *svcv2.AgentFilters) query.AgentFilters {
-	return query.AgentFilters{
+func filters(f *svcv2.AgentFilters) reads.AgentFilters {
+	return reads.AgentFilters{
 		Services: f.GetServices(), Environments: f.GetEnvironments(), Models: f.GetModels(), Agents: f.GetAgents(), Tools: f.GetTools(), Vendors: f.GetVendors(),
 	}
 }
@@ -46,7 +47,7 @@ func (s *Service) SearchAgentSessions(ctx context.Context, req *svcv2.SearchAgen
 	if err != nil {
 		return nil, err
 	}
-	search := query.AgentSessionSearch{
+	search := reads.AgentSessionSearch{
 		Window: window, Filters: filters(req.GetFilters()), Search: req.GetSearch(), HasErrors: req.HasErrors, NoTraces: req.GetExcludeTraceSessions(),
 		SortBy: req.GetSortBy(), Ascending: req.GetAscending(), Offset: int(req.GetOffset()), Limit: defaultLimit,
 	}
@@ -54,10 +55,10 @@ func (s *Service) SearchAgentSessions(ctx context.Context, req *svcv2.SearchAgen
 		search.Limit = int(req.GetLimit())
 	}
 	for _, r := range req.GetRanges() {
-		search.Ranges = append(search.Ranges, query.AgentRange{Figure: r.GetFigure(), Least: r.Least, Most: r.Most})
+		search.Ranges = append(search.Ranges, reads.AgentRange{Figure: r.GetFigure(), Least: r.Least, Most: r.Most})
 	}
 	search.Limit++
-	rows, err := read.All[query.AgentSessionRow](ctx, s.warehouse, org, query.AgentSessions(search))
+	rows, err := read.All[reads.AgentSessionRow](ctx, s.warehouse, org, reads.AgentSessions(search))
 	if err != nil {
 		return nil, err
 	}
@@ -82,15 +83,15 @@ func (s *Service) GetAgentSession(ctx context.Context, req *svcv2.GetAgentSessio
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.AgentSpanRow](ctx, s.warehouse, org, query.AgentSessionSpans(window, req.GetSessionId(), int(req.GetPayloadChars())))
+	rows, err := read.All[reads.AgentSpanRow](ctx, s.warehouse, org, reads.AgentSessionSpans(window, req.GetSessionId(), int(req.GetPayloadChars())))
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
 		return nil, apierr.New(apierr.AgentSessionNotFound, "This organization has no agent session with this id in the window.", apierr.Param("session_id"))
 	}
-	res := &svcv2.AgentSession{Id: req.GetSessionId(), Truncated: len(rows) > query.MaxAgentSpans}
-	for _, r := range rows[:min(len(rows), query.MaxAgentSpans)] {
+	res := &svcv2.AgentSession{Id: req.GetSessionId(), Truncated: len(rows) > reads.MaxAgentSpans}
+	for _, r := range rows[:min(len(rows), reads.MaxAgentSpans)] {
 		res.Spans = append(res.Spans, toSpan(r))
 	}
 	return res, nil
@@ -109,7 +110,7 @@ func (s *Service) GetAgentToolsOverview(ctx context.Context, req *svcv2.GetAgent
 	f, tool := filters(req.GetFilters()), req.GetTool()
 	before := query.Window{Start: window.Start.Add(-window.End.Sub(window.Start)), End: window.Start.Add(-time.Nanosecond)}
 	res := &svcv2.AgentToolsOverview{Current: &svcv2.AgentTool{}, Previous: &svcv2.AgentTool{}}
-	rows, err := read.All[query.AgentToolRow](ctx, s.warehouse, org, query.AgentTools(window, f, req.GetToolContains()))
+	rows, err := read.All[reads.AgentToolRow](ctx, s.warehouse, org, reads.AgentTools(window, f, req.GetToolContains()))
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (s *Service) GetAgentToolsOverview(ctx context.Context, req *svcv2.GetAgent
 			res.Current = toTool(r)
 		}
 	}
-	earlier, err := read.All[query.AgentToolRow](ctx, s.warehouse, org, query.AgentTools(before, selected, req.GetToolContains()))
+	earlier, err := read.All[reads.AgentToolRow](ctx, s.warehouse, org, reads.AgentTools(before, selected, req.GetToolContains()))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func (s *Service) GetAgentToolsOverview(ctx context.Context, req *svcv2.GetAgent
 	if tool == "" {
 		return res, nil
 	}
-	failures, err := read.All[query.AgentFailureRow](ctx, s.warehouse, org, query.AgentToolFailures(window, selected, nil))
+	failures, err := read.All[reads.AgentFailureRow](ctx, s.warehouse, org, reads.AgentToolFailures(window, selected, nil))
 	if err != nil {
 		return nil, err
 	}
@@ -166,14 +167,14 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 	}
 	f := filters(req.GetFilters())
 	f.Tools = []string{req.GetTool()}
-	failures, err := read.All[query.AgentFailureRow](ctx, s.warehouse, org, query.AgentToolFailures(window, f, &fingerprint))
+	failures, err := read.All[reads.AgentFailureRow](ctx, s.warehouse, org, reads.AgentToolFailures(window, f, &fingerprint))
 	if err != nil {
 		return nil, err
 	}
 	if len(failures) == 0 {
 		return nil, missing
 	}
-	counts, err := read.All[query.AgentCountRow](ctx, s.warehouse, org, query.AgentFailureCounts(window, f, fingerprint))
+	counts, err := read.All[reads.AgentCountRow](ctx, s.warehouse, org, reads.AgentFailureCounts(window, f, fingerprint))
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 	if req.Limit != nil {
 		limit = int(req.GetLimit())
 	}
-	samples, err := read.All[query.AgentSpanRow](ctx, s.warehouse, org, query.AgentFailureSamples(window, f, fingerprint, req.GetSessionId(), int(req.GetPayloadChars()), limit+1))
+	samples, err := read.All[reads.AgentSpanRow](ctx, s.warehouse, org, reads.AgentFailureSamples(window, f, fingerprint, req.GetSessionId(), int(req.GetPayloadChars()), limit+1))
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +209,7 @@ func trendBucket(w query.Window) time.Duration {
 	return max((w.End.Sub(w.Start) / trendBuckets).Round(time.Minute), time.Minute)
 }
 
-func toFailure(r query.AgentFailureRow, w query.Window, bucket time.Duration) *svcv2.AgentToolFailure {
+func toFailure(r reads.AgentFailureRow, w query.Window, bucket time.Duration) *svcv2.AgentToolFailure {
 	out := &svcv2.AgentToolFailure{
 		Fingerprint: strconv.FormatUint(r.Fingerprint, 10), ErrorType: r.ErrorType, Message: r.Message, Count: float64(r.Count), Sessions: float64(r.Sessions), LastSeen: timestamppb.New(r.Last),
 		Trend: make([]float64, w.End.Sub(w.Start)/bucket+1),
@@ -221,7 +222,7 @@ func toFailure(r query.AgentFailureRow, w query.Window, bucket time.Duration) *s
 	return out
 }
 
-func toTool(r query.AgentToolRow) *svcv2.AgentTool {
+func toTool(r reads.AgentToolRow) *svcv2.AgentTool {
 	out := &svcv2.AgentTool{Name: r.Tool, Description: r.Description, Calls: float64(r.Calls), Failed: float64(r.Failed), AvgMs: r.AvgMs, P95Ms: r.P95Ms, Sessions: float64(r.Sessions)}
 	if r.Calls > 0 {
 		out.FirstSeen, out.LastSeen = timestamppb.New(r.First), timestamppb.New(r.Last)
@@ -229,7 +230,7 @@ func toTool(r query.AgentToolRow) *svcv2.AgentTool {
 	return out
 }
 
-func toSpan(r query.AgentSpanRow) *svcv2.AgentSpan {
+func toSpan(r reads.AgentSpanRow) *svcv2.AgentSpan {
 	return &svcv2.AgentSpan{
 		TraceId: r.TraceID, SpanId: r.SpanID, ParentSpanId: r.Parent, StartTime: timestamppb.New(r.Start), DurationMs: float64(r.Duration) / 1e6, Operation: r.Operation, Name: r.Name,
 		ServiceName: r.Service, Failed: r.Failed, Message: r.Message, ErrorType: r.ErrorType, Model: r.Model, Vendor: r.Vendor, Agent: r.Agent, Tool: r.Tool,

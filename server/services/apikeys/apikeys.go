@@ -14,8 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // NewSecret makes a secret: the text to show once, and what is stored of it.
@@ -159,10 +159,10 @@ func (s *Service) RollApiKey(ctx context.Context, req *svcv2.RollApiKeyRequest) 
 }
 
 // resource gives failures their errors.
-func resource() refusal.Resource {
-	return refusal.Resource{
+func resource() storeerr.Resource {
+	return storeerr.Resource{
 		Prefix: publicid.APIKey, ID: "an API key",
-		NotFound:    refusal.Answer{Tag: apierr.ApiKeyNotFound, Message: "This organization has no such API key."},
-		Unavailable: refusal.Answer{Tag: apierr.ApiKeyPersistence, Message: "API keys cannot be read or changed at the moment. Try again."},
+		NotFound:    storeerr.Answer{Tag: apierr.ApiKeyNotFound, Message: "This organization has no such API key."},
+		Unavailable: storeerr.Answer{Tag: apierr.ApiKeyPersistence, Message: "API keys cannot be read or changed at the moment. Try again."},
 	}
 }

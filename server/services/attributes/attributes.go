@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // Service implements svcv2connect.AttributesServiceHandler. It is safe for concurrent use.
@@ -53,7 +54,7 @@ func (s *Service) ListAttributeKeys(ctx context.Context, req *svcv2.ListAttribut
 		}
 		rows, res.NextCursor = paging.Part(page, all)
 	} else {
-		found, err := read.All[query.AttributeKeyRow](ctx, s.warehouse, org, query.ListAttributeKeys(query.AttributeKeyList{
+		found, err := read.All[reads.AttributeKeyRow](ctx, s.warehouse, org, reads.ListAttributeKeys(reads.AttributeKeyList{
 			Window: window, Signal: req.GetSignal(), Scope: req.Scope, Search: search(req.Search), Offset: page.Offset, Limit: page.Want(),
 		}))
 		if err != nil {
@@ -87,7 +88,7 @@ func (s *Service) keysOfService(ctx context.Context, org principal.OrgID, window
 		if req.Scope != nil && req.GetScope() != name {
 			continue
 		}
-		found, _, err := s.latest(ctx, org, window, query.AttributeValueList{
+		found, _, err := s.latest(ctx, org, window, reads.AttributeValueList{
 			Source: query.Source(req.GetSignal()), Scope: scope, Search: req.GetSearch(), ServiceName: req.GetServiceName(),
 		})
 		if err != nil {
@@ -125,7 +126,7 @@ func (s *Service) ListAttributeValues(ctx context.Context, req *svcv2.ListAttrib
 	if req.MetricName != nil && source != query.Metrics {
 		return nil, apierr.New(apierr.ParameterInvalid, "`metric_name` belongs to the signal metrics.", apierr.Param("metric_name"))
 	}
-	list := query.AttributeValueList{
+	list := reads.AttributeValueList{
 		Source: source, Field: &field, Search: req.GetSearch(), ServiceName: req.GetServiceName(), Metric: req.GetMetricName(),
 	}
 	values, sampled, err := s.values(ctx, org, window, list)
@@ -133,7 +134,7 @@ func (s *Service) ListAttributeValues(ctx context.Context, req *svcv2.ListAttrib
 		return nil, err
 	}
 	res := &svcv2.ListAttributeValuesResponse{Object: "list", Sampled: sampled}
-	var rows []query.AttributeValueRow
+	var rows []reads.AttributeValueRow
 	rows, res.NextCursor = paging.Part(page, values)
 	for _, v := range rows {
 		res.Data = append(res.Data, &svcv2.AttributeValue{Object: "attribute_value", Value: v.Value, Count: float64(v.Uses)})
@@ -142,12 +143,12 @@ func (s *Service) ListAttributeValues(ctx context.Context, req *svcv2.ListAttrib
 	return res, nil
 }
 
-func (s *Service) values(ctx context.Context, org principal.OrgID, window query.Window, list query.AttributeValueList) ([]query.AttributeValueRow, bool, error) {
+func (s *Service) values(ctx context.Context, org principal.OrgID, window query.Window, list reads.AttributeValueList) ([]reads.AttributeValueRow, bool, error) {
 	if query.RollupColumn(list.Source, *list.Field) == "" {
 		return s.latest(ctx, org, window, list)
 	}
 	list.Slice, list.MaxDistinct = window, maxDistinct
-	rows, err := read.All[query.AttributeValueRow](ctx, s.warehouse, org, query.RolledUpValues(list))
+	rows, err := read.All[reads.AttributeValueRow](ctx, s.warehouse, org, reads.RolledUpValues(list))
 	return rows, false, err
 }
 
@@ -185,7 +186,7 @@ const (
 )
 
 // latest walks the window backwards in slices until it has read enough rows, and adds up what they hold.
-func (s *Service) latest(ctx context.Context, org principal.OrgID, w query.Window, list query.AttributeValueList) (values []query.AttributeValueRow, sampled bool, err error) {
+func (s *Service) latest(ctx context.Context, org principal.OrgID, w query.Window, list reads.AttributeValueList) (values []reads.AttributeValueRow, sampled bool, err error) {
 	uses := map[string]uint64{}
 	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)
 	left := maxRows
@@ -195,7 +196,7 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, w query.Windo
 			start = w.Start
 		}
 		list.Slice, list.MaxRows, list.MaxDistinct = query.Window{Start: start, End: end}, left, maxDistinct
-		rows, err := read.All[query.AttributeValueRow](ctx, s.warehouse, org, query.AttributeValues(list))
+		rows, err := read.All[reads.AttributeValueRow](ctx, s.warehouse, org, reads.AttributeValues(list))
 		if err != nil {
 			return nil, false, err
 		}
@@ -212,9 +213,9 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, w query.Windo
 		end = start.Add(-1)
 	}
 	for value, n := range uses {
-		values = append(values, query.AttributeValueRow{Value: value, Uses: n})
+		values = append(values, reads.AttributeValueRow{Value: value, Uses: n})
 	}
-	slices.SortFunc(values, func(a, b query.AttributeValueRow) int {
+	slices.SortFunc(values, func(a, b reads.AttributeValueRow) int {
 		return cmp.Or(cmp.Compare(b.Uses, a.Uses), cmp.Compare(a.Value, b.Value))
 	})
 	return values[:min(len(values), maxDistinct)], sampled, nil

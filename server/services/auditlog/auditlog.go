@@ -14,8 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // Service implements svcv2connect.AuditLogServiceHandler. It is safe for concurrent use.
@@ -54,8 +54,8 @@ func (s *Service) ListAuditLogEntries(ctx context.Context, req *svcv2.ListAuditL
 }
 
 // resource gives failures their errors.
-func resource() refusal.Resource {
-	return refusal.Resource{Unavailable: refusal.Answer{Tag: apierr.AuditLogPersistence, Message: "The audit log cannot be read at the moment. Try again."}}
+func resource() storeerr.Resource {
+	return storeerr.Resource{Unavailable: storeerr.Answer{Tag: apierr.AuditLogPersistence, Message: "The audit log cannot be read at the moment. Try again."}}
 }
 
 func filter(req *svcv2.ListAuditLogEntriesRequest) store.AuditFilter {

@@ -1,11 +1,10 @@
-// Package dashboards answers the methods of svc.v2.DashboardsService (rest-wire.md section 6): definitions, which are checked as a
-// whole, their versions, templates and share links. The data of widgets is resolved by query/widget.
+// Package dashboards answers the methods of svc.v2.DashboardsService and svc.v2.DashboardDataService. Package definition checks what is stored,
+// package links has the methods of share links, and packages templates and perses make definitions. Package query/widget reads the data of widgets.
 package dashboards
 
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
@@ -14,23 +13,22 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
+	"github.com/svc-observability/svc/server/services/dashboards/links"
 	"github.com/svc-observability/svc/server/store"
 )
 
 // Service implements svcv2connect.DashboardsServiceHandler. It is safe for concurrent use.
 type Service struct {
-	store  *store.Store
-	sealer Sealer
-	hash   func(token string) string
+	*links.Service // the methods of share links
 
-	definitions definitions
+	store       *store.Store
+	definitions *definition.Cache
 }
 
-// New returns the service. The tokens of share links are sealed by sealer, and found again by their keyed hash.
-func New(st *store.Store, sealer Sealer, hash func(token string) string) *Service {
-	return &Service{store: st, sealer: sealer, hash: hash}
+// New returns the service.
+func New(st *store.Store, shares *links.Service) *Service {
+	return &Service{Service: shares, store: st, definitions: definition.NewCache()}
 }
 
 // ListDashboards lists dashboards, most recently updated first.
@@ -45,12 +43,12 @@ func (s *Service) ListDashboards(ctx context.Context, req *svcv2.ListDashboardsR
 	}
 	rows, err := s.store.ListDashboards(ctx, caller.Org, page.Offset, page.Want())
 	if err != nil {
-		return nil, resource().Failure(ctx, err)
+		return nil, definition.Resource().Failure(ctx, err)
 	}
 	rows, next := paging.Cut(page, rows)
 	res := &svcv2.ListDashboardsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
-		def, err := s.definitions.of(row)
+		def, err := s.definitions.Of(row)
 		if err != nil {
 			return nil, err
 		}
@@ -65,35 +63,35 @@ func (s *Service) CreateDashboard(ctx context.Context, req *svcv2.CreateDashboar
 	if err != nil {
 		return nil, err
 	}
-	return s.create(ctx, caller, req)
+	return s.create(ctx, caller, definition.New(req))
 }
 
-func (s *Service) create(ctx context.Context, caller *principal.Principal, def *svcv2.CreateDashboardRequest) (*svcv2.DashboardMutationResponse, error) {
-	normalize(def)
-	text, err := check(def)
+func (s *Service) create(ctx context.Context, caller *principal.Principal, def *svcv2.DashboardDefinition) (*svcv2.DashboardMutationResponse, error) {
+	definition.Normalize(def)
+	text, err := definition.Check(def)
 	if err != nil {
 		return nil, err
 	}
 	d, txid, err := s.store.CreateDashboard(ctx, caller.Org, caller.User, store.DashboardChange{
-		Name: def.GetName(), Definition: text, Kind: kindCreated, Summary: new("Created"), Action: "created", After: auditAfter(nil, def),
+		Name: def.GetName(), Definition: text, Kind: definition.KindCreated, Summary: new("Created"), Action: "created", After: definition.AuditAfter(nil, def),
 	})
 	if err != nil {
-		return nil, resource().Failure(ctx, err)
+		return nil, definition.Resource().Failure(ctx, err)
 	}
 	return mutation(d, def, txid), nil
 }
 
 // GetDashboard returns one dashboard.
 func (s *Service) GetDashboard(ctx context.Context, req *svcv2.GetDashboardRequest) (*svcv2.Dashboard, error) {
-	caller, id, err := resource().Target(ctx, req.GetId())
+	caller, id, err := definition.Resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	row, err := s.store.GetDashboard(ctx, caller.Org, id)
 	if err != nil {
-		return nil, resource().Failure(ctx, err)
+		return nil, definition.Resource().Failure(ctx, err)
 	}
-	def, err := s.definitions.of(row)
+	def, err := s.definitions.Of(row)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +100,11 @@ func (s *Service) GetDashboard(ctx context.Context, req *svcv2.GetDashboardReque
 
 // UpdateDashboard changes the fields that the mask names, in the newest state of the dashboard.
 func (s *Service) UpdateDashboard(ctx context.Context, req *svcv2.UpdateDashboardRequest) (*svcv2.DashboardMutationResponse, error) {
-	caller, id, err := resource().Target(ctx, req.GetId())
+	caller, id, err := definition.Resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
-	return s.edit(ctx, caller, id, func(newest store.Dashboard, def *svcv2.CreateDashboardRequest) (*store.DashboardChange, error) {
+	return s.edit(ctx, caller, id, func(newest store.Dashboard, def *svcv2.DashboardDefinition) (*store.DashboardChange, error) {
 		if want := req.GetExpectedUpdatedAt(); want != nil && !want.AsTime().Equal(newest.UpdatedAt) {
 			return nil, apierr.New(apierr.DashboardConcurrency, "The dashboard was changed since `expected_updated_at`. Read it again, and repeat the change.",
 				apierr.Param("expected_updated_at"))
@@ -116,7 +114,7 @@ func (s *Service) UpdateDashboard(ctx context.Context, req *svcv2.UpdateDashboar
 }
 
 // apply writes the fields that the mask names into the definition.
-func apply(def *svcv2.CreateDashboardRequest, req *svcv2.UpdateDashboardRequest) error {
+func apply(def *svcv2.DashboardDefinition, req *svcv2.UpdateDashboardRequest) error {
 	for _, path := range req.GetUpdateMask().GetPaths() {
 		switch path {
 		case "name":
@@ -142,14 +140,14 @@ func apply(def *svcv2.CreateDashboardRequest, req *svcv2.UpdateDashboardRequest)
 	return nil
 }
 
-// edit lets fn change the newest definition, checks what it has made of it, and stores that with a version that says what changed.
-// Fn returns what it knows of the change; its kind follows from the difference unless it says one.
+// edit lets fn change the newest definition, checks the result, and stores it with a version that describes the change. Fn returns the change as far
+// as it knows it. The kind follows from the difference, unless fn gives one.
 func (s *Service) edit(ctx context.Context, caller *principal.Principal, id uuid.UUID,
-	fn func(newest store.Dashboard, def *svcv2.CreateDashboardRequest) (*store.DashboardChange, error),
+	fn func(newest store.Dashboard, def *svcv2.DashboardDefinition) (*store.DashboardChange, error),
 ) (*svcv2.DashboardMutationResponse, error) {
-	var def *svcv2.CreateDashboardRequest
+	var def *svcv2.DashboardDefinition
 	d, txid, err := s.store.EditDashboard(ctx, caller.Org, id, caller.User, func(newest store.Dashboard) (*store.DashboardChange, error) {
-		old, err := s.definitions.of(newest)
+		old, err := s.definitions.Of(newest)
 		if err != nil {
 			return nil, err
 		}
@@ -158,12 +156,12 @@ func (s *Service) edit(ctx context.Context, caller *principal.Principal, id uuid
 		if err != nil {
 			return nil, err
 		}
-		normalize(def)
-		text, err := check(def)
+		definition.Normalize(def)
+		text, err := definition.Check(def)
 		if err != nil {
 			return nil, err
 		}
-		kind, summary := difference(old, def)
+		kind, summary := definition.Difference(old, def)
 		if kind == "" && change.Kind == "" {
 			return nil, nil
 		}
@@ -171,49 +169,24 @@ func (s *Service) edit(ctx context.Context, caller *principal.Principal, id uuid
 			change.Kind, change.Summary = kind, &summary
 		}
 		change.Name, change.Definition = def.GetName(), text
-		change.Before, change.After = auditFields(old), auditAfter(old, def)
+		change.Before, change.After = definition.AuditFields(old), definition.AuditAfter(old, def)
 		return change, nil
 	})
 	if err != nil {
-		return nil, resource().Failure(ctx, err)
+		return nil, definition.Resource().Failure(ctx, err)
 	}
 	return mutation(d, def, txid), nil
 }
 
 // DeleteDashboard deletes a dashboard with its versions and shares.
 func (s *Service) DeleteDashboard(ctx context.Context, req *svcv2.DeleteDashboardRequest) (*svcv2.DeletedDashboard, error) {
-	caller, id, err := resource().Target(ctx, req.GetId())
+	caller, id, err := definition.Resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	txid, err := s.store.DeleteDashboard(ctx, caller.Org, id)
 	if err != nil {
-		return nil, resource().Failure(ctx, err)
+		return nil, definition.Resource().Failure(ctx, err)
 	}
 	return &svcv2.DeletedDashboard{Id: req.GetId(), Object: "dashboard", Deleted: true, Txid: &txid}, nil
-}
-
-// resource gives failures their errors.
-func resource() refusal.Resource {
-	return refusal.Resource{
-		Prefix: publicid.Dashboard, ID: "a dashboard",
-		NotFound:    refusal.Answer{Tag: apierr.DashboardNotFound, Message: "This organization has no such dashboard."},
-		Unavailable: refusal.Answer{Tag: apierr.DashboardPersistence, Message: "Dashboards cannot be read or changed at the moment. Try again."},
-	}
-}
-
-// invalid is the error for a definition that breaks rules.
-func invalid(violations []apierr.Violation) error {
-	first := violations[0]
-	message := fmt.Sprintf("`%s` %s.", first.Field, first.Message)
-	if n := len(violations) - 1; n == 1 {
-		message += " (and 1 other invalid field)"
-	} else if n > 1 {
-		message += fmt.Sprintf(" (and %d other invalid fields)", n)
-	}
-	all := slices.Clone(violations)
-	for i, v := range all {
-		all[i].Message = fmt.Sprintf("`%s` %s.", v.Field, v.Message)
-	}
-	return apierr.New(apierr.DashboardValidation, message, apierr.Param(first.Field), apierr.Violations(all...))
 }

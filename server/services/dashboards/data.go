@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/widget"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -19,27 +20,29 @@ type Data struct {
 	store    *store.Store
 	resolver *widget.Resolver
 
-	definitions definitions
+	definitions *definition.Cache
 }
 
 // NewData returns the service.
-func NewData(st *store.Store, r *widget.Resolver) *Data { return &Data{store: st, resolver: r} }
+func NewData(st *store.Store, r *widget.Resolver) *Data {
+	return &Data{store: st, resolver: r, definitions: definition.NewCache()}
+}
 
-// board is a dashboard of the caller's organization. The definition belongs to many: it must not be changed.
-func (s *Data) board(ctx context.Context, id string) (principal.OrgID, *svcv2.CreateDashboardRequest, error) {
-	caller, key, err := resource().Target(ctx, id)
+// board returns a definition of the caller's organization. Callers share it and must not change it.
+func (s *Data) board(ctx context.Context, id string) (principal.OrgID, *svcv2.DashboardDefinition, error) {
+	caller, key, err := definition.Resource().Target(ctx, id)
 	if err != nil {
 		return "", nil, err
 	}
 	row, err := s.store.GetDashboard(ctx, caller.Org, key)
 	if err != nil {
-		return "", nil, resource().Failure(ctx, err)
+		return "", nil, definition.Resource().Failure(ctx, err)
 	}
-	def, err := s.definitions.of(row)
+	def, err := s.definitions.Of(row)
 	return caller.Org, def, err
 }
 
-func findWidget(def *svcv2.CreateDashboardRequest, id string) (*svcv2.Widget, error) {
+func findWidget(def *svcv2.DashboardDefinition, id string) (*svcv2.Widget, error) {
 	i := slices.IndexFunc(def.GetWidgets(), func(w *svcv2.Widget) bool { return w.GetId() == id })
 	if i < 0 {
 		return nil, apierr.New(apierr.DashboardWidgetNotFound, "This dashboard has no such widget.", apierr.Param("widget_id"))
@@ -47,26 +50,13 @@ func findWidget(def *svcv2.CreateDashboardRequest, id string) (*svcv2.Widget, er
 	return def.GetWidgets()[i], nil
 }
 
-// explained gives a bad value of a variable its tag.
+// explained gives a bad value of a variable its error.
 func explained(err error) error {
 	var bad *widget.BadVariable
 	if errors.As(err, &bad) {
 		return apierr.New(apierr.DashboardValidation, bad.Error(), apierr.Param("variable_values."+bad.Name))
 	}
 	return err
-}
-
-// checkRange checks a window of a request as one of a dashboard is.
-func checkRange(r *svcv2.TimeRange) error {
-	if r == nil {
-		return nil
-	}
-	c := &checker{}
-	c.timeRange("time_range", r)
-	if len(c.violations) > 0 {
-		return invalid(c.violations)
-	}
-	return nil
 }
 
 // SearchDashboardWidgetData reads the data of a widget.
@@ -79,7 +69,7 @@ func (s *Data) SearchDashboardWidgetData(ctx context.Context, req *svcv2.SearchD
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRange(req.GetTimeRange()); err != nil {
+	if err := definition.CheckRange(req.GetTimeRange()); err != nil {
 		return nil, err
 	}
 	data, err := s.resolver.Data(ctx, org, widget.Request{
@@ -100,12 +90,12 @@ func (s *Data) PreviewDashboardWidget(ctx context.Context, req *svcv2.PreviewDas
 		Id: req.GetWidget().GetId(), Visualization: req.GetWidget().GetVisualization(), DataSource: req.GetWidget().GetDataSource(),
 		Display: req.GetWidget().GetDisplay(), Layout: req.GetWidget().GetLayout(), TimeRange: req.GetWidget().GetTimeRange(),
 	}
-	def := &svcv2.CreateDashboardRequest{Name: "Preview", Widgets: []*svcv2.Widget{alone}, Variables: req.GetVariables()}
-	normalize(def)
-	if _, err := check(def); err != nil {
+	def := &svcv2.DashboardDefinition{Name: "Preview", Widgets: []*svcv2.Widget{alone}, Variables: req.GetVariables()}
+	definition.Normalize(def)
+	if _, err := definition.Check(def); err != nil {
 		return nil, ofPreview(err)
 	}
-	if err := checkRange(req.GetTimeRange()); err != nil {
+	if err := definition.CheckRange(req.GetTimeRange()); err != nil {
 		return nil, err
 	}
 	data, err := s.resolver.Data(ctx, caller.Org, widget.Request{
@@ -139,7 +129,7 @@ func (s *Data) SearchDashboardWidgetInspection(ctx context.Context, req *svcv2.S
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRange(req.GetTimeRange()); err != nil {
+	if err := definition.CheckRange(req.GetTimeRange()); err != nil {
 		return nil, err
 	}
 	data, err := s.resolver.Data(ctx, org, widget.Request{
@@ -173,7 +163,7 @@ func (s *Data) SearchDashboardVariableOptions(
 	if i < 0 {
 		return nil, apierr.New(apierr.DashboardVariableNotFound, "This dashboard has no such variable.", apierr.Param("variable"))
 	}
-	if err := checkRange(req.GetTimeRange()); err != nil {
+	if err := definition.CheckRange(req.GetTimeRange()); err != nil {
 		return nil, err
 	}
 	window, _, err := widget.Window(req.GetTimeRange(), nil, def.GetTimeRange(), time.Now())

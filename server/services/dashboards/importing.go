@@ -3,11 +3,11 @@ package dashboards
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/services/dashboards/perses"
 )
 
@@ -17,10 +17,10 @@ func (s *Service) ImportExternalDashboard(ctx context.Context, req *svcv2.Import
 	if err != nil {
 		return nil, err
 	}
-	def, warnings, err := perses.Convert(req.GetDashboard(), objection)
+	def, warnings, err := perses.Convert(req.GetDashboard(), definition.CheckStatement)
 	var bad *perses.Error
 	if errors.As(err, &bad) {
-		return nil, invalid([]apierr.Violation{{Field: "dashboard." + bad.Path, Message: bad.Reason}})
+		return nil, definition.Invalid([]apierr.Violation{{Field: "dashboard." + bad.Path, Message: bad.Reason}})
 	}
 	if err != nil {
 		return nil, err
@@ -30,17 +30,4 @@ func (s *Service) ImportExternalDashboard(ctx context.Context, req *svcv2.Import
 		return nil, err
 	}
 	return &svcv2.DashboardPersesImport{Object: "dashboard_import", Dashboard: d, Warnings: warnings}, nil
-}
-
-// objection says why a widget cannot have a statement; empty when it can.
-func objection(sql string) string {
-	if len(sql) > maxLongBytes {
-		return fmt.Sprintf("has %d bytes; at most %d are allowed", len(sql), maxLongBytes)
-	}
-	c := &checker{}
-	c.sql("sql", sql)
-	if len(c.violations) == 0 {
-		return ""
-	}
-	return c.violations[0].Message
 }

@@ -57,7 +57,7 @@ func (s *Service) InstantiateDashboardTemplate(ctx context.Context, req *svcv2.I
 }
 
 // build is what preview and instantiation share, so that their widgets are equal.
-func build(id string, parameters map[string]string, complete bool) (*svcv2.CreateDashboardRequest, error) {
+func build(id string, parameters map[string]string, complete bool) (*svcv2.DashboardDefinition, error) {
 	slug, err := publicid.DecodeText(publicid.DashboardTemplate, id)
 	if err != nil {
 		return nil, apierr.New(apierr.InvalidRequest, fmt.Sprintf("template_id is not the id of a template: %v.", err), apierr.Param("template_id"))

@@ -14,12 +14,13 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
 	"github.com/svc-observability/svc/server/store"
 )
 
 // ListDashboardVersions lists the versions of a dashboard, newest first.
 func (s *Service) ListDashboardVersions(ctx context.Context, req *svcv2.ListDashboardVersionsRequest) (*svcv2.ListDashboardVersionsResponse, error) {
-	caller, id, err := resource().Target(ctx, req.GetId())
+	caller, id, err := definition.Resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (s *Service) ListDashboardVersions(ctx context.Context, req *svcv2.ListDash
 	}
 	rows, err := s.store.ListDashboardVersions(ctx, caller.Org, id, below, limit+1)
 	if err != nil {
-		return nil, resource().Failure(ctx, err)
+		return nil, definition.Resource().Failure(ctx, err)
 	}
 	rows, next := paging.CutAfter(limit, rows, func(last store.DashboardVersion) string { return paging.FormatVersion(last.Number) })
 	res := &svcv2.ListDashboardVersionsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
@@ -53,7 +54,7 @@ func (s *Service) GetDashboardVersion(ctx context.Context, req *svcv2.GetDashboa
 		return nil, err
 	}
 	d.UpdatedAt = v.CreatedAt
-	then, err := readDefinition(v.Snapshot)
+	then, err := definition.Read(v.Snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -69,21 +70,21 @@ func (s *Service) RestoreDashboardVersion(ctx context.Context, req *svcv2.Restor
 	if err != nil {
 		return nil, err
 	}
-	then, err := readDefinition(v.Snapshot)
+	then, err := definition.Read(v.Snapshot)
 	if err != nil {
 		return nil, err
 	}
-	return s.edit(ctx, caller, d.ID, func(_ store.Dashboard, def *svcv2.CreateDashboardRequest) (*store.DashboardChange, error) {
+	return s.edit(ctx, caller, d.ID, func(_ store.Dashboard, def *svcv2.DashboardDefinition) (*store.DashboardChange, error) {
 		proto.Reset(def)
 		proto.Merge(def, then)
 		summary := fmt.Sprintf("Restored from v%d", v.Number)
-		return &store.DashboardChange{Action: "version_restored", Kind: kindRestored, Summary: &summary, Restored: &v.ID}, nil
+		return &store.DashboardChange{Action: "version_restored", Kind: definition.KindRestored, Summary: &summary, Restored: &v.ID}, nil
 	})
 }
 
 // version reads a version and its dashboard, so that it is known which of the two does not exist.
 func (s *Service) version(ctx context.Context, id, versionID string) (caller *principal.Principal, d store.Dashboard, v store.DashboardVersion, err error) {
-	caller, key, err := resource().Target(ctx, id)
+	caller, key, err := definition.Resource().Target(ctx, id)
 	if err != nil {
 		return nil, d, v, err
 	}
@@ -92,14 +93,14 @@ func (s *Service) version(ctx context.Context, id, versionID string) (caller *pr
 		return nil, d, v, apierr.New(apierr.InvalidRequest, fmt.Sprintf("version_id is not the id of a version: %v.", err), apierr.Param("version_id"))
 	}
 	if d, err = s.store.GetDashboard(ctx, caller.Org, key); err != nil {
-		return nil, d, v, resource().Failure(ctx, err)
+		return nil, d, v, definition.Resource().Failure(ctx, err)
 	}
 	v, err = s.store.GetDashboardVersion(ctx, caller.Org, key, versionKey)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, d, v, apierr.New(apierr.DashboardVersionNotFound, "This dashboard has no such version.", apierr.Cause(err))
 	}
 	if err != nil {
-		return nil, d, v, resource().Failure(ctx, err)
+		return nil, d, v, definition.Resource().Failure(ctx, err)
 	}
 	return caller, d, v, nil
 }

@@ -7,6 +7,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // Service implements svcv2connect.EnvironmentsServiceHandler. It is safe for concurrent use.
@@ -27,7 +28,7 @@ func (s *Service) ListEnvironments(ctx context.Context, req *svcv2.ListEnvironme
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.EnvironmentRow](ctx, s.warehouse, org, query.ListEnvironments(window).Over(window))
+	rows, err := read.All[reads.EnvironmentRow](ctx, s.warehouse, org, reads.ListEnvironments(window).Until(window.End))
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -56,11 +57,11 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 		return nil, err
 	}
 	filters := toFilters(req.GetFilters())
-	rows, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, req.GetOrderBy(), page.Offset, page.Want()).Over(window))
+	rows, err := read.All[reads.ErrorGroupRow](ctx, s.warehouse, org, reads.ErrorGroups(window, filters, req.GetOrderBy(), page.Offset, page.Want()).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
-	totals, err := read.One[query.ErrorTotalsRow](ctx, s.warehouse, org, query.ErrorTotals(window, filters).Over(window))
+	totals, err := read.One[reads.ErrorTotalsRow](ctx, s.warehouse, org, reads.ErrorTotals(window, filters).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if err != nil {
 		return nil, notFound()
 	}
-	filters := query.ErrorFilters{Fingerprints: []uint64{fingerprint}, ServiceName: req.ServiceName, DeploymentEnvironment: req.DeploymentEnvironment}
+	filters := reads.ErrorFilters{Fingerprints: []uint64{fingerprint}, ServiceName: req.ServiceName, DeploymentEnvironment: req.DeploymentEnvironment}
 	var window query.Window
 	if req.GetStartTime() != nil || req.GetEndTime() != nil {
 		if window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), maxWindow); err != nil {
@@ -93,7 +94,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 		}
 	} else {
 		now := s.now().UTC()
-		last, err := read.One[query.ErrorLastRow](ctx, s.warehouse, org, query.ErrorLast(query.Window{Start: now.Add(-lookBack), End: now.Add(time.Hour)}, filters))
+		last, err := read.One[reads.ErrorLastRow](ctx, s.warehouse, org, reads.ErrorLast(query.Window{Start: now.Add(-lookBack), End: now.Add(time.Hour)}, filters))
 		if err != nil {
 			return nil, err
 		}
@@ -106,18 +107,18 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if err != nil {
 		return nil, err
 	}
-	groups, err := read.All[query.ErrorGroupRow](ctx, s.warehouse, org, query.ErrorGroups(window, filters, "", 0, 1).Over(window))
+	groups, err := read.All[reads.ErrorGroupRow](ctx, s.warehouse, org, reads.ErrorGroups(window, filters, "", 0, 1).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
 	if len(groups) == 0 {
 		return nil, notFound()
 	}
-	points, err := read.All[query.ErrorPointRow](ctx, s.warehouse, org, query.ErrorPoints(window, filters, bucket).Over(window))
+	points, err := read.All[reads.ErrorPointRow](ctx, s.warehouse, org, reads.ErrorPoints(window, filters, bucket).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
-	split, err := read.All[query.ErrorSplitRow](ctx, s.warehouse, org, query.ErrorSplit(window, filters).Over(window))
+	split, err := read.All[reads.ErrorSplitRow](ctx, s.warehouse, org, reads.ErrorSplit(window, filters).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if n := req.SampleLimit; n != nil {
 		samples = min(max(int(*n), 1), maxSamples)
 	}
-	occurrences, err := read.All[query.ErrorSampleRow](ctx, s.warehouse, org, query.ErrorSamples(window, filters, samples).Over(window))
+	occurrences, err := read.All[reads.ErrorSampleRow](ctx, s.warehouse, org, reads.ErrorSamples(window, filters, samples).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 	if len(occurrences) == 0 {
 		return res, nil
 	}
-	stacks, err := read.All[query.ErrorStackRow](ctx, s.warehouse, org, query.ErrorStacks(occurrences))
+	stacks, err := read.All[reads.ErrorStackRow](ctx, s.warehouse, org, reads.ErrorStacks(occurrences))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func (s *Service) GetErrorEvent(ctx context.Context, req *svcv2.GetErrorEventReq
 }
 
 // related are the other errors in the traces of these.
-func (s *Service) related(ctx context.Context, org principal.OrgID, fingerprint uint64, occurrences []query.ErrorSampleRow) ([]*svcv2.RelatedError, error) {
+func (s *Service) related(ctx context.Context, org principal.OrgID, fingerprint uint64, occurrences []reads.ErrorSampleRow) ([]*svcv2.RelatedError, error) {
 	var ids []string
 	var w query.Window
 	for _, o := range occurrences {
@@ -163,7 +164,7 @@ func (s *Service) related(ctx context.Context, org principal.OrgID, fingerprint 
 		return nil, nil
 	}
 	w.Start, w.End = w.Start.Add(-traceReach), w.End.Add(traceReach)
-	rows, err := read.All[query.ErrorInTracesRow](ctx, s.warehouse, org, query.ErrorsInTraces(w, ids, fingerprint, maxRelated).Over(w))
+	rows, err := read.All[reads.ErrorInTracesRow](ctx, s.warehouse, org, reads.ErrorsInTraces(w, ids, fingerprint, maxRelated).Until(w.End))
 	var list []*svcv2.RelatedError
 	for _, r := range rows {
 		list = append(list, &svcv2.RelatedError{FingerprintHash: strconv.FormatUint(r.Fingerprint, 10), ErrorLabel: r.Label, ServiceName: r.Service, TracesCount: int32(r.Traces)})
@@ -199,11 +200,11 @@ func bucketLength(w query.Window, seconds *int32) (time.Duration, error) {
 	return steps[len(steps)-1], nil
 }
 
-func toFilters(f *svcv2.ErrorEventFilters) query.ErrorFilters {
+func toFilters(f *svcv2.ErrorEventFilters) reads.ErrorFilters {
 	if f == nil {
-		return query.ErrorFilters{}
+		return reads.ErrorFilters{}
 	}
-	out := query.ErrorFilters{
+	out := reads.ErrorFilters{
 		ServiceName: f.ServiceName, DeploymentEnvironment: f.DeploymentEnvironment, ServiceNamespace: f.ServiceNamespace,
 		ExceptionType: f.ExceptionType, Search: f.Search, RootOnly: f.GetRootOnly(),
 	}
@@ -219,7 +220,7 @@ func toFilters(f *svcv2.ErrorEventFilters) query.ErrorFilters {
 }
 
 func toDetail(
-	g query.ErrorGroupRow, w query.Window, bucket time.Duration, points []query.ErrorPointRow, split []query.ErrorSplitRow, samples []query.ErrorSampleRow,
+	g reads.ErrorGroupRow, w query.Window, bucket time.Duration, points []reads.ErrorPointRow, split []reads.ErrorSplitRow, samples []reads.ErrorSampleRow,
 ) *svcv2.ErrorEventDetail {
 	e := toProto(g)
 	res := &svcv2.ErrorEventDetail{
@@ -255,7 +256,7 @@ func toDetail(
 	return res
 }
 
-func toProto(g query.ErrorGroupRow) *svcv2.ErrorEvent {
+func toProto(g reads.ErrorGroupRow) *svcv2.ErrorEvent {
 	return &svcv2.ErrorEvent{
 		Object: "error_event", FingerprintHash: strconv.FormatUint(g.Fingerprint, 10), ErrorLabel: g.Label, ExceptionType: g.Type,
 		SampleMessage: g.Message, TopFrame: g.Frame, Count: float64(g.Count), EstimatedCount: g.Estimated, Services: g.Services,

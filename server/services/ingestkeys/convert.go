@@ -25,7 +25,8 @@ func rotated(k store.IngestKey) time.Time {
 	return k.CreatedAt
 }
 
-func toProto(k store.IngestKey) *svcv2.IngestKey {
+// ToProto is a key as the API shows it.
+func ToProto(k store.IngestKey) *svcv2.IngestKey {
 	signals := k.Signals
 	if signals == nil {
 		signals = store.Signals()
@@ -39,7 +40,7 @@ func toProto(k store.IngestKey) *svcv2.IngestKey {
 }
 
 func withSecret(k store.IngestKey, secret string) *svcv2.IngestKeyWithSecret {
-	p := toProto(k)
+	p := ToProto(k)
 	return &svcv2.IngestKeyWithSecret{
 		Id: p.Id, Object: p.Object, Name: p.Name, Description: p.Description, KeyPrefix: p.KeyPrefix, Enabled: p.Enabled, AllowedSignals: p.AllowedSignals,
 		RateLimitPerSecond: p.RateLimitPerSecond, ResourceAttributes: p.ResourceAttributes, ExpiresAt: p.ExpiresAt, CreatedAt: p.CreatedAt,

@@ -15,8 +15,8 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // Secrets makes the secret of a key of a kind: the text to show, and what is stored of it.
@@ -125,7 +125,7 @@ func (s *Service) ListCustomIngestKeys(ctx context.Context, req *svcv2.ListCusto
 	keys, next := paging.Part(page, keys)
 	res := &svcv2.ListCustomIngestKeysResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, k := range keys {
-		res.Data = append(res.Data, toProto(k))
+		res.Data = append(res.Data, ToProto(k))
 	}
 	return res, nil
 }
@@ -166,7 +166,7 @@ func (s *Service) GetCustomIngestKey(ctx context.Context, req *svcv2.GetCustomIn
 	if key.Kind != store.IngestKeyCustom {
 		return nil, resource().Failure(ctx, store.ErrNotFound)
 	}
-	return toProto(key), nil
+	return ToProto(key), nil
 }
 
 // UpdateCustomIngestKey changes the fields that the mask names.
@@ -205,7 +205,7 @@ func (s *Service) UpdateCustomIngestKey(ctx context.Context, req *svcv2.UpdateCu
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return toProto(key), nil
+	return ToProto(key), nil
 }
 
 // RollCustomIngestKey gives a key a new secret; its id and settings stay.
@@ -235,10 +235,10 @@ func (s *Service) DeleteCustomIngestKey(ctx context.Context, req *svcv2.DeleteCu
 }
 
 // resource gives failures their errors.
-func resource() refusal.Resource {
-	return refusal.Resource{
+func resource() storeerr.Resource {
+	return storeerr.Resource{
 		Prefix: publicid.IngestKey, ID: "an ingest key", Invalid: apierr.IngestKeyValidation,
-		NotFound:    refusal.Answer{Tag: apierr.IngestKeyNotFound, Message: "This organization has no such custom ingest key."},
-		Unavailable: refusal.Answer{Tag: apierr.IngestKeyPersistence, Message: "Ingest keys cannot be read or changed at the moment. Try again."},
+		NotFound:    storeerr.Answer{Tag: apierr.IngestKeyNotFound, Message: "This organization has no such custom ingest key."},
+		Unavailable: storeerr.Answer{Tag: apierr.IngestKeyPersistence, Message: "Ingest keys cannot be read or changed at the moment. Try again."},
 	}
 }

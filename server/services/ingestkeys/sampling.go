@@ -19,7 +19,7 @@ func (s *Service) GetSamplingPolicy(ctx context.Context, _ *svcv2.GetSamplingPol
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return toSamplingPolicy(policy), nil
+	return ToSamplingPolicy(policy), nil
 }
 
 // UpdateSamplingPolicy changes the fields that the mask names.
@@ -34,7 +34,7 @@ func (s *Service) UpdateSamplingPolicy(ctx context.Context, req *svcv2.UpdateSam
 	}
 	paths := req.GetUpdateMask().GetPaths()
 	if len(paths) == 0 {
-		return toSamplingPolicy(old), nil
+		return ToSamplingPolicy(old), nil
 	}
 	in := store.SamplingPolicyParams{
 		TraceSampleRatio: old.TraceSampleRatio, AlwaysKeepErrorSpans: old.AlwaysKeepErrorSpans, AlwaysKeepSlowSpansMS: old.AlwaysKeepSlowSpansMS,
@@ -55,10 +55,11 @@ func (s *Service) UpdateSamplingPolicy(ctx context.Context, req *svcv2.UpdateSam
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return toSamplingPolicy(policy), nil
+	return ToSamplingPolicy(policy), nil
 }
 
-func toSamplingPolicy(p store.SamplingPolicy) *svcv2.SamplingPolicy {
+// ToSamplingPolicy is a policy as the API shows it.
+func ToSamplingPolicy(p store.SamplingPolicy) *svcv2.SamplingPolicy {
 	return &svcv2.SamplingPolicy{
 		Object: "sampling_policy", TraceSampleRatio: p.TraceSampleRatio, AlwaysKeepErrorSpans: p.AlwaysKeepErrorSpans,
 		AlwaysKeepSlowSpansMs: p.AlwaysKeepSlowSpansMS, CreatedAt: optional(p.CreatedAt), UpdatedAt: optional(p.UpdatedAt),

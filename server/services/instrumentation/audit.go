@@ -12,8 +12,9 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
-	"github.com/svc-observability/svc/server/refusal"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 const (
@@ -37,14 +38,14 @@ type evidence struct {
 	window query.Window
 	label  string
 
-	signals  []query.SignalRow
-	services []query.SetupServiceRow
-	logs     []query.SetupLogRow
-	links    []query.SetupLinkRow
-	keys     []query.SetupKeyRow
+	signals  []reads.SignalRow
+	services []reads.SetupServiceRow
+	logs     []reads.SetupLogRow
+	links    []reads.SetupLinkRow
+	keys     []reads.SetupKeyRow
 	senders  []sender
-	values   []query.SetupValueRow
-	metrics  []query.SetupMetricRow
+	values   []reads.SetupValueRow
+	metrics  []reads.SetupMetricRow
 
 	outcomes []store.IngestOutcome
 	keyNames map[string]string
@@ -58,7 +59,7 @@ func (s *Service) GetSetupAudit(ctx context.Context, _ *svcv2.GetSetupAuditReque
 	if err != nil {
 		return nil, err
 	}
-	unavailable := refusal.Resource{Unavailable: refusal.Answer{Tag: apierr.SetupAuditUnavailable, Message: "The setup cannot be audited at the moment. Try again."}}
+	unavailable := storeerr.Resource{Unavailable: storeerr.Answer{Tag: apierr.SetupAuditUnavailable, Message: "The setup cannot be audited at the moment. Try again."}}
 	e := &evidence{now: s.now().UTC(), keyNames: map[string]string{}}
 	if err := s.stored(ctx, caller.Org, e); err != nil {
 		return nil, unavailable.Failure(ctx, err)
@@ -107,7 +108,7 @@ func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) 
 func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
 	whole := query.Window{Start: e.now.Add(-day), End: e.now}
 	hour := query.Window{Start: e.now.Add(-time.Hour), End: e.now}
-	if e.signals, err = read.All[query.SignalRow](ctx, s.warehouse, org, query.Signals(whole)); err != nil {
+	if e.signals, err = read.All[reads.SignalRow](ctx, s.warehouse, org, reads.Signals(whole)); err != nil {
 		return err
 	}
 	e.window, e.label = whole, "in the last 24 hours"
@@ -116,35 +117,35 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *evidenc
 		e.window, e.label = hour, "in the last hour"
 		spans /= 24
 	}
-	if e.services, err = read.All[query.SetupServiceRow](ctx, s.warehouse, org, query.SetupServices(e.window)); err != nil {
+	if e.services, err = read.All[reads.SetupServiceRow](ctx, s.warehouse, org, reads.SetupServices(e.window)); err != nil {
 		return err
 	}
-	if e.logs, err = read.All[query.SetupLogRow](ctx, s.warehouse, org, query.SetupLogs(e.window)); err != nil {
+	if e.logs, err = read.All[reads.SetupLogRow](ctx, s.warehouse, org, reads.SetupLogs(e.window)); err != nil {
 		return err
 	}
-	if e.links, err = read.All[query.SetupLinkRow](ctx, s.warehouse, org, query.SetupLinks(e.window, spans/linkedSpans+1)); err != nil {
+	if e.links, err = read.All[reads.SetupLinkRow](ctx, s.warehouse, org, reads.SetupLinks(e.window, spans/linkedSpans+1)); err != nil {
 		return err
 	}
-	if e.keys, err = read.All[query.SetupKeyRow](ctx, s.warehouse, org, query.SetupKeys(whole)); err != nil {
+	if e.keys, err = read.All[reads.SetupKeyRow](ctx, s.warehouse, org, reads.SetupKeys(whole)); err != nil {
 		return err
 	}
 	if e.senders, err = s.senders(ctx, org, e.now, spanKeys(e.keys), e.mapped); err != nil {
 		return err
 	}
-	if e.values, err = read.All[query.SetupValueRow](ctx, s.warehouse, org, query.SetupValues(e.window, valuesRead)); err != nil {
+	if e.values, err = read.All[reads.SetupValueRow](ctx, s.warehouse, org, reads.SetupValues(e.window, valuesRead)); err != nil {
 		return err
 	}
-	e.metrics, err = read.All[query.SetupMetricRow](ctx, s.warehouse, org, query.SetupMetrics(hour, maxSeries))
+	e.metrics, err = read.All[reads.SetupMetricRow](ctx, s.warehouse, org, reads.SetupMetrics(hour, maxSeries))
 	return err
 }
 
-func (e *evidence) signal(name string) query.SignalRow {
+func (e *evidence) signal(name string) reads.SignalRow {
 	for _, row := range e.signals {
 		if row.Signal == name {
 			return row
 		}
 	}
-	return query.SignalRow{}
+	return reads.SignalRow{}
 }
 
 // verdict is what a check found. A check with affected things fails; one with nothing to look at is skipped.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -36,10 +36,10 @@ func checks() []check {
 		{"ING-03", ingestion, "No items of accepted requests are rejected", warn, "The reason names the field that the items have wrong; exporters do not send rejected items again, so mend it at the sender.", false, rejected},
 		{"ING-04", ingestion, "Clocks of senders agree with the server", warn, "Run NTP or chrony on the hosts of these services, and give spans and log records the time at which they happened, in UTC nanoseconds.", true, clocks},
 		{"RES-01", attributes, "Every service has a name of its own", critical, "Set OTEL_SERVICE_NAME, or service.name in the resource of the SDK, in the deployment of each process.", true, named},
-		{"RES-02", attributes, "Spans carry service.version", warn, "Set OTEL_RESOURCE_ATTRIBUTES=service.version=$VERSION in the deployment: releases and regressions by version need it.", true, lacking("service.version", func(r query.SetupServiceRow) uint64 { return r.NoVersion })},
-		{"RES-03", attributes, "Spans carry deployment.environment.name", warn, "Set OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=production in the deployment, or write it with a custom ingest key in the mode `if_missing`.", true, lacking("deployment.environment.name", func(r query.SetupServiceRow) uint64 { return r.NoEnvironment })},
-		{"RES-04", attributes, "Spans carry vcs.repository.url.full", warn, "Add vcs.repository.url.full=https://… to OTEL_RESOURCE_ATTRIBUTES when the image is built: errors then lead to the source.", true, lacking("vcs.repository.url.full", func(r query.SetupServiceRow) uint64 { return r.NoRepository })},
-		{"RES-05", attributes, "Spans carry vcs.ref.head.revision", warn, "Add vcs.ref.head.revision=$GIT_COMMIT to OTEL_RESOURCE_ATTRIBUTES when the image is built.", true, lacking("vcs.ref.head.revision", func(r query.SetupServiceRow) uint64 { return r.NoRevision })},
+		{"RES-02", attributes, "Spans carry service.version", warn, "Set OTEL_RESOURCE_ATTRIBUTES=service.version=$VERSION in the deployment: releases and regressions by version need it.", true, lacking("service.version", func(r reads.SetupServiceRow) uint64 { return r.NoVersion })},
+		{"RES-03", attributes, "Spans carry deployment.environment.name", warn, "Set OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=production in the deployment, or write it with a custom ingest key in the mode `if_missing`.", true, lacking("deployment.environment.name", func(r reads.SetupServiceRow) uint64 { return r.NoEnvironment })},
+		{"RES-04", attributes, "Spans carry vcs.repository.url.full", warn, "Add vcs.repository.url.full=https://… to OTEL_RESOURCE_ATTRIBUTES when the image is built: errors then lead to the source.", true, lacking("vcs.repository.url.full", func(r reads.SetupServiceRow) uint64 { return r.NoRepository })},
+		{"RES-05", attributes, "Spans carry vcs.ref.head.revision", warn, "Add vcs.ref.head.revision=$GIT_COMMIT to OTEL_RESOURCE_ATTRIBUTES when the image is built.", true, lacking("vcs.ref.head.revision", func(r reads.SetupServiceRow) uint64 { return r.NoRevision })},
 		{"REN-01", attributes, "No deprecated attribute names", warn, "Update the instrumentation libraries, or create an attribute mapping with operation `move` from the old key to the new one.", true, renamed(kindRename)},
 		{"REN-DUAL", attributes, "No service sends an attribute under two names", warn, "In the services named, turn the old name off in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without `/dup`) where spans carry both, for a mapping does nothing on those; where different libraries send one name each, update the one with the old name.", true, renamed(kindDouble)},
 		{"NAME-01", attributes, "Attribute names are dotted lower case", info, "Rename the key in the code to `<area>.<name>` in snake case, as in `shop.order_id`.", true, renamed(kindNaming)},
@@ -200,16 +200,16 @@ func named(e *evidence) verdict {
 }
 
 // lacking is the check of a resource attribute.
-func lacking(key string, missing func(query.SetupServiceRow) uint64) func(*evidence) verdict {
+func lacking(key string, missing func(reads.SetupServiceRow) uint64) func(*evidence) verdict {
 	return func(e *evidence) verdict {
-		return e.ofServices("services lack it", func(r query.SetupServiceRow) (uint64, uint64, string) {
+		return e.ofServices("services lack it", func(r reads.SetupServiceRow) (uint64, uint64, string) {
 			return missing(r), r.Spans, "spans lack " + key
 		})
 	}
 }
 
 // ofServices is a check of a part of each service's spans.
-func (e *evidence) ofServices(noun string, count func(query.SetupServiceRow) (part, of uint64, what string)) verdict {
+func (e *evidence) ofServices(noun string, count func(reads.SetupServiceRow) (part, of uint64, what string)) verdict {
 	type hit struct {
 		share float64
 		a     *svcv2.SetupAuditAffected

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // personalKey are attribute keys whose values are personal or secret. Identifiers of users alone are not: traces need them.
@@ -49,13 +49,13 @@ func series(e *evidence) verdict {
 }
 
 func failures(e *evidence) verdict {
-	return e.ofServices("services with failures are vague about them", func(r query.SetupServiceRow) (uint64, uint64, string) {
+	return e.ofServices("services with failures are vague about them", func(r reads.SetupServiceRow) (uint64, uint64, string) {
 		return r.Bare + r.Unset, r.Failed + r.Unset, fmt.Sprintf("failed spans: %d of status Error without message and exception, %d answered with 500 and above without status Error", r.Bare, r.Unset)
 	})
 }
 
 func databases(e *evidence) verdict {
-	return e.ofServices("services with database spans lack db.system.name", func(r query.SetupServiceRow) (uint64, uint64, string) {
+	return e.ofServices("services with database spans lack db.system.name", func(r reads.SetupServiceRow) (uint64, uint64, string) {
 		return r.Nameless, r.Queries, "database spans"
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -55,7 +56,7 @@ func (s *Service) GetTelemetrySignals(ctx context.Context, _ *svcv2.GetTelemetry
 	window := query.Window{Start: now.Add(-signalWindow), End: now}
 	bounded, cancel := context.WithTimeout(ctx, signalTimeout)
 	defer cancel()
-	rows, err := read.All[query.SignalRow](bounded, s.warehouse, org, query.Signals(window))
+	rows, err := read.All[reads.SignalRow](bounded, s.warehouse, org, reads.Signals(window))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -65,12 +66,12 @@ func (s *Service) GetTelemetrySignals(ctx context.Context, _ *svcv2.GetTelemetry
 	return answer(now, window, rows, err == nil), nil
 }
 
-func answer(now time.Time, w query.Window, rows []query.SignalRow, available bool) *svcv2.TelemetrySignals {
+func answer(now time.Time, w query.Window, rows []reads.SignalRow, available bool) *svcv2.TelemetrySignals {
 	out := &svcv2.TelemetrySignals{
 		Object: "telemetry_signals", GeneratedAt: timestamppb.New(now), WindowStart: timestamppb.New(w.Start), WindowEnd: timestamppb.New(w.End),
 		WarehouseAvailable: available,
 	}
-	found := map[string]query.SignalRow{}
+	found := map[string]reads.SignalRow{}
 	for _, row := range rows {
 		found[row.Signal] = row
 	}

@@ -13,18 +13,19 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
-	"github.com/svc-observability/svc/server/refusal"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // day is what recommendations and the audit look back on.
 const day = 24 * time.Hour
 
-func resource() refusal.Resource {
-	return refusal.Resource{
+func resource() storeerr.Resource {
+	return storeerr.Resource{
 		Prefix: publicid.Recommendation, ID: "a recommendation",
-		NotFound:    refusal.Answer{Tag: apierr.RecommendationIssueNotFound, Message: "This organization has no such recommendation."},
-		Unavailable: refusal.Answer{Tag: apierr.RecommendationIssuePersistence, Message: "Recommendations cannot be read or changed at the moment. Try again."},
+		NotFound:    storeerr.Answer{Tag: apierr.RecommendationIssueNotFound, Message: "This organization has no such recommendation."},
+		Unavailable: storeerr.Answer{Tag: apierr.RecommendationIssuePersistence, Message: "Recommendations cannot be read or changed at the moment. Try again."},
 	}
 }
 
@@ -80,7 +81,7 @@ func (s *Service) recommendations(ctx context.Context, org principal.OrgID) ([]s
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, err := read.All[query.SetupKeyRow](bounded, s.warehouse, org, query.SetupKeys(query.Window{Start: now.Add(-day), End: now}))
+	keys, err := read.All[reads.SetupKeyRow](bounded, s.warehouse, org, reads.SetupKeys(query.Window{Start: now.Add(-day), End: now}))
 	var senders []sender
 	if err == nil {
 		senders, err = s.senders(bounded, org, now, spanKeys(keys), mapped)
@@ -109,7 +110,7 @@ func (s *Service) senders(ctx context.Context, org principal.OrgID, now time.Tim
 			window.Start = now.Add(-time.Hour)
 		}
 	}
-	return read.All[sender](ctx, s.warehouse, org, query.SetupRenames(window, olds, news))
+	return read.All[sender](ctx, s.warehouse, org, reads.SetupRenames(window, olds, news))
 }
 
 // mappedKeys are the keys of spans that attribute mappings take care of.
@@ -120,7 +121,7 @@ func (s *Service) mappedKeys(ctx context.Context, org principal.OrgID) (map[stri
 	}
 	mapped := map[string]bool{}
 	for _, m := range mappings {
-		if m.Enabled && m.Source == store.MappingFromSpan {
+		if m.Enabled && m.SourceContext == store.AttributeMappingSourceContextSpan {
 			mapped[m.SourceKey] = true
 		}
 	}
@@ -128,7 +129,7 @@ func (s *Service) mappedKeys(ctx context.Context, org principal.OrgID) (map[stri
 }
 
 // spanKeys are the attribute keys of spans, with how many spans have them.
-func spanKeys(keys []query.SetupKeyRow) map[string]int64 {
+func spanKeys(keys []reads.SetupKeyRow) map[string]int64 {
 	uses := map[string]int64{}
 	for _, k := range keys {
 		if k.Signal == "traces" && k.Scope == "span" {

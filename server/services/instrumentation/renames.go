@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -43,7 +43,7 @@ func renames() map[string]string {
 var dotted = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)+$`)
 
 // sender is how one service sends an old key.
-type sender = query.SetupRenameRow
+type sender = reads.SetupRenameRow
 
 // pairsIn are the old keys among those that are used, without those that mappings take care of, and what took their places.
 func pairsIn(uses map[string]int64, mapped map[string]bool) (olds, news []string) {

@@ -12,10 +12,10 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
-func toProto(row query.LogRow) (*svcv2.Log, error) {
+func toProto(row reads.LogRow) (*svcv2.Log, error) {
 	id, err := formatID(row.Timestamp, row.Record)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // SearchLogFacets counts the values that people filter records by.
@@ -18,16 +19,16 @@ func (s *Service) SearchLogFacets(ctx context.Context, req *svcv2.SearchLogFacet
 	if err != nil {
 		return nil, err
 	}
-	filters, err := toFilters(req.GetFilters())
+	filter, err := query.LogFilter(req.GetFilters())
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.FacetRow](ctx, s.warehouse, org, query.LogFacets(window, filters, s.engine.Rollups()).Over(window))
+	rows, err := read.All[reads.FacetRow](ctx, s.warehouse, org, reads.LogFacets(window, filter, s.engine.Rollups()).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
 	res := &svcv2.FacetList{Object: "list"}
-	for _, r := range query.CutFacets(rows) {
+	for _, r := range reads.CutFacets(rows) {
 		res.Data = append(res.Data, &svcv2.Facet{FacetType: r.Type, Name: r.Name, Count: r.Count})
 	}
 	return res, nil

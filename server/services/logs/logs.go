@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // Service implements svcv2connect.LogsServiceHandler. It is safe for concurrent use.
@@ -45,15 +46,15 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	filters, err := toFilters(req.GetFilters())
+	filter, err := query.LogFilter(req.GetFilters())
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.latest(ctx, org, query.LogSearch{Window: window, Before: before, Filters: filters, Limit: limit + 1})
+	rows, err := s.latest(ctx, org, reads.LogSearch{Window: window, Before: before, Filter: filter, Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}
-	rows, next := paging.CutAfter(limit, rows, func(last query.LogRow) string {
+	rows, next := paging.CutAfter(limit, rows, func(last reads.LogRow) string {
 		return paging.FormatLog(paging.LogKey{
 			Timestamp: last.Timestamp, Service: last.ServiceName, TraceID: last.TraceID, SpanID: last.SpanID, Record: last.Record, Copy: last.Copy,
 		})
@@ -80,7 +81,7 @@ const (
 // latest reads the page from the last slice of the window, which mostly has it. Else it walks further back in slices, reading times
 // alone, until it knows how far back the page reaches; then it reads the page. Who looks for the latest 20 of a busy week pays for its
 // last minutes, and for 20 records.
-func (s *Service) latest(ctx context.Context, org principal.OrgID, search query.LogSearch) ([]query.LogRow, error) {
+func (s *Service) latest(ctx context.Context, org principal.OrgID, search reads.LogSearch) ([]reads.LogRow, error) {
 	slice := search
 	if k := search.Before; k != nil && k.Timestamp.Before(search.Window.End) {
 		slice.Window.End, search.Window.End = k.Timestamp, k.Timestamp
@@ -94,7 +95,7 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, search query.
 	if slice.Window.Start.Before(first) {
 		slice.Window.Start = first
 	}
-	rows, err := read.All[query.LogRow](ctx, s.warehouse, org, query.SearchLogs(slice))
+	rows, err := read.All[reads.LogRow](ctx, s.warehouse, org, reads.SearchLogs(slice))
 	if err != nil || len(rows) == search.Limit || slice.Window.Start.Equal(first) {
 		return rows, err
 	}
@@ -107,7 +108,7 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, search query.
 		if slice.Window.Start.Before(first) {
 			slice.Window.Start = first
 		}
-		found, err := read.One[query.LogHorizonRow](ctx, s.warehouse, org, query.LogHorizon(slice))
+		found, err := read.One[reads.LogHorizonRow](ctx, s.warehouse, org, reads.LogHorizon(slice))
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +122,7 @@ func (s *Service) latest(ctx context.Context, org principal.OrgID, search query.
 	if !more {
 		return rows, nil
 	}
-	return read.All[query.LogRow](ctx, s.warehouse, org, query.SearchLogs(search))
+	return read.All[reads.LogRow](ctx, s.warehouse, org, reads.SearchLogs(search))
 }
 
 // nextSlice is how long the next slice is: what the records still wanted take at the rate of those found so far, and half as much again, but
@@ -132,28 +133,6 @@ func nextSlice(last, walked time.Duration, found, wanted int) time.Duration {
 		return most
 	}
 	return max(walked, min(most, time.Duration(1.5*float64(walked)*float64(wanted)/float64(found))))
-}
-
-func toFilters(f *svcv2.LogFilters) (query.LogFilters, error) {
-	if err := query.BoundedFilters("filters", f); err != nil {
-		return query.LogFilters{}, err
-	}
-	attributes, err := query.NewAttributeFilters("filters.attributes", f.GetAttributes())
-	if err != nil {
-		return query.LogFilters{}, err
-	}
-	resource, err := query.NewAttributeFilters("filters.resource_attributes", f.GetResourceAttributes())
-	if err != nil {
-		return query.LogFilters{}, err
-	}
-	if f == nil {
-		return query.LogFilters{}, nil
-	}
-	return query.LogFilters{
-		ServiceName: f.ServiceName, Severity: mapText(f.Severity, severity), TraceID: mapText(f.TraceId, strings.ToLower),
-		SpanID: mapText(f.SpanId, strings.ToLower), BodySearch: f.BodySearch, MinimumSeverity: f.MinimumSeverity,
-		DeploymentEnvironment: f.DeploymentEnvironment, ServiceNamespace: f.ServiceNamespace, Attributes: attributes, ResourceAttributes: resource,
-	}, nil
 }
 
 // severity is the form that ingest stores.

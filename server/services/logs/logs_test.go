@@ -19,6 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -262,13 +263,17 @@ func TestIndexes(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_indexes"
 	insert(t, w, record{org: org, at: noon(), service: "s", severity: "INFO", body: "one two three", attributes: map[string]string{"k": "v"}})
-	for index, filters := range map[string]query.LogFilters{
+	for index, filters := range map[string]*svcv2.LogFilters{
 		"idx_body":          {BodySearch: ptr("e two t")},
-		"idx_trace_id":      {TraceID: ptr(strings.Repeat("ab", 16))},
-		"idx_log_attribute": {Attributes: []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}},
+		"idx_trace_id":      {TraceId: ptr(strings.Repeat("ab", 16))},
+		"idx_log_attribute": {Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "equals", Value: structpb.NewStringValue("v")}}},
 		"ServiceName":       {ServiceName: ptr("s")},
 	} {
-		s := query.SearchLogs(query.LogSearch{Window: query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}, Filters: filters, Limit: 1})
+		filter, err := query.LogFilter(filters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := reads.SearchLogs(reads.LogSearch{Window: query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}, Filter: filter, Limit: 1})
 		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)
 		if err != nil {
 			t.Fatal(err)

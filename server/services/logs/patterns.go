@@ -16,6 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/drain"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -44,7 +45,7 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 	if window.End.Sub(window.Start) > maxPatternWindow {
 		return nil, apierr.New(apierr.TelemetryRangeTooLarge, "The window is longer than the 24 hours in which patterns are found. Move start_time closer to end_time.", apierr.Param("start_time"))
 	}
-	filters, err := toFilters(req.GetFilters())
+	filters, err := query.LogFilter(req.GetFilters())
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 
 // sample is some of the matching records of a window, and how many there are.
 type sample struct {
-	rows  []query.LogSampleRow
+	rows  []reads.LogSampleRow
 	total uint64
 }
 
@@ -99,8 +100,8 @@ func (s sample) weight() float64 {
 
 // sample reads size records, or all where there are fewer. Each record of the window is among them with the same probability, so that what a part of
 // them has, times weight, is an unbiased estimate. Of very many, only parts of the window are read.
-func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f query.LogFilters, size int) (out sample, err error) {
-	counted, err := read.All[query.LogCountRow](ctx, s.warehouse, org, query.CountLogs(w, f).Over(w))
+func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f query.Filter, size int) (out sample, err error) {
+	counted, err := read.All[reads.LogCountRow](ctx, s.warehouse, org, reads.CountLogs(w, f).Until(w.End))
 	if err != nil {
 		return out, err
 	}
@@ -115,7 +116,7 @@ func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Windo
 	}
 	// As many are drawn as leave enough, by six standard deviations, to cut the sample to its size.
 	n := float64(size)
-	out.rows, err = read.All[query.LogSampleRow](ctx, s.warehouse, org, query.LogSample(windows, f, patternBodyBytes, (n+6*math.Sqrt(n)+6)/within, size).Over(w))
+	out.rows, err = read.All[reads.LogSampleRow](ctx, s.warehouse, org, reads.LogSample(windows, f, patternBodyBytes, (n+6*math.Sqrt(n)+6)/within, size).Until(w.End))
 	return out, err
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // GetLog reads one record.
@@ -28,7 +28,7 @@ func (s *Service) GetLog(ctx context.Context, req *svcv2.GetLogRequest) (*svcv2.
 	if err != nil {
 		return nil, apierr.New(apierr.LogIdInvalid, "id is not the id of a log record: "+err.Error()+".", apierr.Param("id"))
 	}
-	rows, err := read.All[query.LogRow](ctx, s.warehouse, org, query.LogRecord(at, record))
+	rows, err := read.All[reads.LogRow](ctx, s.warehouse, org, reads.LogRecord(at, record))
 	if err != nil {
 		return nil, err
 	}

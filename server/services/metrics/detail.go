@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // GetMetric tells what is known of the metric of a name.
@@ -23,7 +24,7 @@ func (s *Service) GetMetric(ctx context.Context, req *svcv2.GetMetricRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	kinds, err := read.All[query.MetricKindRow](ctx, s.warehouse, org, query.MetricKinds(window, req.GetName(), req.ServiceName))
+	kinds, err := read.All[reads.MetricKindRow](ctx, s.warehouse, org, reads.MetricKinds(window, req.GetName(), req.ServiceName))
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (s *Service) GetMetric(ctx context.Context, req *svcv2.GetMetricRequest) (*
 	}
 	res := &svcv2.MetricDetail{Object: "metric_detail", Name: req.GetName()}
 	for _, k := range kinds {
-		latest := query.MetricLatest{Name: req.GetName(), Type: k.MetricType, ServiceName: req.ServiceName, Last: k.Last}
+		latest := reads.MetricLatest{Name: req.GetName(), Type: k.MetricType, ServiceName: req.ServiceName, Last: k.Last}
 		if latest.Last.After(window.End) {
 			latest.Last = window.End
 		}
@@ -45,12 +46,12 @@ func (s *Service) GetMetric(ctx context.Context, req *svcv2.GetMetricRequest) (*
 	return res, nil
 }
 
-func (s *Service) ofType(ctx context.Context, org principal.OrgID, k query.MetricKindRow, latest query.MetricLatest) (*svcv2.MetricOfType, error) {
-	state, err := read.One[query.MetricStateRow](ctx, s.warehouse, org, query.MetricState(latest))
+func (s *Service) ofType(ctx context.Context, org principal.OrgID, k reads.MetricKindRow, latest reads.MetricLatest) (*svcv2.MetricOfType, error) {
+	state, err := read.One[reads.MetricStateRow](ctx, s.warehouse, org, reads.MetricState(latest))
 	if err != nil {
 		return nil, err
 	}
-	attributes, err := read.All[query.MetricAttributeRow](ctx, s.warehouse, org, query.MetricAttributes(latest))
+	attributes, err := read.All[reads.MetricAttributeRow](ctx, s.warehouse, org, reads.MetricAttributes(latest))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // Service implements svcv2connect.MetricsServiceHandler. It is safe for concurrent use.
@@ -39,7 +40,7 @@ func (s *Service) ListMetrics(ctx context.Context, req *svcv2.ListMetricsRequest
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.MetricRow](ctx, s.warehouse, org, query.ListMetrics(query.MetricList{
+	rows, err := read.All[reads.MetricRow](ctx, s.warehouse, org, reads.ListMetrics(reads.MetricList{
 		Window: window, ServiceName: req.ServiceName, MetricType: req.MetricType, Search: req.Search, Offset: page.Offset, Limit: page.Want(),
 	}))
 	if err != nil {
@@ -63,7 +64,7 @@ func (s *Service) SummarizeMetrics(ctx context.Context, req *svcv2.SummarizeMetr
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.MetricCountRow](ctx, s.warehouse, org, query.CountMetrics(window, req.ServiceName))
+	rows, err := read.All[reads.MetricCountRow](ctx, s.warehouse, org, reads.CountMetrics(window, req.ServiceName))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (s *Service) SummarizeMetrics(ctx context.Context, req *svcv2.SummarizeMetr
 	return res, nil
 }
 
-func toProto(row query.MetricRow) *svcv2.Metric {
+func toProto(row reads.MetricRow) *svcv2.Metric {
 	return &svcv2.Metric{
 		Object: "metric", Name: row.MetricName, Type: row.MetricType, ServiceName: row.ServiceName, Description: row.Description, Unit: row.Unit,
 		IsMonotonic: row.IsMonotonic, DataPointCount: float64(row.DataPointCount),

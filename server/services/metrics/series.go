@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // WithEngine makes the service share an engine with others, and with it the organizations' shares and the cache.
@@ -115,7 +116,7 @@ func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetr
 
 // unit is the unit of the metric that is asked for.
 func (s *Service) unit(ctx context.Context, org principal.OrgID, q query.SignalQuery) (string, error) {
-	kinds, err := read.All[query.MetricKindRow](ctx, s.warehouse, org, query.MetricKinds(q.Window, q.Metric.Name, q.Filter.Service()))
+	kinds, err := read.All[reads.MetricKindRow](ctx, s.warehouse, org, reads.MetricKinds(q.Window, q.Metric.Name, q.Filter.Service()))
 	for _, k := range kinds {
 		if k.MetricType == q.Metric.Type {
 			return k.Unit, err

@@ -14,8 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // Config is what the service needs.
@@ -114,9 +114,9 @@ func unrestricted(caller *principal.Principal, what string) error {
 	return apierr.New(apierr.InsufficientScope, what+" gives access to everything in the organization, so a key that is restricted to scopes cannot do it.")
 }
 
-func resource() refusal.Resource {
-	return refusal.Resource{
-		Unavailable: refusal.Answer{Tag: apierr.OrganizationPersistence, Message: "The organization cannot be read or changed at the moment. Try again."},
+func resource() storeerr.Resource {
+	return storeerr.Resource{
+		Unavailable: storeerr.Answer{Tag: apierr.OrganizationPersistence, Message: "The organization cannot be read or changed at the moment. Try again."},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -27,7 +28,7 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.FunnelRow](ctx, s.warehouse, org, query.FunnelCounts(f).Over(f.Window))
+	rows, err := read.All[reads.FunnelRow](ctx, s.warehouse, org, reads.FunnelCounts(f).Until(f.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -35,16 +36,16 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 		Object: "product_event_funnel", StartTime: timestamppb.New(f.Window.Start), EndTime: timestamppb.New(f.Window.End), KeyBy: string(f.KeyBy),
 		WindowSeconds: f.Within.Seconds(), BreakdownBy: req.BreakdownBy,
 	}
-	res.Steps, res.ConversionRate = toFunnelSteps(f.Steps, query.FunnelRow{}) // of nobody
+	res.Steps, res.ConversionRate = toFunnelSteps(f.Steps, reads.FunnelRow{}) // of nobody
 	for _, row := range rows {
 		steps, rate := toFunnelSteps(f.Steps, row)
 		name := row.Group
 		switch {
-		case row.Class == query.FunnelAll:
+		case row.Class == reads.FunnelAll:
 			res.Steps, res.ConversionRate = steps, rate
 			continue
-		case row.Class == query.FunnelOther:
-			name = query.OtherNode
+		case row.Class == reads.FunnelOther:
+			name = reads.OtherNode
 		case name == "":
 			name = noGroup
 		}
@@ -53,7 +54,7 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 	if !req.GetLeavers() {
 		return res, nil
 	}
-	leavers, err := read.All[query.LeaverRow](ctx, s.warehouse, org, query.FunnelLeavers(f).Over(f.Window))
+	leavers, err := read.All[reads.LeaverRow](ctx, s.warehouse, org, reads.FunnelLeavers(f).Until(f.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +65,8 @@ func (s *Service) SearchProductEventFunnel(ctx context.Context, req *svcv2.Searc
 	return res, nil
 }
 
-func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f query.Funnel, err error) {
-	if f.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxActivityWindow); err != nil {
+func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f reads.Funnel, err error) {
+	if f.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow); err != nil {
 		return f, err
 	}
 	if n := len(req.GetSteps()); n == 0 || n > 10 {
@@ -85,14 +86,14 @@ func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f query.Funnel, err e
 	if f.Dimension, f.Attribute, err = toBreakdown(req.BreakdownBy); err != nil {
 		return f, err
 	}
-	f.KeyBy, f.Within, f.Sessions, f.Groups = toKeyBy(req.KeyBy), toWithin(req.WindowSeconds), toSessionFilters(req.GetFilters()), defaultGroups
+	f.KeyBy, f.Within, f.Sessions, f.Groups = reads.NewKeyBy(req.KeyBy), reads.NewWithin(req.WindowSeconds), reads.NewSessionFilters(req.GetFilters()), defaultGroups
 	if req.BreakdownLimit != nil {
 		f.Groups = int(req.GetBreakdownLimit())
 	}
 	return f, nil
 }
 
-func toFunnelSteps(steps []query.Step, row query.FunnelRow) (out []*svcv2.ProductEventFunnelStep, rate *float64) {
+func toFunnelSteps(steps []reads.Step, row reads.FunnelRow) (out []*svcv2.ProductEventFunnelStep, rate *float64) {
 	count := func(i int) float64 {
 		if i < len(row.Counts) {
 			return float64(row.Counts[i])
@@ -101,7 +102,7 @@ func toFunnelSteps(steps []query.Step, row query.FunnelRow) (out []*svcv2.Produc
 	}
 	first := count(0)
 	for i, s := range steps {
-		p := &svcv2.ProductEventFunnelStep{Step: uint32(i + 1), Name: stepName(s), Count: count(i)}
+		p := &svcv2.ProductEventFunnelStep{Step: uint32(i + 1), Name: s.Name(), Count: count(i)}
 		if first > 0 {
 			p.OfFirst = p.Count / first
 		}

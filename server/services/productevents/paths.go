@@ -8,6 +8,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -27,11 +28,11 @@ func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.Search
 	if err != nil {
 		return nil, err
 	}
-	kept, err := read.All[query.PathNodeRow](ctx, s.warehouse, org, query.PathNodes(p).Over(p.Window))
+	kept, err := read.All[reads.PathNodeRow](ctx, s.warehouse, org, reads.PathNodes(p).Until(p.Window.End))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.PathLinkRow](ctx, s.warehouse, org, query.PathLinks(p, kept).Over(p.Window))
+	rows, err := read.All[reads.PathLinkRow](ctx, s.warehouse, org, reads.PathLinks(p, kept).Until(p.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +51,8 @@ func (s *Service) SearchProductEventPaths(ctx context.Context, req *svcv2.Search
 	return res, nil
 }
 
-func toPaths(req *svcv2.SearchProductEventPathsRequest) (p query.Paths, err error) {
-	if p.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxActivityWindow); err != nil {
+func toPaths(req *svcv2.SearchProductEventPathsRequest) (p reads.Paths, err error) {
+	if p.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow); err != nil {
 		return p, err
 	}
 	if req.GetAnchor().GetKind() == kindSession {
@@ -60,7 +61,7 @@ func toPaths(req *svcv2.SearchProductEventPathsRequest) (p query.Paths, err erro
 	if p.Anchor, err = toStep("anchor", req.GetAnchor()); err != nil {
 		return p, err
 	}
-	p.Before, p.Depth, p.Branches, p.Include = req.GetDirection() == before, defaultDepth, defaultBranches, query.IncludeAll
+	p.Before, p.Depth, p.Branches, p.Include = req.GetDirection() == before, defaultDepth, defaultBranches, reads.IncludeAll
 	if req.Depth != nil {
 		p.Depth = int(req.GetDepth())
 	}
@@ -70,6 +71,6 @@ func toPaths(req *svcv2.SearchProductEventPathsRequest) (p query.Paths, err erro
 	if req.Include != nil {
 		p.Include = req.GetInclude()
 	}
-	p.KeyBy, p.Within, p.Exclude, p.Sessions = toKeyBy(req.KeyBy), toWithin(req.WindowSeconds), req.GetExclude(), toSessionFilters(req.GetFilters())
+	p.KeyBy, p.Within, p.Exclude, p.Sessions = reads.NewKeyBy(req.KeyBy), reads.NewWithin(req.WindowSeconds), req.GetExclude(), reads.NewSessionFilters(req.GetFilters())
 	return p, nil
 }

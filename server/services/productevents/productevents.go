@@ -15,6 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // Service implements svcv2connect.ProductEventsServiceHandler. It is safe for concurrent use.
@@ -31,7 +32,7 @@ func (s *Service) ListProductEvents(ctx context.Context, req *svcv2.ListProductE
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -39,9 +40,9 @@ func (s *Service) ListProductEvents(ctx context.Context, req *svcv2.ListProductE
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.ProductEventNameRow](ctx, s.warehouse, org, query.ListProductEventNames(query.ProductEventNameList{
+	rows, err := read.All[reads.ProductEventNameRow](ctx, s.warehouse, org, reads.ListProductEventNames(reads.ProductEventNameList{
 		Window: window, Offset: page.Offset, Limit: page.Want(),
-		Events: query.ProductEventFilters{
+		Events: reads.ProductEventFilters{
 			Kind: req.Kind, NameSearch: req.Search, ServiceName: req.ServiceName, Host: req.Host, PagePath: req.PagePath,
 		},
 		Sessions: query.ProductSessionFilters{
@@ -69,7 +70,7 @@ func (s *Service) SearchProductEvents(ctx context.Context, req *svcv2.SearchProd
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +86,13 @@ func (s *Service) SearchProductEvents(ctx context.Context, req *svcv2.SearchProd
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.ProductEventRow](ctx, s.warehouse, org, query.SearchProductEvents(query.ProductEventSearch{
+	rows, err := read.All[reads.ProductEventRow](ctx, s.warehouse, org, reads.SearchProductEvents(reads.ProductEventSearch{
 		Window: window, Filters: filters, Before: before, Limit: limit + 1,
 	}))
 	if err != nil {
 		return nil, err
 	}
-	rows, next := paging.CutAfter(limit, rows, func(last query.ProductEventRow) string {
+	rows, next := paging.CutAfter(limit, rows, func(last reads.ProductEventRow) string {
 		return paging.FormatEvent(paging.EventKey{Timestamp: last.Timestamp, Record: last.Record, Copy: last.Copy})
 	})
 	res := &svcv2.SearchProductEventsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
@@ -101,7 +102,7 @@ func (s *Service) SearchProductEvents(ctx context.Context, req *svcv2.SearchProd
 	return res, nil
 }
 
-func toEvent(row query.ProductEventRow) *svcv2.ProductEvent {
+func toEvent(row reads.ProductEventRow) *svcv2.ProductEvent {
 	p := &svcv2.ProductEvent{
 		Object: "product_event", Timestamp: timestamppb.New(row.Timestamp), Name: row.Name, Kind: row.Kind, Source: row.Source, UserId: text(row.UserID),
 		VisitorId: text(row.VisitorID), GroupId: text(row.GroupID), ServiceName: row.ServiceName, Url: text(row.URL), Host: text(row.Host),
@@ -114,25 +115,25 @@ func toEvent(row query.ProductEventRow) *svcv2.ProductEvent {
 	return p
 }
 
-func toFilters(f *svcv2.ProductEventFilters) (query.ProductEventFilters, error) {
-	attributes, err := query.NewAttributeFilters("filters.attributes", f.GetAttributes())
+func toFilters(f *svcv2.ProductEventFilters) (reads.ProductEventFilters, error) {
+	attributes, err := query.AttributeFilters("filters.attributes", query.OwnAttribute, f.GetAttributes())
 	if err != nil {
-		return query.ProductEventFilters{}, err
+		return reads.ProductEventFilters{}, err
 	}
-	resource, err := query.NewAttributeFilters("filters.resource_attributes", f.GetResourceAttributes())
+	resource, err := query.AttributeFilters("filters.resource_attributes", query.ResourceAttribute, f.GetResourceAttributes())
 	if err != nil {
-		return query.ProductEventFilters{}, err
+		return reads.ProductEventFilters{}, err
 	}
 	if f == nil {
-		return query.ProductEventFilters{}, nil
+		return reads.ProductEventFilters{}, nil
 	}
 	session, err := sessionID(f.SessionId)
 	if err != nil {
-		return query.ProductEventFilters{}, err
+		return reads.ProductEventFilters{}, err
 	}
-	return query.ProductEventFilters{
+	return reads.ProductEventFilters{
 		Names: f.GetNames(), Kind: f.Kind, Source: f.Source, NameSearch: f.Search, UserID: f.UserId, VisitorID: f.VisitorId, GroupID: f.GroupId,
-		SessionID: session, ServiceName: f.ServiceName, Host: f.Host, PagePath: f.PagePath, Attributes: attributes, ResourceAttributes: resource,
+		SessionID: session, ServiceName: f.ServiceName, Host: f.Host, PagePath: f.PagePath, Attributes: query.And(attributes, resource),
 	}, nil
 }
 

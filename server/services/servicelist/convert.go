@@ -4,13 +4,13 @@ import (
 	"math"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // sampled is how far a weight must be from 1 to mean sampling and not rounding.
 const sampled = 1e-9
 
-func toProto(row query.ServiceRow, seconds float64) *svcv2.Service {
+func toProto(row reads.ServiceRow, seconds float64) *svcv2.Service {
 	spans := float64(row.SpanCount)
 	weight := row.EstimatedSpanCount / spans // a row has at least one span
 	p := &svcv2.Service{

@@ -9,8 +9,8 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/paging"
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -28,7 +28,7 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 	if err != nil {
 		return nil, err
 	}
-	points, err := read.All[query.ServicePointRow](ctx, s.warehouse, org, query.ServicePoints(r).Over(r.Window))
+	points, err := read.All[reads.ServicePointRow](ctx, s.warehouse, org, reads.ServicePoints(r).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 			return nil, err
 		}
 	}
-	operations, err := read.All[query.OperationRow](ctx, s.warehouse, org, query.ServiceOperations(r, "", apdexThreshold, 0, overviewOperations).Over(r.Window))
+	operations, err := read.All[reads.OperationRow](ctx, s.warehouse, org, reads.ServiceOperations(r, "", apdexThreshold, 0, overviewOperations).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *Service) ListServiceOperations(ctx context.Context, req *svcv2.ListServ
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.OperationRow](ctx, s.warehouse, org, query.ServiceOperations(r, req.GetOrderBy(), apdexThreshold, page.Offset, page.Want()).Over(r.Window))
+	rows, err := read.All[reads.OperationRow](ctx, s.warehouse, org, reads.ServiceOperations(r, req.GetOrderBy(), apdexThreshold, page.Offset, page.Want()).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Service) GetServiceApdex(ctx context.Context, req *svcv2.GetServiceApde
 	if t := req.ApdexThresholdMs; t != nil {
 		threshold = time.Duration(*t * float64(time.Millisecond))
 	}
-	rows, err := read.All[query.ApdexRow](ctx, s.warehouse, org, query.ServiceApdex(r, threshold).Over(r.Window))
+	rows, err := read.All[reads.ApdexRow](ctx, s.warehouse, org, reads.ServiceApdex(r, threshold).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (s *Service) GetServiceApdex(ctx context.Context, req *svcv2.GetServiceApde
 		Object: "service_apdex", Service: r.Name, StartTime: timestamppb.New(r.Window.Start), EndTime: timestamppb.New(r.Window.End),
 		BucketSeconds: int32(r.Bucket / time.Second), ApdexThresholdMs: float64(threshold) / float64(time.Millisecond),
 	}
-	var all query.ApdexRow
+	var all reads.ApdexRow
 	for _, row := range rows {
 		all.Total, all.Satisfied, all.Tolerated = all.Total+row.Total, all.Satisfied+row.Satisfied, all.Tolerated+row.Tolerated
 		res.Points = append(res.Points, &svcv2.ServiceApdexPoint{
@@ -152,7 +152,7 @@ func (s *Service) ListServiceReleases(ctx context.Context, req *svcv2.ListServic
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.ReleaseRow](ctx, s.warehouse, org, query.ServiceReleases(r, maxReleases).Over(r.Window))
+	rows, err := read.All[reads.ReleaseRow](ctx, s.warehouse, org, reads.ServiceReleases(r, maxReleases).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}

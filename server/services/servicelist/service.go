@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // maxBuckets is how many buckets a window may have.
@@ -30,7 +31,7 @@ func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) 
 		return nil, err
 	}
 	name := req.GetName()
-	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Name: &name, Limit: 1, Rollups: s.rollups}))
+	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{Window: window, Name: &name, Limit: 1, Rollups: s.rollups}))
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func notFound() error {
 
 // known tells a service without data for an answer from one that is not there.
 func (s *Service) known(ctx context.Context, org principal.OrgID, name string, w query.Window) error {
-	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: w, Name: &name, Limit: 1, Rollups: s.rollups}))
+	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{Window: w, Name: &name, Limit: 1, Rollups: s.rollups}))
 	if err == nil && len(rows) == 0 {
 		return notFound()
 	}
@@ -61,20 +62,20 @@ type question interface {
 }
 
 // ask checks a question. seconds is the length of a bucket that the caller wants, nil for one that suits the window.
-func (s *Service) ask(ctx context.Context, q question, environment *string, seconds *int32) (principal.OrgID, query.ServiceRead, error) {
+func (s *Service) ask(ctx context.Context, q question, environment *string, seconds *int32) (principal.OrgID, reads.ServiceRead, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
-		return "", query.ServiceRead{}, err
+		return "", reads.ServiceRead{}, err
 	}
 	window, err := query.NewWindow(q.GetStartTime(), q.GetEndTime(), query.MaxServicesWindow)
 	if err != nil {
-		return "", query.ServiceRead{}, err
+		return "", reads.ServiceRead{}, err
 	}
 	bucket, err := bucketLength(window, seconds)
 	if err != nil {
-		return "", query.ServiceRead{}, err
+		return "", reads.ServiceRead{}, err
 	}
-	return org, query.ServiceRead{Name: q.GetName(), Window: window, DeploymentEnvironment: environment, Bucket: bucket, Rollups: s.rollups}, nil
+	return org, reads.ServiceRead{Name: q.GetName(), Window: window, DeploymentEnvironment: environment, Bucket: bucket, Rollups: s.rollups}, nil
 }
 
 // wantedBuckets is how many buckets a window has when the caller does not say.

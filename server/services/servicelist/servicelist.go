@@ -8,6 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // Service implements svcv2connect.ServicesServiceHandler. It is safe for concurrent use.
@@ -39,7 +40,7 @@ func (s *Service) ListServices(ctx context.Context, req *svcv2.ListServicesReque
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
+	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{
 		Window: window, DeploymentEnvironment: req.DeploymentEnvironment, ServiceNamespace: req.ServiceNamespace, Offset: page.Offset, Limit: page.Want(), Rollups: s.rollups,
 	}))
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -35,7 +35,7 @@ type blockKey struct {
 }
 
 type keptBlock struct {
-	calls []query.CallRow
+	calls []reads.CallRow
 	until time.Time
 }
 
@@ -48,7 +48,7 @@ func (b *blocks) key(org principal.OrgID, p part, environment *string) (blockKey
 	return k, p.whole && b.now().Sub(p.End) > settled
 }
 
-func (b *blocks) get(k blockKey) ([]query.CallRow, bool) {
+func (b *blocks) get(k blockKey) ([]reads.CallRow, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	kept, ok := b.kept[k]
@@ -59,7 +59,7 @@ func (b *blocks) get(k blockKey) ([]query.CallRow, bool) {
 }
 
 // put keeps calls, which nobody may change from here on. When there are too many, all are forgotten.
-func (b *blocks) put(k blockKey, calls []query.CallRow) {
+func (b *blocks) put(k blockKey, calls []reads.CallRow) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	cost := len(calls) + 1

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // sampled is how far a weight must be from 1 to mean sampling and not rounding.
@@ -72,7 +72,7 @@ func order(kind string) int {
 	return slices.Index([]string{"service", "database", "queue", "external"}, kind)
 }
 
-func peerID(p query.PeerRow) string { return p.Kind + ":" + p.System + ":" + p.Name }
+func peerID(p reads.PeerRow) string { return p.Kind + ":" + p.System + ":" + p.Name }
 
 // serviceNode puts a service on the map and returns what edges call it.
 func (m *serviceMap) serviceNode(nodes map[string]*svcv2.ServiceMapNode, name string) string {
@@ -95,10 +95,10 @@ func (m *serviceMap) serviceNode(nodes map[string]*svcv2.ServiceMapNode, name st
 	return id
 }
 
-func errorRate(s query.CallStats) float64 { return min(s.EstimatedErrors/s.EstimatedCalls, 1) }
+func errorRate(s reads.CallStats) float64 { return min(s.EstimatedErrors/s.EstimatedCalls, 1) }
 
-func average(s query.CallStats) float64 { return s.EstimatedNano / s.EstimatedCalls / 1e6 }
+func average(s reads.CallStats) float64 { return s.EstimatedNano / s.EstimatedCalls / 1e6 }
 
-func weight(s query.CallStats) float64 { return s.EstimatedCalls / float64(s.Calls) }
+func weight(s reads.CallStats) float64 { return s.EstimatedCalls / float64(s.Calls) }
 
-func hasSampling(s query.CallStats) bool { return math.Abs(weight(s)-1) > sampled }
+func hasSampling(s reads.CallStats) bool { return math.Abs(weight(s)-1) > sampled }

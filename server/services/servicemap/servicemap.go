@@ -15,6 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -57,15 +58,15 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 		return nil, err
 	}
 	environment, service := given(req.DeploymentEnvironment), given(req.ServiceName)
-	services, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{Window: window, Limit: maxServices, Rollups: s.rollups}).Over(window))
+	services, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{Window: window, Limit: maxServices, Rollups: s.rollups}).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
 	m := newMap(services)
 	if environment != nil {
-		rows, err := read.All[query.ServiceRow](ctx, s.warehouse, org, query.ListServices(query.ServiceList{
+		rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org, reads.ListServices(reads.ServiceList{
 			Window: window, DeploymentEnvironment: environment, Limit: maxServices, Rollups: s.rollups,
-		}).Over(window))
+		}).Until(window.End))
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +81,7 @@ func (s *Service) GetServiceMap(ctx context.Context, req *svcv2.GetServiceMapReq
 			m.edges = append(m.edges, c)
 		}
 	}
-	peers, err := read.All[query.PeerRow](ctx, s.warehouse, org, query.PeerCalls(window, service, environment, peerRows).Over(window))
+	peers, err := read.All[reads.PeerRow](ctx, s.warehouse, org, reads.PeerCalls(window, service, environment, peerRows).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -103,21 +104,21 @@ func given(s *string) *string {
 }
 
 // calls adds up the calls of a window, slice after slice: calls are found by a join, whose memory grows with the spans.
-func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window, environment *string) ([]query.CallRow, error) {
-	hours, err := read.All[query.SpanHourRow](ctx, s.warehouse, org, query.SpanHours(w).Over(w))
+func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window, environment *string) ([]reads.CallRow, error) {
+	hours, err := read.All[reads.SpanHourRow](ctx, s.warehouse, org, reads.SpanHours(w).Until(w.End))
 	if err != nil {
 		return nil, err
 	}
 	type ends struct{ source, target string }
-	sum := map[ends]*query.CallStats{}
+	sum := map[ends]*reads.CallStats{}
 	for _, p := range parts(w, hours) {
 		key, keep := s.blocks.key(org, p, environment)
-		rows, kept := []query.CallRow(nil), false
+		rows, kept := []reads.CallRow(nil), false
 		if keep {
 			rows, kept = s.blocks.get(key)
 		}
 		if !kept {
-			if rows, err = read.All[query.CallRow](ctx, s.warehouse, org, query.ServiceCalls(p.Window, environment)); err != nil {
+			if rows, err = read.All[reads.CallRow](ctx, s.warehouse, org, reads.ServiceCalls(p.Window, environment)); err != nil {
 				return nil, err
 			}
 			if keep {
@@ -127,16 +128,16 @@ func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window
 		for _, r := range rows {
 			of := ends{r.Source, r.Target}
 			if sum[of] == nil {
-				sum[of] = &query.CallStats{}
+				sum[of] = &reads.CallStats{}
 			}
 			sum[of].Add(r.CallStats)
 		}
 	}
-	var out []query.CallRow
+	var out []reads.CallRow
 	for of, stats := range sum {
-		out = append(out, query.CallRow{Source: of.source, Target: of.target, CallStats: *stats})
+		out = append(out, reads.CallRow{Source: of.source, Target: of.target, CallStats: *stats})
 	}
-	slices.SortFunc(out, func(a, b query.CallRow) int {
+	slices.SortFunc(out, func(a, b reads.CallRow) int {
 		return cmp.Or(cmp.Compare(b.EstimatedCalls, a.EstimatedCalls), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target))
 	})
 	return out, nil
@@ -150,7 +151,7 @@ type part struct {
 
 // parts cuts a window into spans of time that hold about sliceSpans spans and lie in one block, without the hours that hold none: whole hours
 // together, or equal pieces of an hour that holds more. No instant is in two.
-func parts(w query.Window, hours []query.SpanHourRow) []part {
+func parts(w query.Window, hours []reads.SpanHourRow) []part {
 	var out []part
 	var held uint64
 	for _, h := range hours {
@@ -182,12 +183,12 @@ func parts(w query.Window, hours []query.SpanHourRow) []part {
 type serviceMap struct {
 	// names are all services of the window; figures are theirs, or those in the environment that was asked for.
 	names   map[string]bool
-	figures map[string]query.ServiceRow
-	edges   []query.CallRow
-	peers   []query.PeerRow
+	figures map[string]reads.ServiceRow
+	edges   []reads.CallRow
+	peers   []reads.PeerRow
 }
 
-func newMap(services []query.ServiceRow) *serviceMap {
+func newMap(services []reads.ServiceRow) *serviceMap {
 	m := &serviceMap{names: map[string]bool{}, figures: byName(services)}
 	for name := range m.figures {
 		m.names[name] = true
@@ -195,8 +196,8 @@ func newMap(services []query.ServiceRow) *serviceMap {
 	return m
 }
 
-func byName(rows []query.ServiceRow) map[string]query.ServiceRow {
-	out := map[string]query.ServiceRow{}
+func byName(rows []reads.ServiceRow) map[string]reads.ServiceRow {
+	out := map[string]reads.ServiceRow{}
 	for _, row := range rows {
 		out[row.ServiceName] = row
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -270,7 +271,7 @@ func TestEdgesAgree(t *testing.T) {
 func TestParts(t *testing.T) {
 	hour := func(n int) time.Time { return noon().Add(time.Duration(n) * time.Hour) }
 	w := query.Window{Start: hour(0).Add(10 * time.Minute), End: hour(6).Add(time.Minute)}
-	rows := []query.SpanHourRow{
+	rows := []reads.SpanHourRow{
 		{Hour: hour(0), Spans: 1}, {Hour: hour(1), Spans: 1}, {Hour: hour(3), Spans: sliceSpans}, {Hour: hour(4), Spans: 1}, {Hour: hour(5), Spans: 1}, {Hour: hour(6), Spans: 1},
 	}
 	of := func(whole bool, start, end time.Time) part {
@@ -285,7 +286,7 @@ func TestParts(t *testing.T) {
 	}
 
 	// Hours that hold too much are cut, and a window that begins within one leaves out what is before it.
-	busy := []query.SpanHourRow{{Hour: hour(0), Spans: 4*sliceSpans - 3}, {Hour: hour(1), Spans: 10}}
+	busy := []reads.SpanHourRow{{Hour: hour(0), Spans: 4*sliceSpans - 3}, {Hour: hour(1), Spans: 10}}
 	want = []part{
 		of(false, hour(0).Add(20*time.Minute), hour(0).Add(30*time.Minute-1)), of(true, hour(0).Add(30*time.Minute), hour(0).Add(45*time.Minute-1)),
 		of(true, hour(0).Add(45*time.Minute), hour(1).Add(-1)), of(true, hour(1), hour(2).Add(-1)),

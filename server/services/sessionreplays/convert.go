@@ -9,10 +9,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
-func toSummary(row query.SessionRow, recorded, matched bool) *svcv2.SessionReplaySummary {
+func toSummary(row reads.SessionRow, recorded, matched bool) *svcv2.SessionReplaySummary {
 	p := &svcv2.SessionReplaySummary{
 		Id: formatID(row.SessionID), Object: "session_replay", StartTime: timestamppb.New(row.StartTime), EndTime: moment(row.EndTime),
 		DurationMs: known(row.Duration), Status: row.Status, LastActivityAt: moment(row.LastActivityAt), UserId: text(row.UserID), UserName: row.UserName,
@@ -29,7 +29,7 @@ func toSummary(row query.SessionRow, recorded, matched bool) *svcv2.SessionRepla
 	return p
 }
 
-func toDetail(row query.SessionDetailRow) (*svcv2.SessionReplay, error) {
+func toDetail(row reads.SessionDetailRow) (*svcv2.SessionReplay, error) {
 	traits, err := jsonText(row.UserTraits)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func toDetail(row query.SessionDetailRow) (*svcv2.SessionReplay, error) {
 	return p, nil
 }
 
-func toTranscriptEvent(row query.SessionEventRow) (*svcv2.SessionReplayTranscriptEvent, error) {
+func toTranscriptEvent(row reads.SessionEventRow) (*svcv2.SessionReplayTranscriptEvent, error) {
 	attributes, err := jsonText(row.Attributes)
 	if err != nil {
 		return nil, err

@@ -3,23 +3,23 @@ package sessionreplays
 import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // toFilters reads the filters of a search, or of its facets, whose requests name them alike.
-func toFilters(req any) (query.SessionFilters, error) {
-	var f query.SessionFilters
+func toFilters(req any) (reads.SessionFilters, error) {
+	var f reads.SessionFilters
 	var events *svcv2.SessionEventFilters
 	switch r := req.(type) {
 	case *svcv2.SearchSessionReplaysRequest:
-		f = query.SessionFilters{
+		f = reads.SessionFilters{
 			ServiceName: r.ServiceName, BrowserName: r.Browser, Country: r.Country, DeviceType: r.DeviceType, UserID: r.UserId, GroupName: r.GroupName,
 			VisitorID: r.VisitorId, UserSearch: r.UserSearch, URLSearch: r.Search, PagePath: r.PagePath, HasErrors: r.HasErrors, Tags: r.GetTags(),
 			MinDuration: r.DurationMinMs, MaxDuration: r.DurationMaxMs, MinActive: r.ActiveTimeMinMs, MaxActive: r.ActiveTimeMaxMs,
 		}
 		events = r.GetEvents()
 	case *svcv2.SearchSessionReplayFacetsRequest:
-		f = query.SessionFilters{
+		f = reads.SessionFilters{
 			ServiceName: r.ServiceName, BrowserName: r.Browser, Country: r.Country, DeviceType: r.DeviceType, UserID: r.UserId, GroupName: r.GroupName,
 			VisitorID: r.VisitorId, UserSearch: r.UserSearch, URLSearch: r.Search, PagePath: r.PagePath, HasErrors: r.HasErrors, Tags: r.GetTags(),
 			MinDuration: r.DurationMinMs, MaxDuration: r.DurationMaxMs, MinActive: r.ActiveTimeMinMs, MaxActive: r.ActiveTimeMaxMs,
@@ -27,7 +27,7 @@ func toFilters(req any) (query.SessionFilters, error) {
 		events = r.GetEvents()
 	}
 	if events != nil {
-		f.Events = &query.SessionEventFilters{
+		f.Events = &reads.SessionEventFilters{
 			Type: events.Type, Level: events.Level, TraceID: lower(events.TraceId), URLSearch: events.UrlSearch, MessageSearch: events.MessageSearch,
 			MinStatus: events.MinStatus,
 		}

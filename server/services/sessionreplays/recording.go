@@ -14,8 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // Limits of the reads of a recording (rest-wire.md section 10).
@@ -47,7 +47,7 @@ func (s *Service) GetSessionReplayManifest(ctx context.Context, req *svcv2.GetSe
 	if _, err := s.extent(ctx, org, session); err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.ChunkRow](ctx, s.warehouse, org, query.SessionManifest(query.ChunkRange{
+	rows, err := read.All[reads.ChunkRow](ctx, s.warehouse, org, reads.SessionManifest(reads.ChunkRange{
 		SessionID: session, Received: received, To: maxSeq, Limit: maxManifest + 1,
 	}))
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSess
 	if err != nil {
 		return nil, err
 	}
-	part := query.ChunkRange{SessionID: session, Received: received, From: max(from, uint32(req.GetFromChunkSeq())), To: maxSeq, Limit: limit + 1}
+	part := reads.ChunkRange{SessionID: session, Received: received, From: max(from, uint32(req.GetFromChunkSeq())), To: maxSeq, Limit: limit + 1}
 	if req.ToChunkSeq != nil {
 		if part.To = uint32(req.GetToChunkSeq()); req.FromChunkSeq != nil && req.GetToChunkSeq() < req.GetFromChunkSeq() {
 			return nil, apierr.New(apierr.ParameterInvalid, "to_chunk_seq must not be below from_chunk_seq.", apierr.Param("to_chunk_seq"))
@@ -106,7 +106,7 @@ func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSess
 	if _, err := s.extent(ctx, org, session); err != nil {
 		return nil, err
 	}
-	sizes, err := read.All[query.ChunkRow](ctx, s.warehouse, org, query.SessionManifest(part))
+	sizes, err := read.All[reads.ChunkRow](ctx, s.warehouse, org, reads.SessionManifest(part))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSess
 	if len(sizes) > 0 {
 		// A chunk that arrives meanwhile is given too, rather than left out.
 		part.To, part.Limit = sizes[len(sizes)-1].ChunkSeq, maxManifest
-		rows, err := read.All[query.ChunkRow](ctx, s.warehouse, org, query.SessionChunks(part))
+		rows, err := read.All[reads.ChunkRow](ctx, s.warehouse, org, reads.SessionChunks(part))
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (s *Service) GetSessionReplayEvents(ctx context.Context, req *svcv2.GetSess
 	return res, nil
 }
 
-func checkSize(rows []query.ChunkRow) error {
+func checkSize(rows []reads.ChunkRow) error {
 	var total uint64
 	for _, row := range rows {
 		total += row.ByteSize + chunkOverhead
@@ -157,7 +157,7 @@ func tooLarge(chunks int) error {
 		apierr.Param("limit"))
 }
 
-func toChunks(rows []query.ChunkRow) ([]*svcv2.SessionReplayEventChunk, error) {
+func toChunks(rows []reads.ChunkRow) ([]*svcv2.SessionReplayEventChunk, error) {
 	var out []*svcv2.SessionReplayEventChunk
 	encoded := 0
 	for _, row := range rows {

@@ -10,6 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // GetSessionReplay returns one session. Its window is a hint, in which the session begins or, up to a day before, began.
@@ -29,7 +30,7 @@ func (s *Service) GetSessionReplay(ctx context.Context, req *svcv2.GetSessionRep
 	if !start.From.IsZero() {
 		start.From = start.From.Add(-query.MaxSession)
 	}
-	rows, err := read.All[query.SessionDetailRow](ctx, s.warehouse, org, query.Session(session, start))
+	rows, err := read.All[reads.SessionDetailRow](ctx, s.warehouse, org, reads.Session(session, start))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (s *Service) GetSessionReplayTranscript(ctx context.Context, req *svcv2.Get
 	if _, err := s.extent(ctx, org, session); err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.SessionEventRow](ctx, s.warehouse, org, query.SessionTimeline(query.Timeline{
+	rows, err := read.All[reads.SessionEventRow](ctx, s.warehouse, org, reads.SessionTimeline(reads.Timeline{
 		SessionID: session, Happened: happened, Types: req.GetTypes(), ErrorsOnly: req.GetErrorsOnly(), TraceID: lower(req.TraceId), Offset: page.Offset, Limit: page.Want(),
 	}))
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Service) ListSessionReplayTraces(ctx context.Context, req *svcv2.ListSe
 	if end.Before(extent.StartTime) {
 		end = extent.StartTime.Add(query.MaxSession)
 	}
-	rows, err := read.All[query.SessionTraceRow](ctx, s.warehouse, org, query.SessionTraces(session, query.Window{
+	rows, err := read.All[reads.SessionTraceRow](ctx, s.warehouse, org, reads.SessionTraces(session, query.Window{
 		Start: extent.StartTime.Add(-traceSlack), End: end.Add(traceSlack),
 	}, page.Offset, page.Want()))
 	if err != nil {
@@ -124,7 +125,7 @@ func (s *Service) ListSessionReplayTraces(ctx context.Context, req *svcv2.ListSe
 	for _, row := range rows {
 		res.Data = append(res.Data, &svcv2.SessionReplayTrace{
 			Object: "session_replay.trace", TraceId: row.TraceID, StartTime: timestamppb.New(row.Start), DurationMs: float64(row.DurationNs) / 1e6,
-			RootSpanName: query.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootServiceName: row.ServiceName, RootSpanKind: row.SpanKind, SpanCount: uint32(row.SpanCount), HasError: row.HasError,
+			RootSpanName: reads.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootServiceName: row.ServiceName, RootSpanKind: row.SpanKind, SpanCount: uint32(row.SpanCount), HasError: row.HasError,
 		})
 	}
 	if err := s.audit(ctx, org, "listSessionReplayTraces", formatID(session), nil); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -60,7 +61,7 @@ func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSes
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +77,13 @@ func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSes
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.SessionRow](ctx, s.warehouse, org, query.SearchSessions(query.SessionSearch{
+	rows, err := read.All[reads.SessionRow](ctx, s.warehouse, org, reads.SearchSessions(reads.SessionSearch{
 		Window: window, Filters: filters, Before: before, Limit: limit + 1,
 	}))
 	if err != nil {
 		return nil, err
 	}
-	rows, next := paging.CutAfter(limit, rows, func(last query.SessionRow) string {
+	rows, next := paging.CutAfter(limit, rows, func(last reads.SessionRow) string {
 		return paging.FormatSession(paging.SessionKey{Start: last.StartTime, SessionID: last.SessionID})
 	})
 	res := &svcv2.SearchSessionReplaysResponse{Object: "list", HasMore: next != nil, NextCursor: next}
@@ -100,7 +101,7 @@ func (s *Service) SearchSessionReplays(ctx context.Context, req *svcv2.SearchSes
 }
 
 // recorded tells which sessions have chunks.
-func (s *Service) recorded(ctx context.Context, org principal.OrgID, rows []query.SessionRow) (map[string]bool, error) {
+func (s *Service) recorded(ctx context.Context, org principal.OrgID, rows []reads.SessionRow) (map[string]bool, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -108,7 +109,7 @@ func (s *Service) recorded(ctx context.Context, org principal.OrgID, rows []quer
 	for i, row := range rows {
 		ids[i] = row.SessionID
 	}
-	found, err := read.All[query.RecordedSessionRow](ctx, s.warehouse, org, query.RecordedSessions(ids))
+	found, err := read.All[reads.RecordedSessionRow](ctx, s.warehouse, org, reads.RecordedSessions(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.Sear
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func (s *Service) SearchSessionReplayFacets(ctx context.Context, req *svcv2.Sear
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[query.SessionFacetRow](ctx, s.warehouse, org, query.SessionFacets(window, filters).Over(window))
+	rows, err := read.All[reads.SessionFacetRow](ctx, s.warehouse, org, reads.SessionFacets(window, filters).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (s *Service) ListSessionReplaysForTrace(ctx context.Context, req *svcv2.Lis
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxActivityWindow)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), reads.MaxActivityWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +173,7 @@ func (s *Service) ListSessionReplaysForTrace(ctx context.Context, req *svcv2.Lis
 		return nil, err
 	}
 	trace := *lower(&req.TraceId)
-	rows, err := read.All[query.SessionRefRow](ctx, s.warehouse, org, query.SessionsOfTrace(trace, window, page.Offset, page.Want()))
+	rows, err := read.All[reads.SessionRefRow](ctx, s.warehouse, org, reads.SessionsOfTrace(trace, window, page.Offset, page.Want()))
 	if err != nil {
 		return nil, err
 	}
@@ -209,20 +210,20 @@ func notFound() error {
 }
 
 // extent finds a session; one that is not there is an error.
-func (s *Service) extent(ctx context.Context, org principal.OrgID, session string) (query.SessionExtentRow, error) {
-	rows, err := read.All[query.SessionExtentRow](ctx, s.warehouse, org, query.SessionExtent(session))
+func (s *Service) extent(ctx context.Context, org principal.OrgID, session string) (reads.SessionExtentRow, error) {
+	rows, err := read.All[reads.SessionExtentRow](ctx, s.warehouse, org, reads.SessionExtent(session))
 	if err != nil {
-		return query.SessionExtentRow{}, err
+		return reads.SessionExtentRow{}, err
 	}
 	if len(rows) == 0 {
-		return query.SessionExtentRow{}, notFound()
+		return reads.SessionExtentRow{}, notFound()
 	}
 	return rows[0], nil
 }
 
 // bounds reads window_start and window_end.
-func bounds(from, to *timestamppb.Timestamp) (query.Bounds, error) {
-	var b query.Bounds
+func bounds(from, to *timestamppb.Timestamp) (reads.Bounds, error) {
+	var b reads.Bounds
 	for _, f := range []struct {
 		name string
 		in   *timestamppb.Timestamp

@@ -14,8 +14,8 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/refusal"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/storeerr"
 )
 
 // Service implements svcv2connect.SessionsServiceHandler. It is safe for concurrent use.
@@ -144,8 +144,8 @@ func failure(ctx context.Context, err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return apierr.New(apierr.InvalidCredentials, "The credential has just ended.", apierr.Cause(err))
 	}
-	return refusal.Resource{
-		Unavailable: refusal.Answer{Tag: apierr.AuthorizationUnavailable, Message: "Sessions cannot be read or changed at the moment. Try again."},
+	return storeerr.Resource{
+		Unavailable: storeerr.Answer{Tag: apierr.AuthorizationUnavailable, Message: "Sessions cannot be read or changed at the moment. Try again."},
 	}.Failure(ctx, err)
 }
 

@@ -7,13 +7,13 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
-func toSummary(row query.TraceRow) *svcv2.TraceSummary {
+func toSummary(row reads.TraceRow) *svcv2.TraceSummary {
 	p := &svcv2.TraceSummary{
 		Id: row.TraceID, Object: "trace", StartTime: timestamppb.New(row.Start), DurationMs: float64(row.DurationNano) / 1e6,
-		RootSpanName: query.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootSpanKind: row.SpanKind, RootServiceName: row.ServiceName, RootStatusCode: row.StatusCode,
+		RootSpanName: reads.DisplayName(row.SpanName, row.HTTPMethod, row.HTTPRoute), RootSpanKind: row.SpanKind, RootServiceName: row.ServiceName, RootStatusCode: row.StatusCode,
 		RootHasError: row.HasError, DeploymentEnvironment: text(row.Environment), ServiceNamespace: text(row.ServiceNamespace),
 		HttpMethod: text(row.HTTPMethod), HttpRoute: text(row.HTTPRoute),
 	}
@@ -23,7 +23,7 @@ func toSummary(row query.TraceRow) *svcv2.TraceSummary {
 	return p
 }
 
-func toTrace(id string, extent query.TraceExtentRow, rows []query.SpanRow) *svcv2.Trace {
+func toTrace(id string, extent reads.TraceExtentRow, rows []reads.SpanRow) *svcv2.Trace {
 	p := &svcv2.Trace{
 		Id: id, Object: "trace", StartTime: timestamppb.New(extent.Start), EndTime: timestamppb.New(extent.End),
 		DurationMs: float64(extent.End.Sub(extent.Start)) / float64(time.Millisecond), SpanCount: int32(extent.SpanCount),
@@ -36,7 +36,7 @@ func toTrace(id string, extent query.TraceExtentRow, rows []query.SpanRow) *svcv
 	return p
 }
 
-func toSpan(traceID string, row query.SpanRow) *svcv2.Span {
+func toSpan(traceID string, row reads.SpanRow) *svcv2.Span {
 	p := &svcv2.Span{
 		Id: row.SpanID, Object: "span", TraceId: traceID, ParentSpanId: text(row.ParentSpanID), Name: row.SpanName, ServiceName: row.ServiceName,
 		Kind: row.SpanKind, StartTime: timestamppb.New(row.Timestamp), DurationMs: float64(row.DurationNano) / 1e6, StatusCode: row.StatusCode,

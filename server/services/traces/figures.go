@@ -7,6 +7,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // SummarizeTraces says what some traces consist of.
@@ -15,7 +16,7 @@ func (s *Service) SummarizeTraces(ctx context.Context, req *svcv2.SummarizeTrace
 	if err != nil {
 		return nil, err
 	}
-	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow+2*query.TraceReach)
+	window, err := query.NewWindow(req.GetStartTime(), req.GetEndTime(), query.MaxSearchWindow+2*reads.TraceReach)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +24,7 @@ func (s *Service) SummarizeTraces(ctx context.Context, req *svcv2.SummarizeTrace
 	for i, id := range req.GetTraceIds() {
 		ids[i] = strings.ToLower(id)
 	}
-	rows, err := read.All[query.TraceFiguresRow](ctx, s.warehouse, org, query.TraceFigures(window, ids))
+	rows, err := read.All[reads.TraceFiguresRow](ctx, s.warehouse, org, reads.TraceFigures(window, ids))
 	if err != nil {
 		return nil, err
 	}

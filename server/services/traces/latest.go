@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
@@ -28,20 +29,20 @@ const (
 // finder is what the slices of one search have in common.
 type finder struct {
 	*Service
-	org     principal.OrgID
-	before  *paging.TraceKey
-	filters *query.TraceFilters
+	org    principal.OrgID
+	before *paging.TraceKey
+	filter query.Filter
 }
 
 // latest walks the window backwards in slices until it has enough traces: who looks for the latest 20 of a busy week pays for
 // its last minutes.
-func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]query.TraceRow, error) {
+func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.TraceRow, error) {
 	if s.before != nil && s.before.Start.Before(w.End) {
 		w.End = s.before.Start
 	}
 	length := max(w.End.Sub(w.Start)/firstSlice, shortestSlice)
 	look := want * spansOfTrace
-	var rows []query.TraceRow
+	var rows []reads.TraceRow
 	var slice query.Window
 	for ; !w.End.Before(w.Start) && len(rows) < want; w.End = slice.Start.Add(-1) {
 		slice = query.Window{Start: w.End.Add(-length), End: w.End}
@@ -49,21 +50,21 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]query.
 			slice.Start = w.Start
 		}
 		missing := want - len(rows)
-		var horizon query.TraceHorizonRow
+		var horizon reads.TraceHorizonRow
 		var err error
 		switch {
-		case s.filters == nil:
+		case s.filter.IsZero():
 			// Without filters the list of roots says how far back the page reaches, at once for the whole window.
 			slice.Start = w.Start
-			if horizon, err = read.One[query.TraceHorizonRow](ctx, s.warehouse, s.org, query.TraceHorizon(w, missing)); err != nil {
+			if horizon, err = read.One[reads.TraceHorizonRow](ctx, s.warehouse, s.org, reads.TraceHorizon(w, missing)); err != nil {
 				return nil, err
 			}
 			if horizon.Roots == uint64(missing) {
 				slice.Start = horizon.Horizon
 			}
-		case s.filters.ServiceName != nil:
+		case s.filter.Service() != nil:
 			// The key says which spans of a service are its latest.
-			if horizon, err = read.One[query.TraceHorizonRow](ctx, s.warehouse, s.org, query.SpanHorizon(slice, s.filters, look)); err != nil {
+			if horizon, err = read.One[reads.TraceHorizonRow](ctx, s.warehouse, s.org, reads.SpanHorizon(slice, s.filter, look)); err != nil {
 				return nil, err
 			}
 			if horizon.Roots == uint64(look) {
@@ -82,25 +83,25 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]query.
 }
 
 // slice finds the latest traces that begin in a slice.
-func (s *finder) slice(ctx context.Context, slice query.Window, want int) ([]query.TraceRow, error) {
-	within := query.TracesWithin(slice, maxListed+1)
-	if s.filters != nil {
-		within = query.MatchingTraces(slice, s.filters, maxListed+1)
+func (s *finder) slice(ctx context.Context, slice query.Window, want int) ([]reads.TraceRow, error) {
+	within := reads.TracesWithin(slice, maxListed+1)
+	if !s.filter.IsZero() {
+		within = reads.MatchingTraces(slice, s.filter, maxListed+1)
 	}
-	listed, err := read.All[query.TraceIDRow](ctx, s.warehouse, s.org, within)
+	listed, err := read.All[reads.TraceIDRow](ctx, s.warehouse, s.org, within)
 	if err != nil {
 		return nil, err
 	}
 	if len(listed) > maxListed {
-		return read.All[query.TraceRow](ctx, s.warehouse, s.org, query.SearchTraces(query.TraceSearch{Slice: slice, Before: s.before, Filters: s.filters, Limit: want}))
+		return read.All[reads.TraceRow](ctx, s.warehouse, s.org, reads.SearchTraces(reads.TraceSearch{Slice: slice, Before: s.before, Filter: s.filter, Limit: want}))
 	}
-	var rows []query.TraceRow
+	var rows []reads.TraceRow
 	rootless := make([]string, len(listed))
 	for i, r := range listed {
 		rootless[i] = r.TraceID
 	}
 	if len(rootless) > 0 {
-		roots, err := read.All[query.TraceRow](ctx, s.warehouse, s.org, query.RootsOf(rootless, slice))
+		roots, err := read.All[reads.TraceRow](ctx, s.warehouse, s.org, reads.RootsOf(rootless, slice))
 		if err != nil {
 			return nil, err
 		}
@@ -114,18 +115,18 @@ func (s *finder) slice(ctx context.Context, slice query.Window, want int) ([]que
 		rootless = slices.DeleteFunc(rootless, func(id string) bool { return withRoot[id] })
 	}
 	if len(rootless) > 0 {
-		first, err := read.All[query.TraceRow](ctx, s.warehouse, s.org, query.FirstSpansOf(rootless, slice))
+		first, err := read.All[reads.TraceRow](ctx, s.warehouse, s.org, reads.FirstSpansOf(rootless, slice))
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, first...)
 	}
 	if k := s.before; k != nil {
-		rows = slices.DeleteFunc(rows, func(r query.TraceRow) bool {
+		rows = slices.DeleteFunc(rows, func(r reads.TraceRow) bool {
 			return r.Start.After(k.Start) || r.Start.Equal(k.Start) && r.TraceID >= k.TraceID
 		})
 	}
-	slices.SortFunc(rows, func(a, b query.TraceRow) int {
+	slices.SortFunc(rows, func(a, b reads.TraceRow) int {
 		return cmp.Or(b.Start.Compare(a.Start), strings.Compare(b.TraceID, a.TraceID))
 	})
 	return rows[:min(len(rows), want)], nil

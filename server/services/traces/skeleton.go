@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // Spans of one part of a skeleton.
@@ -27,7 +28,7 @@ func (s *Service) GetTraceSkeleton(ctx context.Context, req *svcv2.GetTraceSkele
 	if err != nil {
 		return nil, err
 	}
-	ask := query.Skeleton{TraceID: strings.ToLower(req.GetTraceId()), ErrorsOnly: req.GetErrorsOnly(), Limit: defaultSkeletonSpans}
+	ask := reads.Skeleton{TraceID: strings.ToLower(req.GetTraceId()), ErrorsOnly: req.GetErrorsOnly(), Limit: defaultSkeletonSpans}
 	if n := req.MaxSpans; n != nil {
 		if *n < 1 || *n > maxSkeletonSpans {
 			return nil, apierr.New(apierr.ParameterInvalid, "max_spans must be a whole number from 1 to 20000.", apierr.Param("max_spans"))
@@ -44,7 +45,7 @@ func (s *Service) GetTraceSkeleton(ctx context.Context, req *svcv2.GetTraceSkele
 	if err := checkPart(req.GetStartTime(), req.GetEndTime()); err != nil {
 		return nil, err
 	}
-	extent, err := read.One[query.TraceExtentRow](ctx, s.warehouse, org, query.TraceExtent(ask.TraceID))
+	extent, err := read.One[reads.TraceExtentRow](ctx, s.warehouse, org, reads.TraceExtent(ask.TraceID))
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +59,11 @@ func (s *Service) GetTraceSkeleton(ctx context.Context, req *svcv2.GetTraceSkele
 	if t := req.GetEndTime(); t != nil && t.AsTime().Before(ask.Window.End) {
 		ask.Window.End = t.AsTime()
 	}
-	var rows []query.SkeletonRow
+	var rows []reads.SkeletonRow
 	if !ask.Window.End.Before(ask.Window.Start) {
 		limit := ask.Limit
 		ask.Limit++
-		if rows, err = read.All[query.SkeletonRow](ctx, s.warehouse, org, query.TraceSkeleton(ask)); err != nil {
+		if rows, err = read.All[reads.SkeletonRow](ctx, s.warehouse, org, reads.TraceSkeleton(ask)); err != nil {
 			return nil, err
 		}
 		ask.Limit = limit
@@ -86,8 +87,8 @@ func checkPart(start, end *timestamppb.Timestamp) error {
 	return nil
 }
 
-func toSkeleton(ask query.Skeleton, extent query.TraceExtentRow, rows []query.SkeletonRow) *svcv2.TraceSkeleton {
-	rows, next := paging.CutAfter(ask.Limit, rows, func(last query.SkeletonRow) string {
+func toSkeleton(ask reads.Skeleton, extent reads.TraceExtentRow, rows []reads.SkeletonRow) *svcv2.TraceSkeleton {
+	rows, next := paging.CutAfter(ask.Limit, rows, func(last reads.SkeletonRow) string {
 		return paging.FormatSpan(paging.SpanKey{Start: last.Timestamp, SpanID: last.SpanID})
 	})
 	p := &svcv2.TraceSkeleton{

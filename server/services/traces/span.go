@@ -7,8 +7,8 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // GetSpan reads one span with everything that it carries.
@@ -18,7 +18,7 @@ func (s *Service) GetSpan(ctx context.Context, req *svcv2.GetSpanRequest) (*svcv
 		return nil, err
 	}
 	traceID := strings.ToLower(req.GetTraceId())
-	rows, err := read.All[query.SpanRow](ctx, s.warehouse, org, query.Span(traceID, strings.ToLower(req.GetSpanId()), near(req.GetTimestamp())))
+	rows, err := read.All[reads.SpanRow](ctx, s.warehouse, org, reads.Span(traceID, strings.ToLower(req.GetSpanId()), near(req.GetTimestamp())))
 	if err != nil {
 		return nil, err
 	}

@@ -12,9 +12,9 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/query/reads"
 )
 
 // maxSpans is how many spans of a trace GetTrace gives.
@@ -39,7 +39,7 @@ func (s *Service) GetTrace(ctx context.Context, req *svcv2.GetTraceRequest) (*sv
 	}
 	id := strings.ToLower(req.GetTraceId())
 	// One read finds nearly every trace whole; only a larger one is measured besides.
-	rows, err := read.All[query.SpanRow](ctx, s.warehouse, org, query.TraceSpans(id, near(req.GetTimestamp()), maxSpans+1))
+	rows, err := read.All[reads.SpanRow](ctx, s.warehouse, org, reads.TraceSpans(id, near(req.GetTimestamp()), maxSpans+1))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *Service) GetTrace(ctx context.Context, req *svcv2.GetTraceRequest) (*sv
 	}
 	extent := extentOf(rows)
 	if len(rows) > maxSpans {
-		if extent, err = read.One[query.TraceExtentRow](ctx, s.warehouse, org, query.TraceExtent(id)); err != nil {
+		if extent, err = read.One[reads.TraceExtentRow](ctx, s.warehouse, org, reads.TraceExtent(id)); err != nil {
 			return nil, err
 		}
 		rows = rows[:maxSpans]
@@ -65,9 +65,9 @@ func near(t *timestamppb.Timestamp) time.Time {
 }
 
 // extentOf is what query.TraceExtent says of a trace, when all its spans are there, in the order of their start.
-func extentOf(rows []query.SpanRow) query.TraceExtentRow {
+func extentOf(rows []reads.SpanRow) reads.TraceExtentRow {
 	services := map[string]bool{}
-	extent := query.TraceExtentRow{SpanCount: uint64(len(rows)), Start: rows[0].Timestamp, LastStart: rows[len(rows)-1].Timestamp, End: rows[0].Timestamp}
+	extent := reads.TraceExtentRow{SpanCount: uint64(len(rows)), Start: rows[0].Timestamp, LastStart: rows[len(rows)-1].Timestamp, End: rows[0].Timestamp}
 	for _, r := range rows {
 		services[r.ServiceName] = true
 		if end := r.Timestamp.Add(time.Duration(min(r.DurationNano, math.MaxInt64))); end.After(extent.End) { //nolint:gosec // bounded

@@ -19,6 +19,8 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/reads"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -328,8 +330,9 @@ func TestIndexes(t *testing.T) {
 	const org = "org_indexes"
 	insert(t, w, span{org: org, trace: traceID(1), id: "01", at: noon(), name: "n", service: "s", attributes: map[string]string{"k": "v"}})
 	window := query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}
-	equals := []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}
-	filtered := query.SearchTraces(query.TraceSearch{Slice: window, Limit: 1, Filters: &query.TraceFilters{Attributes: equals, ServiceName: ptr("s")}})
+	equals := query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "k"}, Op: query.OpEqual, Values: []string{"v"}}}
+	ofService := query.Filter{Match: &query.Match{Field: query.Field{Key: "service.name"}, Op: query.OpEqual, Values: []string{"s"}}}
+	filtered := reads.SearchTraces(reads.TraceSearch{Slice: window, Limit: 1, Filter: query.And(ofService, equals)})
 	// The plan leaves out what is read for a set, so the query that finds matching spans is explained by itself.
 	_, matching, found := strings.Cut(filtered.SQL, "TraceId IN (\n")
 	inner, _, closed := strings.Cut(matching, ")\n    GROUP BY")
@@ -337,14 +340,14 @@ func TestIndexes(t *testing.T) {
 		t.Fatalf("the query of matching spans is not where this test looks:\n%s", filtered.SQL)
 	}
 	for name, tc := range map[string]struct {
-		statement query.Statement
+		statement sqlbuild.Statement
 		want      []string
 	}{
-		"trace":     {query.TraceExtent(traceID(1)), []string{"idx_trace_id", "OrgId"}},
-		"spans":     {query.TraceSpans(traceID(1), time.Time{}, 10), []string{"idx_trace_id", "OrgId", "Timestamp"}},
+		"trace":     {reads.TraceExtent(traceID(1)), []string{"idx_trace_id", "OrgId"}},
+		"spans":     {reads.TraceSpans(traceID(1), time.Time{}, 10), []string{"idx_trace_id", "OrgId", "Timestamp"}},
 		"attribute": {filtered, []string{"OrgId", "Timestamp", "idx_trace_id"}},
-		"matching":  {query.Statement{SQL: inner, Args: filtered.Args}, []string{"OrgId", "ServiceName", "idx_span_attribute"}},
-		"horizon":   {query.TraceHorizon(window, 10), []string{"OrgId", "Timestamp"}},
+		"matching":  {sqlbuild.Statement{SQL: inner, Args: filtered.Args}, []string{"OrgId", "ServiceName", "idx_span_attribute"}},
+		"horizon":   {reads.TraceHorizon(window, 10), []string{"OrgId", "Timestamp"}},
 	} {
 		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+tc.statement.SQL, tc.statement.Args...)
 		if err != nil {

@@ -23,16 +23,16 @@ func testAttributeMappings(t *testing.T, f *fixture) {
 		}
 		return m
 	}
-	first := create(store.NewAttributeMapping{Name: " a ", Source: store.MappingFromSpan, SourceKey: " x ", TargetKey: " y ", Operation: store.MappingMove})
+	first := create(store.NewAttributeMapping{Name: " a ", SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: " x ", TargetKey: " y ", Operation: store.AttributeMappingOperationMove})
 	want := store.AttributeMapping{
-		ID: first.ID, Org: org, Name: "a", Source: "span", SourceKey: "x", TargetKey: "y", Operation: "move", Enabled: true,
+		ID: first.ID, Org: org, Name: "a", SourceContext: "span", SourceKey: "x", TargetKey: "y", Operation: "move", Enabled: true,
 		CreatedAt: f.now().UTC(), UpdatedAt: f.now().UTC(),
 	}
 	if diff := cmp.Diff(want, first); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
 	}
 	// At the same time; a resource's key may keep its name, since the target is another place.
-	second := create(store.NewAttributeMapping{Name: "b", Source: store.MappingFromResource, SourceKey: "z", TargetKey: "z", Operation: store.MappingCopy, Disabled: true})
+	second := create(store.NewAttributeMapping{Name: "b", SourceContext: store.AttributeMappingSourceContextResource, SourceKey: "z", TargetKey: "z", Operation: store.AttributeMappingOperationCopy, Enabled: new(false)})
 	f.advance(time.Second)
 	want.Enabled, want.TargetKey, want.UpdatedAt = false, "w", f.now().UTC()
 	for range 2 { // the second changes nothing
@@ -50,20 +50,20 @@ func testAttributeMappings(t *testing.T, f *fixture) {
 		want string
 	}{
 		"name":       {store.AttributeMappingEdit{Name: store.Set("")}, "name must not be empty"},
-		"source":     {store.AttributeMappingEdit{Source: store.Set(store.MappingSource("log"))}, `source_context "log" is not a source; use span or resource`},
+		"source":     {store.AttributeMappingEdit{SourceContext: store.Set(store.AttributeMappingSourceContext("log"))}, `source_context must be one of span, resource, not "log"`},
 		"source key": {store.AttributeMappingEdit{SourceKey: store.Set(" ")}, "source_key must not be empty"},
 		"target":     {store.AttributeMappingEdit{TargetKey: store.Set("")}, "target_key must not be empty"},
 		"same":       {store.AttributeMappingEdit{TargetKey: store.Set(" x")}, "target_key must differ from source_key when source_context is span"},
 		"reserved":   {store.AttributeMappingEdit{TargetKey: store.Set("Svc_a")}, "target_key is reserved: names that begin with svc_, and org_id, are written by the server"},
-		"operation":  {store.AttributeMappingEdit{Operation: store.Set(store.MappingOperation("swap"))}, `operation "swap" is not an operation; use move or copy`},
+		"operation":  {store.AttributeMappingEdit{Operation: store.Set(store.AttributeMappingOperation("swap"))}, `operation must be one of copy, move, not "swap"`},
 	} {
 		_, err := f.EditAttributeMapping(ctx, org, first.ID, tc.edit)
 		wantInvalid(t, name, err, tc.want)
 	}
 	_, err := f.CreateAttributeMapping(ctx, org, store.NewAttributeMapping{})
-	wantInvalid(t, "create", err, `name must not be empty; source_context "" is not a source; use span or resource; source_key must not be empty; `+
-		`target_key must not be empty; operation "" is not an operation; use move or copy`)
-	_, err = f.CreateAttributeMapping(ctx, "org_none", store.NewAttributeMapping{Name: "n", Source: "span", SourceKey: "a", TargetKey: "b", Operation: "copy"})
+	wantInvalid(t, "create", err, `name must not be empty; source_key must not be empty; target_key must not be empty; `+
+		`source_context must be one of span, resource, not ""; operation must be one of copy, move, not ""`)
+	_, err = f.CreateAttributeMapping(ctx, "org_none", store.NewAttributeMapping{Name: "n", SourceContext: "span", SourceKey: "a", TargetKey: "b", Operation: "copy"})
 	wantError(t, err, store.ErrNotFound)
 
 	_, err = f.GetAttributeMapping(ctx, other, first.ID)
@@ -147,7 +147,7 @@ func testIngestPolicy(t *testing.T, f *fixture) {
 	mapping := func(name string, disabled bool) store.AttributeMapping {
 		t.Helper()
 		m, err := f.CreateAttributeMapping(ctx, org, store.NewAttributeMapping{
-			Name: name, Source: "resource", SourceKey: "a", TargetKey: "b", Operation: "copy", Disabled: disabled,
+			Name: name, SourceContext: "resource", SourceKey: "a", TargetKey: "b", Operation: "copy", Enabled: new(!disabled),
 		})
 		if err != nil {
 			t.Fatal(err)

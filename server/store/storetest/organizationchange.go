@@ -68,7 +68,7 @@ func (f *fixture) filled(t *testing.T, home principal.OrgID) filled {
 	_, err := f.CreateIngestKey(ctx, org, store.NewIngestKey{Name: "k", Signals: store.Signals(), Secret: secret})
 	check(err)
 	_, err = f.CreateAttributeMapping(ctx, org, store.NewAttributeMapping{
-		Name: "m", Source: store.MappingFromSpan, SourceKey: "a", TargetKey: "b", Operation: store.MappingMove,
+		Name: "m", SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: "a", TargetKey: "b", Operation: store.AttributeMappingOperationMove,
 	})
 	check(err)
 	_, err = f.PutSamplingPolicy(ctx, org, store.SamplingPolicyParams{TraceSampleRatio: 0.5})

@@ -73,7 +73,7 @@ func (m *importer) warn(format string, args ...any) {
 
 // Convert reads a Perses dashboard. Refuse says why a statement cannot run, as in "must be a SELECT"; empty when it can. The error is
 // an *Error.
-func Convert(document *structpb.Struct, refuse func(sql string) string) (*svcv2.CreateDashboardRequest, []string, error) {
+func Convert(document *structpb.Struct, refuse func(sql string) string) (*svcv2.DashboardDefinition, []string, error) {
 	root := object(document.GetFields())
 	if root.text("kind") != "Dashboard" {
 		return nil, nil, &Error{"kind", "must be Dashboard"}
@@ -86,7 +86,7 @@ func Convert(document *structpb.Struct, refuse func(sql string) string) (*svcv2.
 	if len(m.panels) == 0 {
 		return nil, nil, &Error{"spec.panels", "must hold at least one panel"}
 	}
-	def := &svcv2.CreateDashboardRequest{
+	def := &svcv2.DashboardDefinition{
 		Name: cmp.Or(clip(spec.child("display").text("name")), clip(root.child("metadata").text("name")), fallbackName),
 		Tags: []string{importTag}, TimeRange: &svcv2.TimeRange{Type: "relative", Value: new(fallbackRange)},
 	}

@@ -4,18 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/wirejson"
 )
-
-var update = flag.Bool("update", false, "write the golden file")
 
 func document(t *testing.T, text string) *structpb.Struct {
 	t.Helper()
@@ -55,19 +52,7 @@ func TestConvert(t *testing.T) {
 	if err := encoder.Encode(map[string]any{"dashboard": json.RawMessage(dashboard), "warnings": warnings}); err != nil {
 		t.Fatal(err)
 	}
-	const golden = "testdata/complete.golden.json"
-	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("-update writes it (-want +got):\n%s", diff)
-	}
+	golden.Compare(t, "complete.golden.json", got.String())
 
 	// Each panel is a widget, and each that is a note instead of a drawing has a warning that names it.
 	all := strings.Join(warnings, "\n")

@@ -98,7 +98,7 @@ func (t *Template) Check(values map[string]string, complete bool) error {
 }
 
 // Build makes the dashboard. Values that are missing or blank leave their part out. The same values give the same dashboard.
-func (t *Template) Build(values map[string]string) *svcv2.CreateDashboardRequest {
+func (t *Template) Build(values map[string]string) *svcv2.DashboardDefinition {
 	b := &board{values: map[string]string{}, ids: map[string]int{}}
 	name := t.Name
 	for i, p := range t.Parameters {
@@ -108,7 +108,7 @@ func (t *Template) Build(values map[string]string) *svcv2.CreateDashboardRequest
 			name = v + " — " + name
 		}
 	}
-	def := &svcv2.CreateDashboardRequest{
+	def := &svcv2.DashboardDefinition{
 		Name: name, Tags: slices.Clone(t.Tags), TimeRange: &svcv2.TimeRange{Type: "relative", Value: new("1h")},
 	}
 	if t.Description != "" {

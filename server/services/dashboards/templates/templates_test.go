@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,10 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/wirejson"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestNames(t *testing.T) {
 	want := []string{
@@ -65,20 +61,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		pretty.WriteByte('\n')
-		path := filepath.Join("testdata", template.Slug+".json")
-		if *update {
-			if err := os.WriteFile(path, pretty.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), pretty.String()); diff != "" {
-			t.Errorf("%s differs; -update writes it (-want +got):\n%s", path, diff)
-		}
+		golden.Compare(t, template.Slug+".json", pretty.String())
 	}
 }
 

@@ -1,0 +1,155 @@
+package reads
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// toolConditions are those of calls of tools.
+func toolConditions(b *sqlbuild.Builder, w query.Window, f AgentFilters) sqlbuild.Conditions {
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
+		"has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('gen_ai.operation.name', 'execute_tool'))")
+	for _, l := range []struct {
+		name, column string
+		values       []string
+	}{
+		{"services", "ServiceName", f.Services},
+		{"environments", "Environment", f.Environments},
+		{"agents", "SpanAttributes['gen_ai.agent.name']", f.Agents},
+		{"tools", "SpanAttributes['gen_ai.tool.name']", f.Tools},
+		{"vendors", agentVendor, f.Vendors},
+		{"models", agentModel, f.Models},
+	} {
+		if len(l.values) > 0 {
+			c.Add("has(%s, %s)", b.Bind(l.name, "Array(String)", l.values), l.column)
+		}
+	}
+	return c
+}
+
+// AgentToolRow is a row of AgentTools. That of all tools together has no name.
+type AgentToolRow struct {
+	Tool        string    `ch:"Tool"`
+	Description string    `ch:"Description"`
+	Calls       uint64    `ch:"Calls"`
+	Failed      uint64    `ch:"Failures"`
+	AvgMs       float64   `ch:"AvgMs"`
+	P95Ms       float64   `ch:"P95Ms"`
+	Sessions    uint64    `ch:"Sessions"`
+	First       time.Time `ch:"First"`
+	Last        time.Time `ch:"Last"`
+}
+
+// AgentTools gives an AgentToolRow for all calls together and for each tool, busiest first, at most 200 of these.
+func AgentTools(w query.Window, f AgentFilters, contains string) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := toolConditions(b, w, f)
+	if contains != "" {
+		c.Add("positionCaseInsensitiveUTF8(SpanAttributes['gen_ai.tool.name'], %s) > 0", b.Bind("contains", "String", contains))
+	}
+	return b.Statement(fmt.Sprintf(`SELECT
+    Tool,
+    argMax(Described, Timestamp) AS Description,
+    count() AS Calls,
+    countIf(Failed) AS Failures,
+    avg(DurationNano) / 1e6 AS AvgMs,
+    quantile(0.95)(DurationNano) / 1e6 AS P95Ms,
+    uniqExact(Session) AS Sessions,
+    min(Timestamp) AS First,
+    max(Timestamp) AS Last
+FROM
+(
+        %s
+)
+GROUP BY ROLLUP(Tool)
+ORDER BY Tool = '' DESC, Calls DESC, Tool
+LIMIT 201`, withSession(`Timestamp, DurationNano, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c)))
+}
+
+// AgentFailureRow is a row of AgentToolFailures.
+type AgentFailureRow struct {
+	Fingerprint uint64      `ch:"Fingerprint"`
+	ErrorType   string      `ch:"Type"`
+	Message     string      `ch:"Latest"`
+	Count       uint64      `ch:"Failures"`
+	Sessions    uint64      `ch:"Sessions"`
+	Last        time.Time   `ch:"Last"`
+	Times       []time.Time `ch:"Times"`
+}
+
+// failedCalls are the failed calls of a tool.
+func failedCalls(b *sqlbuild.Builder, w query.Window, f AgentFilters, columns string) string {
+	c := toolConditions(b, w, f)
+	c = append(c, agentFailed)
+	return withSession(columns, c)
+}
+
+// AgentToolFailures gives an AgentFailureRow for each way in which calls failed, most frequent first, at most 20; with a fingerprint that one alone. Times are of at most 5000 failures.
+func AgentToolFailures(w query.Window, f AgentFilters, fingerprint *uint64) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	reads := failedCalls(b, w, f, `Timestamp, `+agentMessage+` AS Message, `+agentErrorType+` AS ErrorType, `+agentFingerprint+` AS Fingerprint`)
+	only := query.Always
+	if fingerprint != nil {
+		only = "Fingerprint = " + b.Bind("fingerprint", "UInt64", *fingerprint)
+	}
+	return b.Statement(fmt.Sprintf(`SELECT
+    Fingerprint,
+    any(ErrorType) AS Type,
+    argMax(Message, Timestamp) AS Latest,
+    count() AS Failures,
+    uniqExact(Session) AS Sessions,
+    max(Timestamp) AS Last,
+    groupArray(5000)(Timestamp) AS Times
+FROM
+(
+        %s
+)
+WHERE %s
+GROUP BY Fingerprint
+ORDER BY Failures DESC, Fingerprint
+LIMIT 20`, reads, only))
+}
+
+// AgentCountRow is a row of AgentFailureCounts.
+type AgentCountRow struct {
+	Kind  string `ch:"Kind"`
+	Name  string `ch:"Name"`
+	Count uint64 `ch:"Failures"`
+}
+
+// AgentFailureCounts gives AgentCountRow rows of one failure: by message, service, agent, environment and session, most frequent first, at most 20 of each.
+func AgentFailureCounts(w query.Window, f AgentFilters, fingerprint uint64) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	reads := failedCalls(b, w, f, `toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+` AS Message, `+agentFingerprint+` AS Fingerprint`)
+	return b.Statement(fmt.Sprintf(`SELECT Pair.1 AS Kind, Pair.2 AS Name, count() AS Failures
+FROM
+(
+        %s
+)
+ARRAY JOIN [('message', substringUTF8(Message, 1, 500)), ('service', Service), ('agent', Agent), ('environment', Env), ('session', Session)] AS Pair
+WHERE Fingerprint = %s AND Name != ''
+GROUP BY Kind, Name
+ORDER BY Failures DESC, Kind, Name
+LIMIT 20 BY Kind`, reads, b.Bind("fingerprint", "UInt64", fingerprint)))
+}
+
+// AgentFailureSamples gives the AgentSpanRow rows of one failure, newest first.
+func AgentFailureSamples(w query.Window, f AgentFilters, fingerprint uint64, session string, payload, limit int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	reads := failedCalls(b, w, f, agentColumns(b.Bind("payload", "UInt32", int64(payload)))+`, `+agentFingerprint+` AS Fingerprint`)
+	c := sqlbuild.Conditions{"Fingerprint = " + b.Bind("fingerprint", "UInt64", fingerprint)}
+	if session != "" {
+		c.Add("Session = %s", b.Bind("session", "String", session))
+	}
+	return b.Statement(fmt.Sprintf(`SELECT * EXCEPT (Own, Fingerprint)
+FROM
+(
+        %s
+)
+WHERE %s
+ORDER BY Timestamp DESC, SpanId
+LIMIT %s`, reads, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
+}

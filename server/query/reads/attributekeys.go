@@ -1,0 +1,58 @@
+package reads
+
+import (
+	"fmt"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// shownKeys leaves out the keys that the platform sets itself. Queries may name them.
+const shownKeys = "NOT startsWith(%s, 'svc_')"
+
+// AttributeKeyList asks which attribute keys were sent in the hours of a window.
+type AttributeKeyList struct {
+	Window query.Window
+	// Signal is traces, logs, metrics or product_events; Scope is resource, span, log, metric, event or link, or nil for all.
+	Signal string
+	Scope  *string
+	// Search is text that the key contains, letter case ignored.
+	Search        *string
+	Offset, Limit int
+}
+
+// AttributeKeyRow is a row of ListAttributeKeys.
+type AttributeKeyRow struct {
+	Scope string `ch:"Scope"`
+	Key   string `ch:"Key"`
+	// Types are those of its values: string, int, double, bool, bytes, array, kvlist; the most frequent first.
+	Types []string `ch:"Types"`
+	Uses  uint64   `ch:"Uses"`
+}
+
+// ListAttributeKeys gives AttributeKeyRow rows, the most used first. It reads a rollup by hours; hours that the window cuts count whole.
+func ListAttributeKeys(l AttributeKeyList) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Hour >= toStartOfHour(toDateTime("+b.Bind("start", "Int64", l.Window.Start.Unix())+", 'UTC'))",
+		"Hour <= toDateTime("+b.Bind("end", "Int64", l.Window.End.Unix())+", 'UTC')", "Signal = "+b.Bind("signal", "String", l.Signal))
+	c.Add(shownKeys, "Key")
+	c.Optional(b, "Scope", "scope", l.Scope)
+	if l.Search != nil {
+		c.Add("positionCaseInsensitiveUTF8(Key, %s) > 0", b.Bind("search", "String", *l.Search))
+	}
+	return b.Statement(fmt.Sprintf(`SELECT
+    Scope,
+    Key,
+    arrayMap(t -> t.2, arrayReverseSort(groupArray((OfType, ValueType)))) AS Types,
+    sum(OfType) AS Uses
+FROM
+(
+    SELECT Scope, Key, toString(ValueType) AS ValueType, sum(UsageCount) AS OfType
+    FROM attribute_keys
+    WHERE %s
+    GROUP BY Scope, Key, ValueType
+)
+GROUP BY Scope, Key
+ORDER BY Uses DESC, Scope, Key
+LIMIT %s OFFSET %s`, c.Join(8), b.Bind("limit", "UInt32", int64(l.Limit)), b.Bind("offset", "UInt32", int64(l.Offset))))
+}

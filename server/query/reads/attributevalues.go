@@ -1,0 +1,128 @@
+package reads
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// AttributeValueList asks for the values of a field in a slice of time, or with Keys for the keys of attributes.
+type AttributeValueList struct {
+	Source query.Source
+	Slice  query.Window
+	// Field is what the values are of; without it they are the keys of all attributes in Scope.
+	Field *query.Field
+	Scope query.Scope
+	// Search is text that a value contains, letter case ignored.
+	Search               string
+	ServiceName, Metric  string
+	MaxRows, MaxDistinct int
+}
+
+// AttributeValueRow is a row of AttributeValues.
+type AttributeValueRow struct {
+	Value string `ch:"Value"`
+	Uses  uint64 `ch:"Uses"`
+	// Rows is how many rows were read, at most MaxRows; the same in each.
+	Rows uint64 `ch:"Rows"`
+}
+
+// metricTables are the tables of data points.
+func metricTables() []string {
+	return []string{"metrics_gauge", "metrics_sum", "metrics_histogram", "metrics_exponential_histogram", "metrics_summary"}
+}
+
+// AttributeValues gives AttributeValueRow rows, the most frequent first. It reads at most MaxRows rows: a reader who wants the latest asks for
+// slices of the window from its end.
+func AttributeValues(l AttributeValueList) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	start, end := b.Time("start", l.Slice.Start), b.Time("end", l.Slice.End)
+	tables := []string{query.Table(l.Source)}
+	if l.Source == query.Metrics {
+		tables = metricTables()
+	}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+start, "Timestamp <= "+end)
+	if l.ServiceName != "" {
+		c.Add("ServiceName = %s", b.Bind("service", "String", l.ServiceName))
+	}
+	if l.Metric != "" {
+		c.Add("MetricName = %s", b.Bind("metric", "String", l.Metric))
+	}
+	value := keysOf(l.Source, l.Scope)
+	if l.Field != nil {
+		text, present := query.TextSQL(b, l.Source, *l.Field)
+		if value = text; present != "" {
+			c = c.With(present)
+		}
+	}
+	limit := b.Bind("max_rows", "UInt32", int64(l.MaxRows))
+	var reads []string
+	for _, table := range tables {
+		reads = append(reads, fmt.Sprintf(`SELECT %s AS Value
+            FROM %s
+            WHERE %s
+            LIMIT %s`, value, table, c.Join(16), limit))
+	}
+	list, wanted := "toString(Value)", "Value != ''"
+	if l.Field == nil {
+		list = "arrayJoin(Value)"
+		wanted += " AND " + fmt.Sprintf(shownKeys, "Value")
+	}
+	if l.Search != "" {
+		wanted += " AND positionCaseInsensitiveUTF8(Value, " + b.Bind("search", "String", l.Search) + ") > 0"
+	}
+	return b.Statement(fmt.Sprintf(`SELECT Value, Uses, Rows
+FROM
+(
+    SELECT %s AS Value, count() AS Uses, any(Read) AS Rows
+    FROM
+    (
+        SELECT Value, count() OVER () AS Read
+        FROM
+        (
+            %s
+        )
+    )
+    GROUP BY Value
+)
+WHERE %s
+ORDER BY Uses DESC, Value
+LIMIT %s`, list, strings.Join(reads, "\n            UNION ALL\n            "), wanted, b.Bind("max_distinct", "UInt32", int64(l.MaxDistinct))))
+}
+
+// keysOf is the array of the keys of a row's attributes.
+func keysOf(s query.Source, scope query.Scope) string {
+	own, _ := query.AttributeMap(s)
+	switch scope {
+	case query.ResourceAttribute:
+		return "mapKeys(ResourceAttributes)"
+	case query.EventAttribute:
+		return "arrayDistinct(arrayFlatten(arrayMap(event -> mapKeys(event), EventsAttributes)))"
+	default:
+		return "mapKeys(" + own + ")"
+	}
+}
+
+// RolledUpValues gives AttributeValueRow rows of a field with a RollupColumn, from the minutes of the window. Uses are spans.
+func RolledUpValues(l AttributeValueList) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Minute >= toDateTime("+b.Bind("start", "Int64", l.Slice.Start.Truncate(time.Minute).Unix())+", 'UTC')",
+		"Minute <= toDateTime("+b.Bind("end", "Int64", l.Slice.End.Unix())+", 'UTC')")
+	if l.ServiceName != "" {
+		c.Add("ServiceName = %s", b.Bind("service", "String", l.ServiceName))
+	}
+	column := query.RollupColumn(l.Source, *l.Field)
+	c.Add("%s != ''", column)
+	if l.Search != "" {
+		c.Add("positionCaseInsensitiveUTF8(%s, %s) > 0", column, b.Bind("search", "String", l.Search))
+	}
+	return b.Statement(fmt.Sprintf(`SELECT toString(%s) AS Value, sum(SpanCount) AS Uses, toUInt64(0) AS Rows
+FROM service_minutes
+WHERE %s
+GROUP BY Value
+ORDER BY Uses DESC, Value
+LIMIT %s`, column, c.Join(4), b.Bind("max_distinct", "UInt32", int64(l.MaxDistinct))))
+}

@@ -1,0 +1,242 @@
+package reads
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// ErrorFilters are conditions that must all hold on an error.
+type ErrorFilters struct {
+	ServiceName, DeploymentEnvironment, ServiceNamespace, ExceptionType, Search *string
+	// Fingerprints are those of any of these groups; nil means all.
+	Fingerprints []uint64
+	RootOnly     bool
+}
+
+func (f ErrorFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
+	if f.Fingerprints != nil {
+		c.Add("FingerprintHash IN %s", b.Bind("fingerprints", "Array(UInt64)", f.Fingerprints))
+	}
+	c.Optional(b, "ServiceName", "service_name", f.ServiceName)
+	c.Optional(b, "Environment", "deployment_environment", f.DeploymentEnvironment)
+	c.Optional(b, "ServiceNamespace", "service_namespace", f.ServiceNamespace)
+	c.Optional(b, "ExceptionType", "exception_type", f.ExceptionType)
+	if f.Search != nil {
+		text := b.Bind("search", "String", *f.Search)
+		c.Add("(positionCaseInsensitiveUTF8(ErrorLabel, %s) > 0 OR positionCaseInsensitiveUTF8(ExceptionMessage, %s) > 0)", text, text)
+	}
+	if f.RootOnly {
+		c.Add("IsRoot")
+	}
+}
+
+func errorConditions(b *sqlbuild.Builder, w query.Window, f ErrorFilters) sqlbuild.Conditions {
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	f.add(b, &c)
+	return c
+}
+
+// ErrorGroupRow is a row of ErrorGroups.
+type ErrorGroupRow struct {
+	Fingerprint  uint64    `ch:"FingerprintHash"`
+	Label        string    `ch:"Label"`
+	Type         string    `ch:"Type"`
+	Message      string    `ch:"Message"`
+	Frame        string    `ch:"Frame"`
+	Count        uint64    `ch:"Occurrences"`
+	Estimated    float64   `ch:"Estimated"`
+	Services     []string  `ch:"Services"`
+	ServiceCount uint64    `ch:"ServiceCount"`
+	Traces       uint64    `ch:"Traces"`
+	Environments []string  `ch:"Environments"`
+	First        time.Time `ch:"First"`
+	Last         time.Time `ch:"Last"`
+	NoException  uint64    `ch:"NoException"`
+}
+
+// ErrorGroups gives ErrorGroupRow rows in the named order, highest first: count, last_seen or first_seen.
+func ErrorGroups(w query.Window, f ErrorFilters, order string, offset, limit int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	column := map[string]string{"last_seen": "Last", "first_seen": "First"}[order]
+	if column == "" {
+		column = "Occurrences"
+	}
+	c := errorConditions(b, w, f)
+	return b.Statement(fmt.Sprintf(`SELECT
+    FingerprintHash,
+    argMax(ErrorLabel, Timestamp) AS Label,
+    argMax(ExceptionType, Timestamp) AS Type,
+    argMax(ExceptionMessage, Timestamp) AS Message,
+    argMax(TopFrame, Timestamp) AS Frame,
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated,
+    arraySort(groupUniqArray(20)(ServiceName)) AS Services,
+    uniqExact(ServiceName) AS ServiceCount,
+    uniqCombined64(TraceId) AS Traces,
+    arraySort(groupUniqArrayIf(20)(Environment, Environment != '')) AS Environments,
+    min(Timestamp) AS First,
+    max(Timestamp) AS Last,
+    countIf(NOT HasException) AS NoException
+FROM error_events
+WHERE %s
+GROUP BY FingerprintHash
+ORDER BY %s DESC, FingerprintHash
+LIMIT %s OFFSET %s`, c.Join(4), column, b.Bind("limit", "UInt32", int64(limit)), b.Bind("offset", "UInt32", int64(offset))))
+}
+
+// ErrorTotalsRow is the row of ErrorTotals.
+type ErrorTotalsRow struct {
+	Occurrences uint64  `ch:"Occurrences"`
+	Estimated   float64 `ch:"Estimated"`
+	Groups      uint64  `ch:"Groups"`
+	NoException uint64  `ch:"NoException"`
+	Services    uint64  `ch:"Services"`
+	Traces      uint64  `ch:"Traces"`
+}
+
+// ErrorTotals gives one ErrorTotalsRow: the figures of all groups together.
+func ErrorTotals(w query.Window, f ErrorFilters) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := errorConditions(b, w, f)
+	return b.Statement(fmt.Sprintf(`SELECT
+    count() AS Occurrences,
+    sum(SampleRate) AS Estimated,
+    uniqExact(FingerprintHash) AS Groups,
+    countIf(NOT HasException) AS NoException,
+    uniqExact(ServiceName) AS Services,
+    uniqCombined64(TraceId) AS Traces
+FROM error_events
+WHERE %s`, c.Join(4)))
+}
+
+// ErrorLast gives one row with the time of the last error of a group, 1970 when there is none.
+func ErrorLast(w query.Window, f ErrorFilters) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := errorConditions(b, w, f)
+	return b.Statement(fmt.Sprintf(`SELECT max(Timestamp) AS Last
+FROM error_events
+WHERE %s`, c.Join(4)))
+}
+
+// ErrorLastRow is the row of ErrorLast.
+type ErrorLastRow struct {
+	Last time.Time `ch:"Last"`
+}
+
+// ErrorPoints gives an ErrorPointRow for each bucket with errors. Buckets begin at multiples of their length since 1970.
+func ErrorPoints(w query.Window, f ErrorFilters, bucket time.Duration) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := errorConditions(b, w, f)
+	return b.Statement(fmt.Sprintf(`SELECT
+    %s AS Bucket,
+    count() AS Occurrences
+FROM error_events
+WHERE %s
+GROUP BY Bucket
+ORDER BY Bucket`, bucketOf(b, "toDateTime(Timestamp, 'UTC')", bucket), c.Join(4)))
+}
+
+// ErrorPointRow is a row of ErrorPoints.
+type ErrorPointRow struct {
+	Bucket time.Time `ch:"Bucket"`
+	Count  uint64    `ch:"Occurrences"`
+}
+
+// ErrorSplit gives ErrorSplitRow rows, most frequent first: errors by environment and by version of the service.
+func ErrorSplit(w query.Window, f ErrorFilters) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := errorConditions(b, w, f)
+	return b.Statement(fmt.Sprintf(`SELECT
+    if(grouping(Environment) = 0, 'environment', 'version') AS Part,
+    if(grouping(Environment) = 0, Environment, ServiceVersion) AS Name,
+    count() AS Occurrences
+FROM error_events
+WHERE %s
+GROUP BY GROUPING SETS ((Environment), (ServiceVersion))
+ORDER BY Part, Occurrences DESC, Name
+LIMIT 50 BY Part`, c.Join(4)))
+}
+
+// ErrorSplitRow is a row of ErrorSplit.
+type ErrorSplitRow struct {
+	Part  string `ch:"Part"`
+	Name  string `ch:"Name"`
+	Count uint64 `ch:"Occurrences"`
+}
+
+// ErrorSamples gives ErrorSampleRow rows: the latest errors, one for each trace.
+func ErrorSamples(w query.Window, f ErrorFilters, limit int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := errorConditions(b, w, f)
+	return b.Statement(fmt.Sprintf(`SELECT TraceId, SpanId, SpanName, ServiceName, Timestamp, OccurredAt, ExceptionMessage, DurationNano
+FROM error_events
+WHERE %s
+ORDER BY Timestamp DESC, TraceId, SpanId
+LIMIT 1 BY TraceId
+LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
+}
+
+// ErrorSampleRow is a row of ErrorSamples.
+type ErrorSampleRow struct {
+	TraceID      string    `ch:"TraceId"`
+	SpanID       string    `ch:"SpanId"`
+	SpanName     string    `ch:"SpanName"`
+	ServiceName  string    `ch:"ServiceName"`
+	Timestamp    time.Time `ch:"Timestamp"`
+	OccurredAt   time.Time `ch:"OccurredAt"`
+	Message      string    `ch:"ExceptionMessage"`
+	DurationNano uint64    `ch:"DurationNano"`
+}
+
+// ErrorsInTraces gives ErrorInTracesRow rows, those of most traces first: the errors in these traces without those of one group.
+func ErrorsInTraces(w query.Window, traceIDs []string, except uint64, limit int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := errorConditions(b, w, ErrorFilters{})
+	c.Add("TraceId IN %s", b.Bind("trace_ids", "Array(String)", traceIDs))
+	c.Add("FingerprintHash != %s", b.Bind("fingerprint", "UInt64", except))
+	return b.Statement(fmt.Sprintf(`SELECT
+    FingerprintHash,
+    argMax(ErrorLabel, Timestamp) AS Label,
+    argMax(ServiceName, Timestamp) AS Service,
+    uniqExact(TraceId) AS Traces
+FROM error_events
+WHERE %s
+GROUP BY FingerprintHash
+ORDER BY Traces DESC, FingerprintHash
+LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
+}
+
+// ErrorInTracesRow is a row of ErrorsInTraces.
+type ErrorInTracesRow struct {
+	Fingerprint uint64 `ch:"FingerprintHash"`
+	Label       string `ch:"Label"`
+	Service     string `ch:"Service"`
+	Traces      uint64 `ch:"Traces"`
+}
+
+// ErrorStacks gives ErrorStackRow rows, at most one: the stack of the latest of these errors that has one, while its span is kept. Services and times find them
+// by the key.
+func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	var services, times, traces, spans []string
+	for i, e := range errors {
+		services, traces, spans = append(services, e.ServiceName), append(traces, e.TraceID), append(spans, e.SpanID)
+		times = append(times, b.Time(fmt.Sprintf("at_%d", i), e.Timestamp))
+	}
+	c := sqlbuild.OfOrganization().With("ServiceName IN "+b.Bind("service_names", "Array(String)", services), "Timestamp IN ("+strings.Join(times, ", ")+")",
+		"TraceId IN "+b.Bind("trace_ids", "Array(String)", traces), "SpanId IN "+b.Bind("span_ids", "Array(String)", spans), "Stack != ''")
+	return b.Statement(fmt.Sprintf(`SELECT EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace'] AS Stack
+FROM spans
+WHERE %s
+ORDER BY Timestamp DESC
+LIMIT 1`, c.Join(4)))
+}
+
+// ErrorStackRow is the row of ErrorStacks.
+type ErrorStackRow struct {
+	Stack string `ch:"Stack"`
+}

@@ -1,0 +1,64 @@
+package reads
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// CountLogs gives one LogCountRow: how many records of a window match.
+func CountLogs(w query.Window, f query.Filter) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	c = c.With(query.FilterSQL(b, query.Logs, f)...)
+	return b.Statement("SELECT count() AS Records\nFROM logs\nWHERE " + c.Join(4))
+}
+
+// LogCountRow is the row of CountLogs.
+type LogCountRow struct {
+	Records uint64 `ch:"Records"`
+}
+
+// LogSampleRow is a row of LogSample.
+type LogSampleRow struct {
+	Timestamp    time.Time `ch:"Timestamp"`
+	ServiceName  string    `ch:"ServiceName"`
+	SeverityText string    `ch:"SeverityText"`
+	Body         string    `ch:"Head"`
+}
+
+// LogSample gives LogSampleRow rows of the given spans of time, latest first, with the first bytes of each body. Each record is among them with
+// the probability share, whatever the others are; when that makes more than limit, chance leaves out the rest.
+func LogSample(windows []query.Window, f query.Filter, bodyBytes int, share float64, limit int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	lo, hi := windows[0].Start, windows[0].End
+	var within []string
+	for _, w := range windows {
+		if w.Start.Before(lo) {
+			lo = w.Start
+		}
+		if w.End.After(hi) {
+			hi = w.End
+		}
+		within = append(within, fmt.Sprintf("Timestamp >= %s AND Timestamp <= %s", b.TimeNumbered("from", w.Start), b.TimeNumbered("to", w.End)))
+	}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", lo), "Timestamp <= "+b.Time("end", hi), "("+strings.Join(within, "\n        OR ")+")")
+	c = c.With(query.FilterSQL(b, query.Logs, f)...)
+	const draws = 1 << 32 // of rand()
+	if share < 1 {
+		c.Add("rand() < %s", b.Bind("drawn", "UInt32", int64(share*draws)))
+	}
+	return b.Statement(fmt.Sprintf(`SELECT Timestamp, ServiceName, SeverityText, Head
+FROM
+(
+    SELECT Timestamp, ServiceName, SeverityText, substringUTF8(Body, 1, %s) AS Head
+    FROM logs
+    WHERE %s
+    ORDER BY rand()
+    LIMIT %s
+)
+ORDER BY Timestamp DESC`, b.Bind("body_bytes", "UInt32", int64(bodyBytes)), c.Join(8), b.Bind("limit", "UInt32", int64(limit))))
+}

@@ -1,0 +1,135 @@
+package reads
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/svc-observability/svc/server/paging"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// LogSearch asks for the latest records of a window, or of a slice of one.
+type LogSearch struct {
+	Window query.Window
+	// Before continues a search: only records that come after this one in the order.
+	Before *paging.LogKey
+	Filter query.Filter
+	Limit  int
+}
+
+// LogRow is a row of SearchLogs and LogRecord.
+type LogRow struct {
+	Timestamp          time.Time         `ch:"Timestamp"`
+	ServiceName        string            `ch:"ServiceName"`
+	TraceID            string            `ch:"TraceId"`
+	SpanID             string            `ch:"SpanId"`
+	SeverityText       string            `ch:"SeverityText"`
+	SeverityNumber     uint8             `ch:"SeverityNumber"`
+	Body               string            `ch:"Body"`
+	EventName          string            `ch:"EventName"`
+	ScopeName          string            `ch:"ScopeName"`
+	LogAttributes      map[string]string `ch:"LogAttributes"`
+	ResourceAttributes map[string]string `ch:"ResourceAttributes"`
+	// Record is the hash of all columns, 32 hexadecimal digits; Copy numbers records that are equal in all of them.
+	Record string `ch:"Record"`
+	Copy   uint64 `ch:"Copy"`
+}
+
+// recordHash identifies a record. Ids and cursors hold it, so its list of columns must never change.
+const recordHash = `lower(hex(sipHash128(Timestamp, ObservedTimestamp, TraceId, SpanId, Flags, SeverityText, SeverityNumber, ServiceName,
+            ServiceNamespace, ServiceVersion, Environment, EventName, Body, ScopeName, ScopeVersion,
+            mapKeys(ScopeAttributes), mapValues(ScopeAttributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes),
+            mapKeys(LogAttributes), mapValues(LogAttributes))))`
+
+// LogHorizon gives one LogHorizonRow: the time of the earliest of the latest Limit matching records in a slice of time that come
+// after Before. A page cannot reach further back than that. It reads times and what the filters need, and no record.
+func LogHorizon(s LogSearch) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", s.Window.Start), "Timestamp <= "+b.Time("end", s.Window.End))
+	if s.Before != nil {
+		c.Add("Timestamp < %s", b.Time("before_time", s.Before.Timestamp))
+	}
+	c = c.With(query.FilterSQL(b, query.Logs, s.Filter)...)
+	return b.Statement(fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Records
+FROM
+(
+    SELECT Timestamp
+    FROM logs
+    WHERE %s
+    ORDER BY Timestamp DESC
+    LIMIT %s
+)`, c.Join(8), b.Bind("limit", "UInt32", int64(s.Limit))))
+}
+
+// LogHorizonRow is the row of LogHorizon.
+type LogHorizonRow struct {
+	Horizon time.Time `ch:"Horizon"`
+	Records uint64    `ch:"Records"`
+}
+
+const logRowColumns = `Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes, ResourceAttributes`
+
+// SearchLogs gives LogRow rows, latest first, of a window that reaches back to LogHorizon. The order is total: equal times are ordered
+// by service, ids and the hash of the record, equal records by their number. The hash needs every column, so what comes before it
+// in the order says first which records it is made for.
+func SearchLogs(s LogSearch) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	const key = "(Timestamp, ServiceName, TraceId, SpanId)"
+	matching := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", s.Window.Start), "Timestamp <= "+b.Time("end", s.Window.End))
+	matching = matching.With(query.FilterSQL(b, query.Logs, s.Filter)...)
+
+	limit := b.Bind("limit", "UInt32", int64(s.Limit))
+	older, page := matching, ""
+	if k := s.Before; k != nil {
+		at, service := b.Time("before_time", k.Timestamp), b.Bind("before_service", "String", k.Service)
+		trace, span := b.Bind("before_trace", "String", k.TraceID), b.Bind("before_span", "String", k.SpanID)
+		before := fmt.Sprintf("(%s, %s, %s, %s)", at, service, trace, span)
+		older = matching.With("Timestamp <= "+at, key+" < "+before)
+		matching = matching.With("Timestamp <= "+at, key+" <= "+before)
+		whole := fmt.Sprintf("(%s, %s, %s, %s, %s)", at, service, trace, span, b.Bind("before_record", "String", k.Record))
+		page = fmt.Sprintf(`WHERE (Timestamp, ServiceName, TraceId, SpanId, Record) < %[1]s
+    OR (Timestamp, ServiceName, TraceId, SpanId, Record) = %[1]s AND Copy > %[2]s
+`, whole, b.Bind("before_copy", "UInt64", int64(k.Copy)))
+	}
+	sql := fmt.Sprintf(`SELECT
+    %[6]s, Record, Copy
+FROM
+(
+    SELECT
+        *,
+        row_number() OVER (PARTITION BY Timestamp, ServiceName, TraceId, SpanId, Record) AS Copy
+    FROM
+    (
+        SELECT
+            %[6]s,
+            %[1]s AS Record
+        FROM logs
+        WHERE %[2]s
+            AND %[7]s >= (
+                SELECT min(Key) FROM (
+                    SELECT %[7]s AS Key FROM logs
+                    WHERE %[3]s
+                    ORDER BY Key DESC
+                    LIMIT %[4]s))
+    )
+)
+%[5]sORDER BY Timestamp DESC, ServiceName DESC, TraceId DESC, SpanId DESC, Record DESC, Copy
+LIMIT %[4]s`, recordHash, matching.Join(12), older.Join(22), limit, page, logRowColumns, key)
+	return b.Statement(sql)
+}
+
+// LogRecord gives the record with a time and a hash, if there is one, as a LogRow with Copy 1.
+func LogRecord(at time.Time, record string) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp = " + b.Time("at", at))
+	return b.Statement(fmt.Sprintf(`SELECT
+    %s,
+    %s AS Record,
+    toUInt64(1) AS Copy
+FROM logs
+WHERE %s
+    AND Record = %s
+LIMIT 1`, logRowColumns, recordHash, c.Join(4), b.Bind("record", "String", record)))
+}

@@ -1,0 +1,254 @@
+package reads
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// SetupServiceRow is a row of SetupServices: how the spans of one service are instrumented.
+type SetupServiceRow struct {
+	ServiceName   string `ch:"ServiceName"`
+	Spans         uint64 `ch:"Spans"`
+	NoVersion     uint64 `ch:"NoVersion"`
+	NoEnvironment uint64 `ch:"NoEnvironment"`
+	NoRepository  uint64 `ch:"NoRepository"`
+	NoRevision    uint64 `ch:"NoRevision"`
+	// Names are distinct span names, approximately; Sample is one with a number in it.
+	Names  uint64 `ch:"Names"`
+	Sample string `ch:"Sample"`
+	// Unset are server spans answered with 500 and above whose status is not Error; Failed have status Error, Bare of these no exception or message.
+	Unset  uint64 `ch:"Unset"`
+	Failed uint64 `ch:"Failed"`
+	Bare   uint64 `ch:"Bare"`
+	// Queries are spans with a database statement; Nameless of these do not say which system.
+	Queries  uint64 `ch:"Queries"`
+	Nameless uint64 `ch:"Nameless"`
+	// Future begin after now; Last is the latest start.
+	Future uint64    `ch:"Future"`
+	Last   time.Time `ch:"Last"`
+}
+
+// SetupServices gives a SetupServiceRow for each service, busiest first, at most 500. Spans of up to a day after now count too: their sender's clock is ahead.
+func SetupServices(w query.Window) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("late", w.End.Add(24*time.Hour)))
+	future := b.Time("future", w.End.Add(time.Minute))
+	return b.Statement(fmt.Sprintf(`SELECT
+    ServiceName,
+    count() AS Spans,
+    countIf(ServiceVersion = '') AS NoVersion,
+    countIf(Environment = '') AS NoEnvironment,
+    countIf(NOT mapContains(ResourceAttributes, 'vcs.repository.url.full')) AS NoRepository,
+    countIf(NOT mapContains(ResourceAttributes, 'vcs.ref.head.revision')) AS NoRevision,
+    uniqCombined64(SpanName) AS Names,
+    anyIf(SpanName, match(SpanName, '[0-9]{3,}')) AS Sample,
+    countIf(HttpStatusCode >= 500 AND StatusCode != 'Error' AND SpanKind = 'Server') AS Unset,
+    countIf(StatusCode = 'Error') AS Failed,
+    countIf(StatusCode = 'Error' AND StatusMessage = '' AND NOT has(EventsName, 'exception')) AS Bare,
+    countIf(mapContains(SpanAttributes, 'db.query.text') OR mapContains(SpanAttributes, 'db.statement')) AS Queries,
+    countIf((mapContains(SpanAttributes, 'db.query.text') OR mapContains(SpanAttributes, 'db.statement'))
+        AND NOT mapContains(SpanAttributes, 'db.system.name') AND NOT mapContains(SpanAttributes, 'db.system')) AS Nameless,
+    countIf(Timestamp > %s) AS Future,
+    max(Timestamp) AS Last
+FROM spans
+WHERE %s
+GROUP BY ServiceName
+ORDER BY Spans DESC, ServiceName
+LIMIT 500`, future, c.Join(4)))
+}
+
+// SetupLogRow is a row of SetupLogs: how the log records of one service are instrumented.
+type SetupLogRow struct {
+	ServiceName string `ch:"ServiceName"`
+	Records     uint64 `ch:"Records"`
+	NoTrace     uint64 `ch:"NoTrace"`
+	NoSeverity  uint64 `ch:"NoSeverity"`
+	// Skewed differ by more than five minutes from the time at which a collector saw them.
+	Skewed uint64 `ch:"Skewed"`
+}
+
+// SetupLogs gives a SetupLogRow for each service, busiest first, at most 500.
+func SetupLogs(w query.Window) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	return b.Statement(fmt.Sprintf(`SELECT
+    ServiceName,
+    count() AS Records,
+    countIf(TraceId = '') AS NoTrace,
+    countIf(SeverityNumber = 0) AS NoSeverity,
+    countIf(ObservedTimestamp > toDateTime64(0, 9, 'UTC') AND abs(dateDiff('second', Timestamp, ObservedTimestamp)) > 300) AS Skewed
+FROM logs
+WHERE %s
+GROUP BY ServiceName
+ORDER BY Records DESC, ServiceName
+LIMIT 500`, c.Join(4)))
+}
+
+// SetupLinkRow is a row of SetupLinks: how the spans of one service hang together with those that called them.
+type SetupLinkRow struct {
+	ServiceName string `ch:"ServiceName"`
+	// Children have a parent; that of Orphans was not received.
+	Children uint64 `ch:"Children"`
+	Orphans  uint64 `ch:"Orphans"`
+	// Calls have a parent in another service, and Early of these begin before it.
+	Calls   uint64  `ch:"Calls"`
+	Early   uint64  `ch:"Early"`
+	AheadMs float64 `ch:"AheadMs"`
+}
+
+// SetupLinks gives a SetupLinkRow for each service, of every share-th trace. Spans of the first ten minutes of the window are parents alone, and those of the last minute
+// may still wait for theirs.
+func SetupLinks(w query.Window, share uint64) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	sampled := "cityHash64(TraceId) % " + b.Bind("share", "UInt64", max(share, 1)) + " = 0"
+	all := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End), sampled)
+	children := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("children", w.Start.Add(10*time.Minute)), "Timestamp <= "+b.Time("settled", w.End.Add(-time.Minute)), sampled, "ParentSpanId != ''")
+	return b.Statement(fmt.Sprintf(`SELECT
+    c.ServiceName AS ServiceName,
+    count() AS Children,
+    countIf(p.SpanId = '') AS Orphans,
+    countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName) AS Calls,
+    countIf(p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp) AS Early,
+    ifNotFinite(avgIf(toUnixTimestamp64Nano(p.Timestamp) - toUnixTimestamp64Nano(c.Timestamp), p.SpanId != '' AND p.ServiceName != c.ServiceName AND c.Timestamp < p.Timestamp), 0) / 1e6 AS AheadMs
+FROM
+(
+    SELECT TraceId, ParentSpanId, ServiceName, Timestamp
+    FROM spans
+    WHERE %s
+) AS c
+LEFT ANY JOIN
+(
+    SELECT TraceId, SpanId, ServiceName, Timestamp
+    FROM spans
+    WHERE %s
+) AS p ON c.TraceId = p.TraceId AND c.ParentSpanId = p.SpanId
+GROUP BY ServiceName
+ORDER BY Children DESC, ServiceName
+LIMIT 500`, children.Join(8), all.Join(8)))
+}
+
+// SetupKeyRow is a row of SetupKeys.
+type SetupKeyRow struct {
+	Signal string `ch:"Signal"`
+	Scope  string `ch:"Scope"`
+	Key    string `ch:"Key"`
+	Uses   uint64 `ch:"Uses"`
+}
+
+// SetupKeys gives a SetupKeyRow for each attribute key of the window, most used first, at most 5000. Hours that the window cuts count whole.
+func SetupKeys(w query.Window) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Hour >= toStartOfHour(toDateTime("+b.Bind("start", "Int64", w.Start.Unix())+", 'UTC'))", "Hour <= toDateTime("+b.Bind("end", "Int64", w.End.Unix())+", 'UTC')")
+	return b.Statement(fmt.Sprintf(`SELECT Signal, Scope, Key, sum(UsageCount) AS Uses
+FROM attribute_keys
+WHERE %s
+GROUP BY Signal, Scope, Key
+ORDER BY Uses DESC, Signal, Scope, Key
+LIMIT 5000`, c.Join(4)))
+}
+
+// SetupRenameRow is a row of SetupRenames: how the spans of one service carry an old key and the one that took its place.
+type SetupRenameRow struct {
+	ServiceName string `ch:"ServiceName"`
+	OldKey      string `ch:"OldKey"`
+	// Old are its spans with the old key, New those with the new one, Both those with both.
+	Old  uint64 `ch:"Old"`
+	New  uint64 `ch:"New"`
+	Both uint64 `ch:"Both"`
+}
+
+// SetupRenames gives a SetupRenameRow for each service that sends one of the old keys, most spans first, at most 5000. news are what took the places of olds,
+// in their order.
+func SetupRenames(w query.Window, olds, news []string) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	oldKeys, newKeys := b.Bind("olds", "Array(String)", olds), b.Bind("news", "Array(String)", news)
+	return b.Statement(fmt.Sprintf(`SELECT
+    ServiceName,
+    OldKey,
+    countIf(has(Keys, OldKey)) AS Old,
+    countIf(has(Keys, NewKey)) AS New,
+    countIf(has(Keys, OldKey) AND has(Keys, NewKey)) AS Both
+FROM
+(
+    SELECT ServiceName, mapKeys(SpanAttributes) AS Keys
+    FROM spans
+    WHERE %s
+        AND hasAny(Keys, arrayConcat(%[2]s, %[3]s))
+)
+ARRAY JOIN %[2]s AS OldKey, %[3]s AS NewKey
+GROUP BY ServiceName, OldKey
+HAVING Old > 0
+ORDER BY Old DESC, ServiceName, OldKey
+LIMIT 5000`, c.Join(8), oldKeys, newKeys))
+}
+
+// SetupValueRow is a row of SetupValues: how many values of a key look like something personal.
+type SetupValueRow struct {
+	Key string `ch:"Key"`
+	// Sort is email, card or token.
+	Sort  string `ch:"Sort"`
+	Spans uint64 `ch:"Spans"`
+	Of    uint64 `ch:"Of"`
+}
+
+// SetupValues gives SetupValueRow rows for spans of the window, at most so many. It tells keys and counts, never a value.
+func SetupValues(w query.Window, rows int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	return b.Statement(`SELECT Key, Sort, count() AS Spans, any(Rows) AS Of
+FROM
+(
+    SELECT Pair.1 AS Key, Rows, multiIf(
+            match(Pair.2, '^[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+[.][A-Za-z0-9.-]*[A-Za-z]{2,}$'), 'email',
+            match(Pair.2, '^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|3[47][0-9]{13})$'), 'card',
+            match(Pair.2, '^(?:Bearer |eyJ[A-Za-z0-9_-]{10,}[.]|sk_live_|ghp_|AKIA[0-9A-Z]{16})'), 'token',
+            '') AS Sort
+    FROM
+    (
+        SELECT SpanAttributes, count() OVER () AS Rows
+        FROM
+        (
+            SELECT SpanAttributes
+            FROM spans
+            WHERE ` + c.Join(16) + `
+            LIMIT ` + b.Bind("rows", "UInt32", int64(rows)) + `
+        )
+    )
+    ARRAY JOIN arrayMap((k, v) -> (k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)) AS Pair
+)
+WHERE Sort != ''
+GROUP BY Key, Sort
+ORDER BY Spans DESC, Key, Sort
+LIMIT 100`)
+}
+
+// SetupMetricRow is a row of SetupMetrics.
+type SetupMetricRow struct {
+	MetricName string `ch:"MetricName"`
+	Services   uint64 `ch:"Services"`
+	Series     uint64 `ch:"Series"`
+}
+
+// SetupMetrics gives a SetupMetricRow for each metric with more than so many series in the window, most series first, at most 100.
+func SetupMetrics(w query.Window, series uint64) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	var reads []string
+	for _, table := range metricTables() {
+		reads = append(reads, fmt.Sprintf("SELECT MetricName, ServiceName, SeriesHash\n    FROM %s\n    WHERE %s", table, c.Join(8)))
+	}
+	return b.Statement(fmt.Sprintf(`SELECT MetricName, uniqCombined64(ServiceName) AS Services, uniqCombined64(SeriesHash) AS Series
+FROM
+(
+    %s
+)
+GROUP BY MetricName
+HAVING Series > %s
+ORDER BY Series DESC, MetricName
+LIMIT 100`, strings.Join(reads, "\n    UNION ALL\n    "), b.Bind("series", "UInt64", series)))
+}

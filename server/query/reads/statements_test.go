@@ -1,0 +1,179 @@
+package reads
+
+import (
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"google.golang.org/protobuf/types/known/structpb"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/paging"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+	"github.com/svc-observability/svc/server/query/sqlbuild/sqltest"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// marker begins every value that a caller could choose.
+const marker = sqltest.Marker
+
+func cases() map[string]sqlbuild.Statement {
+	start := time.Date(2026, 1, 31, 12, 0, 30, 0, time.UTC)
+	w := query.Window{Start: start, End: start.Add(2 * time.Hour)}
+	value := func(s string) *string { return ptr(marker + " " + s) }
+	service := match(query.Builtin, "service.name", query.OpEqual, marker+" service")
+	traceID := strings.Repeat("ab", 16)
+	errors := ErrorFilters{
+		ServiceName: value("service"), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), ExceptionType: value("type"),
+		Search: value("search"), Fingerprints: []uint64{1, 1<<64 - 1}, RootOnly: true,
+	}
+	agents := AgentFilters{
+		Services: []string{marker}, Environments: []string{marker}, Models: []string{marker}, Agents: []string{marker}, Tools: []string{marker}, Vendors: []string{marker},
+	}
+	fingerprint := uint64(7)
+	all := map[string]sqlbuild.Statement{
+		"setup_services":       SetupServices(w),
+		"setup_logs":           SetupLogs(w),
+		"setup_links":          SetupLinks(w, 3),
+		"setup_keys":           SetupKeys(w),
+		"setup_values":         SetupValues(w, 1000),
+		"setup_metrics":        SetupMetrics(w, 5000),
+		"trace_figures":        TraceFigures(w, []string{traceID}),
+		"agent_sessions":       AgentSessions(AgentSessionSearch{Window: w, Limit: 21}),
+		"agent_sessions_all":   AgentSessions(AgentSessionSearch{Window: w, Filters: agents, Search: marker, HasErrors: ptr(true), NoTraces: true, Ranges: []AgentRange{{"cost", ptr(1.5), ptr(2.5)}}, SortBy: "duration_ms", Ascending: true, Offset: 20, Limit: 21}),
+		"agent_session":        AgentSessionSpans(w, marker, 300),
+		"agent_session_trace":  AgentSessionSpans(w, "trace:"+marker, 0),
+		"agent_tools":          AgentTools(w, agents, marker),
+		"agent_tool_failures":  AgentToolFailures(w, agents, &fingerprint),
+		"agent_failure_counts": AgentFailureCounts(w, AgentFilters{Tools: []string{marker}}, fingerprint),
+		"agent_samples":        AgentFailureSamples(w, AgentFilters{Tools: []string{marker}}, fingerprint, marker, 800, 11),
+		"list_services":        ListServices(ServiceList{Window: w, Offset: 20, Limit: 21, Rollups: query.AllRollups()}),
+		"list_services_filtered": ListServices(ServiceList{
+			Window: w, DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), Limit: 21,
+		}),
+		"service":               ListServices(ServiceList{Window: w, Name: value("service"), Limit: 1}),
+		"service_points":        ServicePoints(ServiceRead{Name: marker, Window: w, DeploymentEnvironment: value("environment"), Bucket: 5 * time.Minute, Rollups: query.AllRollups()}),
+		"service_operations":    ServiceOperations(ServiceRead{Name: marker, Window: w, DeploymentEnvironment: value("environment")}, "p95_duration", time.Second, 20, 21),
+		"service_apdex":         ServiceApdex(ServiceRead{Name: marker, Window: w, Bucket: time.Hour}, time.Second),
+		"service_releases":      ServiceReleases(ServiceRead{Name: marker, Window: w, Bucket: time.Hour}, 100),
+		"list_environments":     ListEnvironments(w),
+		"service_calls":         ServiceCalls(w, value("environment")),
+		"peer_calls":            PeerCalls(w, value("service"), value("environment"), 200),
+		"span_hours":            SpanHours(w),
+		"error_groups":          ErrorGroups(w, ErrorFilters{}, "last_seen", 20, 21),
+		"error_groups_filtered": ErrorGroups(w, errors, "", 0, 21),
+		"error_totals":          ErrorTotals(w, errors),
+		"error_last":            ErrorLast(w, errors),
+		"error_points":          ErrorPoints(w, errors, time.Hour),
+		"error_split":           ErrorSplit(w, errors),
+		"error_samples":         ErrorSamples(w, errors, 5),
+		"error_stacks":          ErrorStacks([]ErrorSampleRow{{TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start}, {TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start.Add(time.Second)}}),
+		"errors_in_traces":      ErrorsInTraces(w, []string{marker}, 77, 10),
+		"trace_facets":          TraceFacets(w, query.Filter{}, query.AllRollups()),
+		"trace_facets_filtered": TraceFacets(w, query.And(service, everyOperator()), query.AllRollups()),
+		"log_facets":            LogFacets(w, service, query.AllRollups()),
+		"log_facets_filtered":   LogFacets(w, query.And(service, match(query.Builtin, "body", query.OpContains, marker+" search ")), query.AllRollups()),
+		"log_count":             CountLogs(w, service),
+		"log_sample":            LogSample([]query.Window{w, {Start: start.Add(-time.Hour), End: start}}, match(query.Builtin, "body", query.OpContains, marker+" body"), 1024, 0.25, 100),
+		"log_record":            LogRecord(start, marker),
+		"log_horizon":           LogHorizon(LogSearch{Window: w, Limit: 21, Before: &paging.LogKey{Timestamp: start}, Filter: service}),
+		"span_horizon":          SpanHorizon(w, service, 84),
+		"matching_traces":       MatchingTraces(w, match(query.Builtin, "span.name", query.OpEqual, marker+" span"), 1001),
+		"traces_within":         TracesWithin(w, 1001),
+		"roots_of":              RootsOf([]string{marker}, w),
+		"first_spans_of":        FirstSpansOf([]string{marker}, w),
+		"span":                  Span(traceID, marker, time.Time{}),
+		"trace_skeleton":        TraceSkeleton(Skeleton{TraceID: traceID, Window: w, Limit: 5001}),
+		"trace_skeleton_filtered": TraceSkeleton(Skeleton{
+			TraceID: traceID, Window: w, Limit: 5001, ParentID: value("parent"), ErrorsOnly: true, After: &paging.SpanKey{Start: start, SpanID: marker},
+		}),
+		"signals":      Signals(w),
+		"list_metrics": ListMetrics(MetricList{Window: w, Limit: 21}),
+		"list_metrics_filtered": ListMetrics(MetricList{
+			Window: w, ServiceName: value("service"), MetricType: value("type"), Search: value("search"), Offset: 20, Limit: 21,
+		}),
+		"metric_types":           CountMetrics(w, value("service")),
+		"setup_renames":          SetupRenames(w, []string{"http.method", marker}, []string{"http.request.method", marker}),
+		"trace_horizon":          TraceHorizon(w, 21),
+		"search_traces":          SearchTraces(TraceSearch{Slice: w, Limit: 21}),
+		"search_traces_page":     SearchTraces(TraceSearch{Slice: w, Limit: 21, Before: &paging.TraceKey{Start: start, TraceID: marker}}),
+		"search_traces_filtered": SearchTraces(TraceSearch{Slice: w, Limit: 21, Filter: traceFilter(value)}),
+		"trace_extent":           TraceExtent(traceID),
+		"trace_spans_near":       TraceSpans(traceID, start, 5000),
+		"span_near":              Span(traceID, marker, start),
+		"trace_spans":            TraceSpans(traceID, time.Time{}, 5000),
+		"search_logs":            SearchLogs(LogSearch{Window: w, Limit: 21}),
+		"search_logs_page": SearchLogs(LogSearch{Window: w, Limit: 21, Before: &paging.LogKey{
+			Timestamp: start, Service: marker, TraceID: marker, SpanID: marker, Record: marker, Copy: 2,
+		}}),
+		"search_logs_filtered": SearchLogs(LogSearch{Window: w, Limit: 21, Filter: logFilter(value)}),
+	}
+	maps.Copy(all, activityCases(w, value, everyOperator()))
+	maps.Copy(all, attributeCases(w))
+	maps.Copy(all, metricDetailCases(w))
+	return all
+}
+
+func TestStatements(t *testing.T) { sqltest.Check(t, cases()) }
+
+func match(scope query.Scope, key string, op query.Op, values ...string) query.Filter {
+	return query.Filter{Match: &query.Match{Field: query.Field{Scope: scope, Key: key}, Op: op, Values: values}}
+}
+
+// everyOperator has each operator of attributes, and each negated.
+func everyOperator() query.Filter {
+	filter, err := query.AttributeFilters("attributes", query.OwnAttribute, everyAttribute())
+	if err != nil {
+		panic(err) // a case is wrong
+	}
+	return filter
+}
+
+func everyAttribute() []*svcv2.AttributeFilter {
+	var all []*svcv2.AttributeFilter
+	for _, op := range []string{"exists", "equals", "contains", "gt", "gte", "lt", "lte"} {
+		for _, negated := range []bool{false, true} {
+			f := &svcv2.AttributeFilter{Key: marker + op, Operator: op, Negated: &negated}
+			switch op {
+			case "exists":
+			case "equals", "contains":
+				f.Value = structpb.NewStringValue(marker)
+			default:
+				f.Value = structpb.NewNumberValue(1.5)
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// traceFilter has every field of svc.v2.TraceFilters, and logFilter every field of svc.v2.LogFilters.
+func traceFilter(value func(string) *string) query.Filter {
+	filter, err := query.TraceFilter(&svcv2.TraceFilters{
+		ServiceName: value("service"), SpanName: value("span"), StatusCode: value("status"), HttpMethod: value("method"), HttpRoute: value("route"),
+		HttpStatusCode: ptr("503"), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), HasError: ptr(true),
+		MinDurationMs: ptr(1.), MaxDurationMs: ptr(1000.), SpanScope: ptr("root"), Attributes: everyAttribute(), SpanNameContains: value("part"),
+		TraceId:            value("trace"),
+		ResourceAttributes: []*svcv2.AttributeFilter{{Key: "service.name", Operator: "equals", Value: structpb.NewStringValue(marker)}},
+	})
+	if err != nil {
+		panic(err) // a case is wrong
+	}
+	return filter
+}
+
+func logFilter(value func(string) *string) query.Filter {
+	filter, err := query.LogFilter(&svcv2.LogFilters{
+		ServiceName: value("service"), Severity: value("severity"), TraceId: value("trace"), SpanId: value("span"), BodySearch: value("in the body"),
+		MinimumSeverity: ptr[int32](9), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"),
+		Attributes:         everyAttribute(),
+		ResourceAttributes: []*svcv2.AttributeFilter{{Key: marker, Operator: "contains", Value: structpb.NewStringValue(marker)}},
+	})
+	if err != nil {
+		panic(err) // a case is wrong
+	}
+	return filter
+}

@@ -1,0 +1,185 @@
+SELECT
+    Pair.1 AS Class,
+    Pair.2 AS GroupName,
+    sumForEach(arrayMap(step -> toUInt64(Level >= step), range(1, 5))) AS Counts,
+    quantilesExactInclusiveForEach(0.5, 0.9)(arrayPopFront(arrayDifference(Best))) AS Quantiles
+FROM
+(
+    SELECT *, arrayJoin([(toUInt8(0), ''), if(Place <= {groups:UInt32}, (toUInt8(1), FirstGroup), (toUInt8(2), ''))]) AS Pair
+    FROM (
+        SELECT *, dense_rank() OVER (ORDER BY Size DESC, FirstGroup) AS Place
+        FROM
+        (
+            SELECT *, count() OVER (PARTITION BY FirstGroup) AS Size
+            FROM (
+                SELECT Key, Level, arrayMap(place -> Times[place], arraySlice([Place1, Place2, Place3, Place4], 1, Level)) AS Best, Best[-1] AS LastAt, arrayFirst(event -> bitAnd(event.1, 1) = 1 AND toInt64(bitShiftRight(event.1, 32)) = Best[1], Events).2 AS FirstGroup
+                FROM (
+                    SELECT *, multiIf(Level = 1, arrayFirstIndex(start -> start != 0, Reached1), Still2 > 0, Place2, arrayLastIndex(start -> start != 0, arraySlice(Reached1, 1, toInt64(Place2) - 1))) AS Place1
+                    FROM (
+                        SELECT *, multiIf(Level > 2 AND Still3 > 0, Still3 - 1,  Place2 = 0, 0, toInt64(bitAnd(bitShiftRight(Masks[Place2], 16), 15))) AS Still2
+                        FROM (
+                            SELECT *, multiIf(Level = 2, arrayFirstIndex(start -> start != 0, Reached2), Still3 > 0, Place3, arrayLastIndex(start -> start != 0, arraySlice(Reached2, 1, toInt64(Place3) - 1))) AS Place2
+                            FROM (
+                                SELECT *, multiIf(Level > 3 AND Still4 > 0, Still4 - 1,  Place3 = 0, 0, toInt64(bitAnd(bitShiftRight(Masks[Place3], 20), 15))) AS Still3
+                                FROM (
+                                    SELECT *, multiIf(Level = 3, arrayFirstIndex(start -> start != 0, Reached3), Still4 > 0, Place4, arrayLastIndex(start -> start != 0, arraySlice(Reached3, 1, toInt64(Place4) - 1))) AS Place3
+                                    FROM (
+                                        SELECT *, multiIf( Place4 = 0, 0, toInt64(bitAnd(bitShiftRight(Masks[Place4], 24), 15))) AS Still4
+                                        FROM (
+                                            SELECT *, arrayFirstIndex(start -> start != 0, Reached4) AS Place4
+                                            FROM (
+                                                SELECT *, toUInt64(arrayExists(start -> start != 0, Reached1) + arrayExists(start -> start != 0, Reached2) + arrayExists(start -> start != 0, Reached3) + arrayExists(start -> start != 0, Reached4)) AS Level
+                                                FROM (
+                                                    SELECT *, arrayMap((at, mask, last3, last2, last1) -> if(bitTest(mask, 3) AND (multiIf(bitAnd(bitShiftRight(mask, 24), 15) = 0, last3, bitAnd(bitShiftRight(mask, 24), 15) = 1, last2, bitAnd(bitShiftRight(mask, 24), 15) = 2, last1, at) AS begun) != 0 AND at - begun <= {within:Int64}, begun, 0),
+                                                            Times, Masks, Last3, Last2, Last1) AS Reached4
+                                                    FROM (
+                                                        SELECT *, arrayPopBack(arrayPushFront(arrayFill(start -> start != 0, Reached3), 0)) AS Last3
+                                                        FROM (
+                                                            SELECT *, arrayMap((at, mask, last2, last1) -> if(bitTest(mask, 2) AND (multiIf(bitAnd(bitShiftRight(mask, 20), 15) = 0, last2, bitAnd(bitShiftRight(mask, 20), 15) = 1, last1, at) AS begun) != 0 AND at - begun <= {within:Int64}, begun, 0),
+                                                                    Times, Masks, Last2, Last1) AS Reached3
+                                                            FROM (
+                                                                SELECT *, arrayPopBack(arrayPushFront(arrayFill(start -> start != 0, Reached2), 0)) AS Last2
+                                                                FROM (
+                                                                    SELECT *, arrayMap((at, mask, last1) -> if(bitTest(mask, 1) AND (if(bitAnd(bitShiftRight(mask, 16), 15) = 0, last1, at) AS begun) != 0 AND at - begun <= {within:Int64}, begun, 0),
+                                                                            Times, Masks, Last1) AS Reached2
+                                                                    FROM (
+                                                                        SELECT *, arrayPopBack(arrayPushFront(arrayFill(start -> start != 0, Reached1), 0)) AS Last1
+                                                                        FROM (
+                                                                            SELECT *, arrayMap((at, mask) -> if(bitTest(mask, 0), at, 0), Times, Masks) AS Reached1
+                                                                            FROM (
+                                                                                SELECT *, if(length(Times) = length(EventTimes), arrayMap(mask -> toUInt64(mask), EventMasks), arrayMap(masks -> arraySum(arrayMap(steps -> transform(steps, [1, 3, 2, 7, 6, 4, 15, 14, 12, 8], [toUInt64(1), toUInt64(65536), toUInt64(2), toUInt64(1048576), toUInt64(1048576), toUInt64(4), toUInt64(16777216), toUInt64(16777216), toUInt64(16777216), toUInt64(8)], toUInt64(0)),
+                                                                                    arrayFold((sets, mask) -> arrayDistinct(arrayFlatten(arrayMap(set -> arrayMap(bit -> bitOr(set, bitAnd(mask, bit)), [toUInt16(1), toUInt16(2), toUInt16(4), toUInt16(8)]), sets))),
+                                                                                        arrayFilter((mask, earlier) -> mask != earlier, masks, arraySlice(arrayConcat(arrayWithConstant(4, toUInt16(0)), masks), 1, length(masks))),
+                                                                                        [toUInt16(0)]))),
+                                                                                    arraySplit((mask, first) -> first, EventMasks, arrayMap((at, before) -> at != before, EventTimes, arrayPopBack(arrayPushFront(EventTimes, 0)))))) AS Masks
+                                                                                FROM (
+                                                                                    SELECT *, arrayCompact(EventTimes) AS Times
+                                                                                    FROM (
+                                                                                        SELECT *, arrayMap(event -> toInt64(bitShiftRight(event.1, 32)), Events) AS EventTimes,
+                                                                                            arrayMap(event -> toUInt16(bitAnd(event.1, 65535)), Events) AS EventMasks
+                                                                                        FROM (
+                                                                                            SELECT Key, arraySort(groupArrayArray(Part)) AS Events
+                                                                                            FROM
+                                                                                            (
+                                                                                                SELECT Key, arrayMap(event -> (event, toString(Country)), Part) AS Part
+                                                                                                FROM (
+                                                                                                    SELECT *, SessionId AS Key
+                                                                                                    FROM (
+                                                                                                        SELECT
+                                                                                                            events.*,
+                                                                                                            if(events.VisitorId != '', events.VisitorId, sessions.SessionVisitor) AS KnownVisitor,
+                                                                                                            if(events.UserId != '', events.UserId, sessions.SessionUser) AS KnownUser,
+                                                                                                            ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country, SessionHost
+                                                                                                        FROM (
+                                                                                                            SELECT OfSession AS SessionId, OfVisitor AS VisitorId, OfUser AS UserId, Part
+                                                                                                            FROM
+                                                                                                            (
+                                                                                                                SELECT SessionId AS OfSession, '' AS OfVisitor, '' AS OfUser, groupArray(bitShiftLeft(toUInt128(toUnixTimestamp64Nano(Timestamp)), 32) + bitShiftLeft(toUInt128(bitAnd(Mask, 65536 - Mask)), 16) + Mask) AS Part
+                                                                                                                FROM (
+                                                                                                                    SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_1:String} AND mapContains(Attributes, {key_2:String}) AND Attributes[{key_2:String}] = {value_3:String}) * 2 + toUInt16(Name IN ('$pageview', '$screen') AND PagePath = {step_path_4:String} AND Host = {step_host_5:String}) * 4 + toUInt16(Name = {step_name_6:String}) * 8) AS Mask, toString('') AS EventGroup
+                                                                                                                    FROM product_events
+                                                                                                                    WHERE OrgId = {org:String}
+                                                                                                                        AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                                                                                                                        AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                                                                        AND Name IN {step_names:Array(String)}
+                                                                                                                        AND Mask != 0
+                                                                                                                    UNION ALL
+                                                                                                                    SELECT StartTime AS Timestamp, SessionId, SessionVisitor AS VisitorId, SessionUser AS UserId, toUInt16(1) AS Mask, '' AS EventGroup
+                                                                                                                    FROM (
+                                                                                                                        SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
+                                                                                                                            Host AS SessionHost
+                                                                                                                        FROM
+                                                                                                                        (
+                                                                                                                            SELECT *
+                                                                                                                            FROM session_replays
+                                                                                                                            WHERE OrgId = {org:String}
+                                                                                                                                AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
+                                                                                                                                AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                                                                            ORDER BY SessionId, Version DESC
+                                                                                                                            LIMIT 1 BY SessionId
+                                                                                                                        )
+                                                                                                                        WHERE Host = {session_host:String}
+                                                                                                                            AND ReferrerHost = {session_referrer_host:String}
+                                                                                                                            AND Country = {session_country:String}
+                                                                                                                            AND DeviceType = {session_device_type:String}
+                                                                                                                            AND BrowserName = {session_browser_name:String}
+                                                                                                                            AND OsName = {session_os_name:String}
+                                                                                                                            AND Language = {session_language:String}
+                                                                                                                            AND UtmSource = {session_utm_source:String}
+                                                                                                                            AND UtmMedium = {session_utm_medium:String}
+                                                                                                                            AND UtmCampaign = {session_utm_campaign:String}
+                                                                                                                            AND VisitorIsNew = {session_visitor_is_new:Bool}
+                                                                                                                            AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
+                                                                                                                                AND Name IN ('$pageview', '$screen')
+                                                                                                                                AND PagePath = {session_page_path:String}
+                                                                                                                                AND SessionId != ''
+                                                                                                                                AND Timestamp >= fromUnixTimestamp64Nano({pages_start:Int64}, 'UTC')
+                                                                                                                                AND Timestamp <= fromUnixTimestamp64Nano({pages_end:Int64}, 'UTC')))
+                                                                                                                    )
+                                                                                                                    WHERE UtmSource = {session_value:String} AND StartTime >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
+                                                                                                                )
+                                                                                                                GROUP BY OfSession, OfVisitor, OfUser
+                                                                                                            )
+                                                                                                        ) AS events
+                                                                                                        INNER JOIN (
+                                                                                                            SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
+                                                                                                                Host AS SessionHost
+                                                                                                            FROM
+                                                                                                            (
+                                                                                                                SELECT *
+                                                                                                                FROM session_replays
+                                                                                                                WHERE OrgId = {org:String}
+                                                                                                                    AND StartTime >= fromUnixTimestamp64Nano({session_start:Int64}, 'UTC')
+                                                                                                                    AND StartTime <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
+                                                                                                                ORDER BY SessionId, Version DESC
+                                                                                                                LIMIT 1 BY SessionId
+                                                                                                            )
+                                                                                                            WHERE Host = {session_host:String}
+                                                                                                                AND ReferrerHost = {session_referrer_host:String}
+                                                                                                                AND Country = {session_country:String}
+                                                                                                                AND DeviceType = {session_device_type:String}
+                                                                                                                AND BrowserName = {session_browser_name:String}
+                                                                                                                AND OsName = {session_os_name:String}
+                                                                                                                AND Language = {session_language:String}
+                                                                                                                AND UtmSource = {session_utm_source:String}
+                                                                                                                AND UtmMedium = {session_utm_medium:String}
+                                                                                                                AND UtmCampaign = {session_utm_campaign:String}
+                                                                                                                AND VisitorIsNew = {session_visitor_is_new:Bool}
+                                                                                                                AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
+                                                                                                                    AND Name IN ('$pageview', '$screen')
+                                                                                                                    AND PagePath = {session_page_path:String}
+                                                                                                                    AND SessionId != ''
+                                                                                                                    AND Timestamp >= fromUnixTimestamp64Nano({pages_start:Int64}, 'UTC')
+                                                                                                                    AND Timestamp <= fromUnixTimestamp64Nano({pages_end:Int64}, 'UTC')))
+                                                                                                        ) AS sessions ON events.SessionId = sessions.SessionId
+                                                                                                    )
+                                                                                                )
+                                                                                                WHERE Key != ''
+                                                                                            )
+                                                                                            GROUP BY Key
+                                                                                        )
+                                                                                    )
+                                                                                )
+                                                                            )
+                                                                        )
+                                                                    )
+                                                                )
+                                                            )
+                                                        )
+                                                    )
+                                                )
+                                            )
+                                        )
+                                    )
+                                )
+                            )
+                        )
+                    )
+                )
+                WHERE Level > 0
+            )
+        )
+    )
+)
+GROUP BY Class, GroupName
+ORDER BY Class, Counts[1] DESC, GroupName

@@ -1,0 +1,97 @@
+package reads
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// TraceExtent gives one TraceExtentRow: what is known of a trace, SpanCount 0 when there is no such trace.
+func TraceExtent(traceID string) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("TraceId = " + b.Bind("trace_id", "String", traceID))
+	return b.Statement(fmt.Sprintf(`SELECT
+    count() AS SpanCount,
+    uniqExact(ServiceName) AS ServiceCount,
+    countIf(HasError) AS ErrorCount,
+    min(Timestamp) AS Start,
+    max(Timestamp) AS LastStart,
+    max(addNanoseconds(Timestamp, DurationNano)) AS End
+FROM spans
+WHERE %s`, c.Join(4)))
+}
+
+// TraceExtentRow is the row of TraceExtent.
+type TraceExtentRow struct {
+	SpanCount    uint64    `ch:"SpanCount"`
+	ServiceCount uint64    `ch:"ServiceCount"`
+	ErrorCount   uint64    `ch:"ErrorCount"`
+	Start        time.Time `ch:"Start"`
+	LastStart    time.Time `ch:"LastStart"`
+	End          time.Time `ch:"End"`
+}
+
+// near adds that a span begins within an hour of a time; any will do when it is zero.
+func near(b *sqlbuild.Builder, c *sqlbuild.Conditions, at time.Time) {
+	if !at.IsZero() {
+		c.Add("Timestamp >= %s", b.Time("start", at.Add(-TraceReach)))
+		c.Add("Timestamp <= %s", b.Time("end", at.Add(TraceReach)))
+	}
+}
+
+// TraceSpans gives the earliest spans of a trace as SpanRow rows: those near a time, unless that is zero.
+func TraceSpans(traceID string, at time.Time, limit int) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("TraceId = " + b.Bind("trace_id", "String", traceID))
+	near(b, &c, at)
+	return b.Statement(fmt.Sprintf(`SELECT
+    %s
+FROM spans
+WHERE %s
+ORDER BY Timestamp, SpanId
+LIMIT %s`, spanRowColumns, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
+}
+
+// spanRowColumns are those of SpanRow.
+const spanRowColumns = `SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
+    ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
+    LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes`
+
+// Span gives one span as a SpanRow, if it begins near a time or that is zero. A span that was received twice is given once.
+func Span(traceID, spanID string, at time.Time) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("TraceId = "+b.Bind("trace_id", "String", traceID), "SpanId = "+b.Bind("span_id", "String", spanID))
+	near(b, &c, at)
+	return b.Statement(fmt.Sprintf(`SELECT
+    %s
+FROM spans
+WHERE %s
+ORDER BY Timestamp
+LIMIT 1`, spanRowColumns, c.Join(4)))
+}
+
+// SpanRow is a row of TraceSpans and of Span.
+type SpanRow struct {
+	SpanID             string              `ch:"SpanId"`
+	ParentSpanID       string              `ch:"ParentSpanId"`
+	TraceState         string              `ch:"TraceState"`
+	Timestamp          time.Time           `ch:"Timestamp"`
+	DurationNano       uint64              `ch:"DurationNano"`
+	SpanName           string              `ch:"SpanName"`
+	SpanKind           string              `ch:"SpanKind"`
+	ServiceName        string              `ch:"ServiceName"`
+	StatusCode         string              `ch:"StatusCode"`
+	StatusMessage      string              `ch:"StatusMessage"`
+	ScopeName          string              `ch:"ScopeName"`
+	ScopeVersion       string              `ch:"ScopeVersion"`
+	SpanAttributes     map[string]string   `ch:"SpanAttributes"`
+	ResourceAttributes map[string]string   `ch:"ResourceAttributes"`
+	EventsTimestamp    []time.Time         `ch:"EventsTimestamp"`
+	EventsName         []string            `ch:"EventsName"`
+	EventsAttributes   []map[string]string `ch:"EventsAttributes"`
+	LinksTraceID       []string            `ch:"LinksTraceId"`
+	LinksSpanID        []string            `ch:"LinksSpanId"`
+	LinksTraceState    []string            `ch:"LinksTraceState"`
+	LinksAttributes    []map[string]string `ch:"LinksAttributes"`
+}

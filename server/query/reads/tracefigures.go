@@ -1,0 +1,35 @@
+package reads
+
+import (
+	"fmt"
+
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/sqlbuild"
+)
+
+// failureMessage says what went wrong in a span: its status message, else that of its exception.
+const failureMessage = `if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message'])`
+
+// TraceFiguresRow is a row of TraceFigures.
+type TraceFiguresRow struct {
+	TraceID  string   `ch:"TraceId"`
+	Spans    uint64   `ch:"Spans"`
+	Errors   uint64   `ch:"Errors"`
+	Services []string `ch:"Services"`
+	Message  string   `ch:"Message"`
+}
+
+// TraceFigures gives a TraceFiguresRow for each of the traces that has spans in the window.
+func TraceFigures(w query.Window, ids []string) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With("TraceId IN "+b.Bind("trace_ids", "Array(String)", ids), "Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	return b.Statement(fmt.Sprintf(`SELECT
+    TraceId,
+    count() AS Spans,
+    countIf(HasError) AS Errors,
+    arraySort(groupUniqArray(50)(toString(ServiceName))) AS Services,
+    substringUTF8(argMaxIf(%s, Timestamp, StatusCode = 'Error'), 1, 300) AS Message
+FROM spans
+WHERE %s
+GROUP BY TraceId`, failureMessage, c.Join(4)))
+}

@@ -1,7 +1,0 @@
-SELECT DISTINCT TraceId
-FROM spans
-WHERE OrgId = {org:String}
-    AND Timestamp >= fromUnixTimestamp64Nano({lo:Int64}, 'UTC')
-    AND Timestamp <= fromUnixTimestamp64Nano({reach_hi:Int64}, 'UTC')
-    AND SpanName = {span_name:String}
-LIMIT {limit:UInt32}

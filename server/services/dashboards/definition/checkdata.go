@@ -1,0 +1,231 @@
+package definition
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/widget"
+)
+
+// Kinds of data sources.
+const (
+	sourceQuery  = "query"
+	sourceSQL    = "raw_sql"
+	sourceRoute  = "route"
+	sourceStatic = "static"
+)
+
+const (
+	maxQueries = 26
+	maxGroups  = 20
+)
+
+var (
+	plainNumber  = regexp.MustCompile(`^0*[1-9][0-9]{0,8}$`)
+	stepInterval = regexp.MustCompile(`^0*[1-9][0-9]{0,8}[smhd]?$`)
+)
+
+// given is a field of a union and the kind that it belongs to.
+type given struct {
+	field, kind string
+	set         bool
+}
+
+// only refuses the fields that belong to other kinds.
+func (c *checker) only(path, kind string, fields []given) {
+	for _, f := range fields {
+		if f.kind != kind {
+			c.foreign(path+"."+f.field, f.set, f.kind)
+		}
+	}
+}
+
+func (c *checker) dataSource(path string, d *svcv2.WidgetDataSource) {
+	c.only(path, d.GetKind(), []given{
+		{"result_shape", sourceQuery, d.ResultShape != nil},
+		{"queries", sourceQuery, len(d.GetQueries()) > 0},
+		{"formulas", sourceQuery, len(d.GetFormulas()) > 0},
+		{"comparison", sourceQuery, d.Comparison != nil},
+		{"default_limit", sourceQuery, d.DefaultLimit != nil},
+		{"limit", sourceQuery, d.Limit != nil},
+		{"columns", sourceQuery, len(d.GetColumns()) > 0},
+		{"sql", sourceSQL, d.Sql != nil},
+		{"display_type", sourceSQL, d.DisplayType != nil},
+		{"granularity_seconds", sourceSQL, d.GranularitySeconds != nil},
+		{"endpoint", sourceRoute, d.Endpoint != nil},
+		{"params", sourceRoute, d.Params != nil},
+	})
+	switch d.GetKind() {
+	case sourceQuery:
+		c.needs(path+".result_shape", d.ResultShape != nil, sourceQuery)
+		c.positive(path+".default_limit", d.DefaultLimit)
+		c.positive(path+".limit", d.Limit)
+		c.queries(path, d)
+	case sourceSQL:
+		c.needs(path+".sql", d.Sql != nil, sourceSQL)
+		c.positive(path+".granularity_seconds", d.GranularitySeconds)
+		if d.Sql != nil {
+			c.sql(path+".sql", d.GetSql())
+		}
+	case sourceRoute:
+		c.route(path, d)
+	}
+	if t := d.GetTransform(); t != nil {
+		c.positive(path+".transform.limit", t.Limit)
+	}
+}
+
+// route checks the parameters of the one endpoint that there is, which takes a statement.
+func (c *checker) route(path string, d *svcv2.WidgetDataSource) {
+	c.needs(path+".endpoint", d.Endpoint != nil, sourceRoute)
+	sql, given := d.GetParams().GetFields()["sql"]
+	if !given {
+		c.fail(path+".params.sql", "is required by the endpoint raw_sql_chart")
+		return
+	}
+	c.sql(path+".params.sql", sql.GetStringValue())
+}
+
+func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
+	switch n := len(d.GetQueries()); {
+	case n == 0:
+		c.fail(path+".queries", "needs at least one query")
+	case n > maxQueries:
+		c.fail(path+".queries", "has %d queries; at most %d are allowed", n, maxQueries)
+	}
+	if n := len(d.GetFormulas()); n > maxQueries {
+		c.fail(path+".formulas", "has %d formulas; at most %d are allowed", n, maxQueries)
+	}
+	ids, names := map[string]bool{}, map[string]bool{} // names in lower case, as formulas refer to them
+	unique := func(path, id, name string) {
+		c.label(path+".id", id)
+		if ids[id] {
+			c.fail(path+".id", "is the id of an earlier query or formula, too")
+		}
+		lower := strings.ToLower(name)
+		if problem := query.CheckName(name); problem != "" {
+			c.fail(path+".name", "%s", problem)
+		} else if names[lower] {
+			c.fail(path+".name", "is the name of an earlier query or formula, too, letter case aside")
+		}
+		ids[id], names[lower] = true, true
+	}
+	for i, q := range d.GetQueries() {
+		here := at(path+".queries", i)
+		unique(here, q.GetId(), q.GetName())
+		c.query(here, q)
+	}
+	for i, f := range d.GetFormulas() {
+		here := at(path+".formulas", i)
+		if problem := query.CheckFormula(widget.ReadableFormula(f.GetExpression(), c.known), names); problem != "" {
+			c.fail(here+".expression", "%s", problem)
+		}
+		unique(here, f.GetId(), f.GetName()) // after its expression, which cannot name it
+	}
+}
+
+func (c *checker) query(path string, q *svcv2.QueryDraft) {
+	c.label(path+".aggregation", q.GetAggregation())
+	c.only(path, q.GetDataSource(), []given{
+		{"value_field", "traces", q.GetValueField() != ""},
+		{"signal_source", "metrics", q.SignalSource != nil},
+		{"metric_name", "metrics", q.GetMetricName() != ""},
+		{"metric_type", "metrics", q.MetricType != nil},
+		{"is_monotonic", "metrics", q.IsMonotonic != nil},
+	})
+	if q.Enabled == nil || q.GetEnabled() { // one that is switched off may be half written
+		c.asked(path, q)
+	}
+	if len(q.GetGroupBy()) > maxGroups {
+		c.fail(path+".group_by", "has %d attributes; at most %d are allowed", len(q.GetGroupBy()), maxGroups)
+	}
+	for i, g := range q.GetGroupBy() {
+		if strings.TrimSpace(g) == "" {
+			c.fail(at(path+".group_by", i), "must not be blank")
+		}
+	}
+	for _, limit := range []struct{ field, text string }{{"limit", q.GetLimit()}, {"series_limit", q.GetSeriesLimit()}} {
+		if limit.text != "" && !plainNumber.MatchString(limit.text) {
+			c.fail(path+"."+limit.field, "must be a whole number greater than 0, as text")
+		}
+	}
+	if step := q.GetStepInterval(); step != "" && !stepInterval.MatchString(step) {
+		c.fail(path+".step_interval", "must be a number of seconds, or a number and s, m, h or d")
+	}
+}
+
+// asked checks that the query language can read what the query asks. A clause with variables is only read with their values.
+func (c *checker) asked(path string, q *svcv2.QueryDraft) {
+	source := query.Source(q.GetDataSource())
+	if known := query.Aggregations(source); !slices.Contains(known, q.GetAggregation()) {
+		c.fail(path+".aggregation", "must be one of %s", strings.Join(known, ", "))
+	}
+	if clause := q.GetWhereClause(); !strings.ContainsRune(clause, '$') {
+		if _, err := query.ParseWhere(source, clause); err != nil {
+			c.fail(path+".where_clause", "cannot be read: %s", err)
+		}
+	}
+	c.references(path+".where_clause", q.GetWhereClause())
+	if bad := widget.CheckGroups(path, q); bad != nil {
+		c.fail(bad.Field, "%s", bad.Message)
+	}
+}
+
+// references checks that a filter refers to variables that there are.
+func (c *checker) references(path, clause string) {
+	if name := widget.UnknownVariable(clause, c.known); name != "" {
+		c.fail(path, "refers to $%s, a variable that the dashboard does not have; a dollar sign itself is \"\\$\" in quotes", name)
+	}
+}
+
+func (c *checker) positive(path string, v *float64) {
+	if v != nil && *v <= 0 {
+		c.fail(path, "must be greater than 0")
+	}
+}
+
+// grouped reports whether a query that runs has a group-by that counts.
+func grouped(d *svcv2.WidgetDataSource) bool {
+	for _, q := range d.GetQueries() {
+		enabled := q.Enabled == nil || q.GetEnabled()
+		if enabled && len(q.GetGroupBy()) > 0 && (q.GetAddOns() == nil || q.GetAddOns().GetGroupBy()) {
+			return true
+		}
+	}
+	return false
+}
+
+// match checks that the visualization can draw what the data source gives.
+func (c *checker) match(path string, w *svcv2.Widget) {
+	d := w.GetDataSource()
+	queried := d.GetKind() == sourceQuery
+	switch v := w.GetVisualization(); v {
+	case "pie", "heatmap", "hbar":
+		if queried && !grouped(d) {
+			c.fail(path+".data_source.queries", "need a group_by for the visualization %s", v)
+		}
+	case "funnel":
+		if len(w.GetDisplay().GetFunnel().GetSteps()) == 0 && (queried && !grouped(d) || d.GetKind() == sourceStatic) {
+			c.fail(path+".display.funnel.steps", "are required for a funnel, or a query with a group_by")
+		}
+	case "paths":
+		if w.GetDisplay().GetPaths() == nil {
+			c.fail(path+".display.paths", "is required for the visualization paths")
+		}
+	case "stat", "gauge":
+		if queried && d.GetResultShape() == "list" {
+			c.fail(path+".data_source.result_shape", "must be timeseries or breakdown for the visualization %s, which shows one number", v)
+		}
+	case "list":
+		if queried && d.GetResultShape() != "list" {
+			c.fail(path+".data_source.result_shape", "must be list for the visualization list")
+		}
+	case "markdown":
+		if strings.TrimSpace(w.GetDisplay().GetMarkdown().GetContent()) == "" {
+			c.fail(path+".display.markdown.content", "is required for the visualization markdown")
+		}
+	}
+}

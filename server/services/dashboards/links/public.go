@@ -1,0 +1,211 @@
+package links
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/widget"
+	"github.com/svc-observability/svc/server/services/dashboards/definition"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Windows that a reader of a link can ask for.
+const (
+	maxRangeSeconds     = int32(limits.TimeseriesWindow / time.Second)
+	maxListRangeSeconds = int32(limits.SearchWindow / time.Second)
+)
+
+// Limiter decides whether a token or an address may make one more request now.
+type Limiter interface {
+	Allow(key string, now time.Time) (ok bool, retryAfter time.Duration)
+}
+
+// PublicConfig is what the public reads of share links need.
+type PublicConfig struct {
+	Store *store.Store
+	// Hash finds a token; the same as that of New.
+	Hash func(token string) string
+	// ByToken and ByAddress limit requests.
+	ByToken, ByAddress Limiter
+	// Widgets reads the data of widgets.
+	Widgets *widget.Resolver
+}
+
+// Public implements svcv2connect.ShareServiceHandler: what a share link shows to whoever has it. It is safe for concurrent use.
+type Public struct {
+	cfg   PublicConfig
+	reads *publicReads
+}
+
+// NewPublic returns the service.
+func NewPublic(cfg PublicConfig) *Public { return &Public{cfg: cfg, reads: newPublicReads()} }
+
+// link is an open share link: what it shows, and how.
+type link struct {
+	share store.DashboardShare
+	// mode is the stricter one of the link and of the link to its dashboard.
+	mode string
+	def  *svcv2.DashboardDefinition
+	// widget is nil when the whole dashboard is shared.
+	widget *svcv2.Widget
+}
+
+// open finds a link by the hash of its token and checks that the caller may see it. Every way in which there is nothing to see gives
+// the same answer.
+func (p *Public) open(ctx context.Context, hash string) (*link, error) {
+	now := time.Now()
+	if ok, after := p.cfg.ByAddress.Allow(principal.OriginFrom(ctx).IP, now); !ok {
+		return nil, tooMany(after)
+	}
+	l, err := p.find(ctx, hash)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, apierr.New(apierr.ShareNotFound, "There is no such share link.", apierr.Cause(err))
+	case err != nil:
+		return nil, shares().Failure(ctx, err)
+	}
+	// Counted only for links that exist, so that guesses take no memory.
+	if ok, after := p.cfg.ByToken.Allow(l.share.Hash, now); !ok {
+		return nil, tooMany(after)
+	}
+	if l.mode == store.ShareOrg {
+		if err := p.belongs(ctx, l.share.Org); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// belongs checks that the caller is signed in and a member of the organization, whichever one the session acts in.
+func (p *Public) belongs(ctx context.Context, org principal.OrgID) error {
+	caller, ok := principal.From(ctx)
+	switch {
+	case !ok || caller.Kind != principal.KindSession:
+		return apierr.New(apierr.ShareSignInRequired, "Sign in to the organization to see this.")
+	case caller.Org == org:
+		return nil
+	}
+	_, err := p.cfg.Store.RoleOf(ctx, org, caller.User)
+	if errors.Is(err, store.ErrNotFound) {
+		return apierr.New(apierr.ShareWrongOrg, "This belongs to another organization.")
+	}
+	if err != nil {
+		return shares().Failure(ctx, err)
+	}
+	return nil
+}
+
+func tooMany(after time.Duration) error {
+	return apierr.New(apierr.ShareRateLimited, "Too many requests. Try again later.", apierr.RetryAfter(after))
+}
+
+// find returns store.ErrNotFound also for a widget that is gone, and for one whose dashboard is not shared, too.
+func (p *Public) find(ctx context.Context, hash string) (*link, error) {
+	share, err := p.cfg.Store.DashboardShareByHash(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	row, err := p.cfg.Store.GetDashboard(ctx, share.Org, share.Dashboard)
+	if err != nil {
+		return nil, err
+	}
+	def, err := definition.Read(row.Definition)
+	if err != nil {
+		return nil, err
+	}
+	l := &link{share: share, mode: share.Mode, def: def}
+	if share.Widget == "" {
+		return l, nil
+	}
+	board, err := p.cfg.Store.GetDashboardShare(ctx, share.Org, share.Dashboard, "")
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(def.GetWidgets(), func(w *svcv2.Widget) bool { return w.GetId() == share.Widget })
+	if board == nil || i < 0 {
+		return nil, store.ErrNotFound
+	}
+	if board.Mode == store.ShareOrg {
+		l.mode = store.ShareOrg
+	}
+	l.widget = def.GetWidgets()[i]
+	return l, nil
+}
+
+// ResolveShare shows what was shared, without its queries.
+func (p *Public) ResolveShare(ctx context.Context, req *svcv2.ResolveShareRequest) (*svcv2.ResolvedShare, error) {
+	l, err := p.open(ctx, p.cfg.Hash(req.GetToken()))
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.ResolvedShare{
+		Mode: l.mode, Scope: "dashboard", Dashboard: shown(l.def, l.widget),
+		Limits: &svcv2.ShareLimits{MaxRangeSeconds: maxRangeSeconds, MaxListRangeSeconds: maxListRangeSeconds},
+	}
+	if l.widget != nil {
+		res.Scope, res.Embeddable = "widget", l.mode == store.SharePublic
+	}
+	return res, nil
+}
+
+// title is what the link is called, and described by.
+func (l *link) title() (title, description string) {
+	if l.widget == nil {
+		return l.def.GetName(), l.def.GetDescription()
+	}
+	return definition.WidgetTitle(l.widget), l.widget.GetDisplay().GetDescription()
+}
+
+// ResolveShareOgMeta returns the texts of a preview. The id of the card is the hash of the token, which does not open the link.
+func (p *Public) ResolveShareOgMeta(ctx context.Context, req *svcv2.ResolveShareOgMetaRequest) (*svcv2.ShareOgMeta, error) {
+	l, err := p.open(ctx, p.cfg.Hash(req.GetToken()))
+	if err != nil {
+		return nil, err
+	}
+	title, description := l.title()
+	return &svcv2.ShareOgMeta{Title: title, Description: description, ImagePath: "/share/og/" + l.share.Hash}, nil
+}
+
+// ResolveShareOgCard returns what the picture of a preview is drawn from.
+func (p *Public) ResolveShareOgCard(ctx context.Context, req *svcv2.ResolveShareOgCardRequest) (*svcv2.ShareOgCard, error) {
+	l, err := p.open(ctx, req.GetOgId())
+	if err != nil {
+		return nil, err
+	}
+	title, description := l.title()
+	card := &svcv2.ShareOgCard{Title: title}
+	if description != "" {
+		card.Description = &description
+	}
+	org, err := p.cfg.Store.GetOrganization(ctx, l.share.Org)
+	if err != nil {
+		return nil, shares().Failure(ctx, err)
+	}
+	card.Org = &svcv2.ShareOgOrganization{Name: org.Name}
+	widgets := l.def.GetWidgets()
+	if l.widget != nil {
+		widgets = []*svcv2.Widget{l.widget}
+	}
+	sections := map[string]string{}
+	for _, s := range l.def.GetSections() {
+		sections[s.GetId()] = s.GetTitle()
+	}
+	card.WidgetCount = int32(len(widgets))
+	for _, w := range widgets {
+		tile := &svcv2.ShareOgTile{
+			X: w.GetLayout().GetX(), Y: w.GetLayout().GetY(), W: w.GetLayout().GetW(), H: w.GetLayout().GetH(), Visualization: w.GetVisualization(),
+			Title: w.GetDisplay().Title,
+		}
+		if name := sections[w.GetSectionId()]; name != "" && l.widget == nil {
+			tile.Section = &name
+		}
+		card.Tiles = append(card.Tiles, tile)
+	}
+	return card, nil
+}

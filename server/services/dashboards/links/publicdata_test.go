@@ -1,0 +1,102 @@
+package links
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+func keyOf(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
+
+// TestPublicReads: a crowd that asks for the same reads once, different ones wait for each other, what fails is not kept, and a reader who
+// leaves takes nothing from the others.
+func TestPublicReads(t *testing.T) {
+	p := newPublicReads()
+	var reads, running, most atomic.Int32
+	release := make(chan struct{})
+	read := func(context.Context) (*svcv2.WidgetData, error) {
+		reads.Add(1)
+		if n := running.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		defer running.Add(-1)
+		<-release
+		return &svcv2.WidgetData{WidgetId: "w"}, nil
+	}
+	gone, leave := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := p.get(gone, keyOf("a"), read); !errors.Is(err, context.Canceled) {
+			t.Errorf("the one who left: %v", err)
+		}
+	})
+	for reads.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	leave()
+	for range 50 {
+		wg.Go(func() {
+			if d, err := p.get(t.Context(), keyOf("a"), read); err != nil || d.GetWidgetId() != "w" {
+				t.Errorf("%v %v", d, err)
+			}
+		})
+	}
+	for _, key := range []string{"b", "c", "d", "e", "f", "g", "h", "i"} {
+		wg.Go(func() { _, _ = p.get(t.Context(), keyOf(key), read) })
+	}
+	for running.Load() < publicAtOnce {
+		time.Sleep(time.Millisecond)
+	}
+	close(release)
+	wg.Wait()
+	if reads.Load() != 9 || most.Load() != publicAtOnce {
+		t.Errorf("%d reads, %d at once", reads.Load(), most.Load())
+	}
+	fails := 0
+	for range 2 {
+		_, err := p.get(t.Context(), keyOf("bad"), func(context.Context) (*svcv2.WidgetData, error) { fails++; return nil, errors.New("no") })
+		if err == nil {
+			t.Error("no error")
+		}
+	}
+	if fails != 2 {
+		t.Errorf("a failure is kept: %d reads", fails)
+	}
+	if _, err := p.get(t.Context(), keyOf("panic"), func(context.Context) (*svcv2.WidgetData, error) { panic("in a read") }); err == nil {
+		t.Error("a panic is no error")
+	}
+}
+
+// TestPublicWindow: windows are rounded so that a crowd asks for the same, and bounded.
+func TestPublicWindow(t *testing.T) {
+	now := time.Date(2026, 1, 31, 12, 0, 7, 0, time.UTC)
+	of := func(start, end time.Time) (*svcv2.TimeRange, error) {
+		return publicWindow(&svcv2.ShareTimeRange{StartTime: timestamppb.New(start), EndTime: timestamppb.New(end)}, now)
+	}
+	got, err := of(now.Add(-time.Hour), now)
+	if err != nil || got.GetEndTime().AsTime().Second() != 0 || got.GetEndTime().AsTime().Sub(got.GetStartTime().AsTime()) != time.Hour {
+		t.Errorf("%v %v", got, err)
+	}
+	if got, err := of(now.Add(-time.Second), now); err != nil || !got.GetEndTime().AsTime().After(got.GetStartTime().AsTime()) {
+		t.Errorf("a second: %v %v", got, err)
+	}
+	if _, err := of(now.Add(-31*24*time.Hour), now); err != nil {
+		t.Errorf("31 days: %v", err)
+	}
+	for _, bad := range [][2]time.Time{{now, now}, {now, now.Add(-time.Hour)}, {now.Add(-32 * 24 * time.Hour), now}, {now, now.Add(48 * time.Hour)}, {time.Unix(-100, 0), time.Unix(100, 0)}} {
+		_, err := of(bad[0], bad[1])
+		var e *apierr.Error
+		if !errors.As(err, &e) || e.Tag != apierr.ShareRangeInvalid {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
