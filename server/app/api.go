@@ -31,25 +31,25 @@ import (
 	"github.com/svc-observability/svc/server/services/attributemappings"
 	"github.com/svc-observability/svc/server/services/attributes"
 	"github.com/svc-observability/svc/server/services/auditlog"
+	"github.com/svc-observability/svc/server/services/catalog"
 	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
 	"github.com/svc-observability/svc/server/services/dashboards/links"
 	"github.com/svc-observability/svc/server/services/diagnosis"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
-	"github.com/svc-observability/svc/server/services/eventanalytics"
 	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/services/instrumentation"
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/metrics"
 	"github.com/svc-observability/svc/server/services/organization"
+	"github.com/svc-observability/svc/server/services/productanalytics"
 	"github.com/svc-observability/svc/server/services/productevents"
-	"github.com/svc-observability/svc/server/services/queries"
-	"github.com/svc-observability/svc/server/services/rawsql"
-	"github.com/svc-observability/svc/server/services/servicelist"
+	"github.com/svc-observability/svc/server/services/queryapi"
 	"github.com/svc-observability/svc/server/services/servicemap"
 	"github.com/svc-observability/svc/server/services/sessionreplays"
 	"github.com/svc-observability/svc/server/services/sessions"
+	"github.com/svc-observability/svc/server/services/sqlapi"
 	"github.com/svc-observability/svc/server/services/traces"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -219,25 +219,24 @@ func (a *App) mountServices(
 		BaseURL: a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))
-	agentSessions, serviceList := agentsessions.New(reads), servicelist.New(reads).WithRollups(rollups)
+	agentSessions, services := agentsessions.New(reads), catalog.New(reads, rollups)
 	mount(svcv2connect.NewAgentSessionsServiceHandler(agentSessions, options...))
-	mount(svcv2connect.NewServicesServiceHandler(serviceList, options...))
+	mount(svcv2connect.NewServicesServiceHandler(services, options...))
 	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(reads), options...))
-	serviceMap, errorEvents := servicemap.New(reads, time.Now).WithRollups(rollups), errorevents.New(reads, time.Now)
+	serviceMap, errorEvents := servicemap.New(reads, rollups, time.Now), errorevents.New(reads, time.Now)
 	mount(svcv2connect.NewServiceMapServiceHandler(serviceMap, options...))
 	mount(svcv2connect.NewErrorEventsServiceHandler(errorEvents, options...))
-	traceReads, logReads := traces.New(reads).WithEngine(queryEngine), logs.New(reads).WithEngine(queryEngine)
+	traceReads, logReads, queries := traces.New(reads, queryEngine), logs.New(reads, queryEngine), queryapi.New(queryEngine)
 	mount(svcv2connect.NewTracesServiceHandler(traceReads, options...))
 	mount(svcv2connect.NewLogsServiceHandler(logReads, options...))
-	adHoc := queries.New(queryEngine)
-	mount(svcv2connect.NewQueryServiceHandler(adHoc, options...))
+	mount(svcv2connect.NewQueryServiceHandler(queries, options...))
 	mount(svcv2connect.NewDiagnosisServiceHandler(diagnosis.New(diagnose.Readers{
-		Services: serviceList, ServiceMap: serviceMap, Errors: errorEvents, Logs: logReads, Traces: traceReads, Query: adHoc, Agents: agentSessions,
+		Services: services, ServiceMap: serviceMap, Errors: errorEvents, Logs: logReads, Traces: traceReads, Query: queries, Agents: agentSessions,
 	}), options...))
 	mount(svcv2connect.NewAttributesServiceHandler(attributes.New(reads), options...))
-	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(eventanalytics.New(queryEngine), options...))
-	mount(svcv2connect.NewSqlServiceHandler(rawsql.New(reads, time.Now), options...))
-	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(reads).WithEngine(queryEngine), options...))
+	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(productanalytics.New(queryEngine), options...))
+	mount(svcv2connect.NewSqlServiceHandler(sqlapi.New(reads, time.Now), options...))
+	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(reads, queryEngine), options...))
 	mount(svcv2connect.NewSessionReplaysServiceHandler(sessionreplays.New(reads, a.store), options...))
 	mount(svcv2connect.NewProductEventsServiceHandler(productevents.New(reads), options...))
 	return chain.Handler(mux)

@@ -86,8 +86,8 @@ const sessionColumns = `SessionId, StartTime, EndTime, LastActivityAt, Duration,
     UtmSource, EntryPath, UrlInitial, BrowserName, OsName, DeviceType, Country, ServiceName, PageViews, ClickCount, ErrorCount,
     length(TraceIds) AS TraceCount, Tags`
 
-// derivedColumns are what a session's row does not hold: how long it lasted, how long it has been seen, what kind of visit it is
-// (rest-wire.md 10: one of the five, where the first that fits counts).
+// derivedColumns compute what the row of a session does not hold: its duration, how long it was seen, and the kind of visit. A visit has one
+// of five kinds, the first that fits.
 const derivedColumns = `multiIf(DurationMs > 0, toFloat64(DurationMs), EndTime >= StartTime,
             (toUnixTimestamp64Nano(EndTime) - toUnixTimestamp64Nano(StartTime)) / 1e6, -1.) AS Duration,
         multiIf(Duration >= 0, Duration, LastActivityAt >= StartTime,

@@ -1,5 +1,5 @@
-// Package rawsql answers the methods of svc.v2.SqlService.
-package rawsql
+// Package sqlapi answers the methods of svc.v2.SqlService.
+package sqlapi
 
 import (
 	"context"
