@@ -1,12 +1,13 @@
 package reads
 
 import (
-	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"google.golang.org/protobuf/types/known/structpb"
 	"maps"
 	"strings"
 	"testing"
 	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/svc-observability/svc/server/paging"
 
