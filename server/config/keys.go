@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Kind says what values a key takes.
+// Kind is the kind of values that a key accepts.
 type Kind string
 
 // Kinds of keys.
@@ -34,7 +34,7 @@ const (
 type Key struct {
 	Name    string // in the file; with two dashes, the flag
 	Kind    Kind
-	Default string // in the words a person would write
+	Default string // as a person would write it
 	Help    string // one sentence without a full stop
 	Choices []string
 	Min     int64 // of sizes and counts; of secrets, characters
@@ -48,7 +48,7 @@ func (k Key) Env() string { return envPrefix + strings.ToUpper(strings.ReplaceAl
 // Flag is the command line flag of the key, with its dashes.
 func (k Key) Flag() string { return "--" + k.Name }
 
-// Secret says whether the value must not be printed. Such a key also has a variable that ends in _FILE and names a file
+// Secret reports whether the value must not be printed. Such a key also has a variable that ends in _FILE and names a file
 // whose first line is the value.
 func (k Key) Secret() bool { return k.Kind == KindSecret || k.Kind == KindDSN }
 
@@ -59,13 +59,13 @@ const (
 	envFileSuffix = "_FILE"
 )
 
-// OtherVariables are no settings: commands that call a running server (`svc send-test`) read the keys, and a server tells the
-// engine's process that it is its parent.
+// OtherVariables are SVC_ variables that are not settings. Commands that call a running server (`svc send-test`) read the keys, and a
+// server tells the process of the engine that it supervises it.
 func OtherVariables() []string {
 	return []string{"SVC_API_KEY", "SVC_INGEST_KEY", "SVC_WAREHOUSE_SUPERVISED"}
 }
 
-// Keys returns the table that flags, variables, file keys and the documentation are made of.
+// Keys returns the table of all settings. Flags, variables, file keys and the documentation come from it.
 func Keys() []Key {
 	return []Key{
 		{

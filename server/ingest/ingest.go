@@ -1,8 +1,8 @@
 // Package ingest takes telemetry in. HTTP and OTLP over gRPC are two doors to one path: the key admits a request, the body is read within
 // bounds, walked once into warehouse columns, and appended to the durable queue. Only then the request is acknowledged.
 //
-// The checks have a fixed order, and a request fails on the first one that it does not pass: media type and method, key, the signals of the
-// key, its rate, the open requests of its organization, size, decoding, plan, queue.
+// The checks have a fixed order, and a request fails on the first one that it does not pass: path and method, key, the signals of the key,
+// its rate, the open requests of its organization, size, media type, body, plan, queue.
 //
 // A request can be refused or can wait at these places, in this order:
 //

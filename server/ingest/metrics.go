@@ -11,13 +11,13 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// door is the way that a request came by.
+// door is the protocol of a request.
 type door int
 
 const (
 	doorHTTP door = iota
 	doorGRPC
-	// doorLogpush is HTTP too, with the credentials and the form of a log push connector.
+	// doorLogpush is HTTP with the credentials and the format of a log push connector.
 	doorLogpush
 	doors
 )
@@ -36,7 +36,7 @@ func (d door) String() string {
 // signalCount is the number of OTLP signals; otlp.Signal values are below it.
 const signalCount = int(otlp.Metrics) + 1
 
-// metrics hold the series that every request touches, so that no label is looked up on the path.
+// metrics holds the series that every request touches, so that no request looks up a label.
 type metrics struct {
 	requests    *prometheus.CounterVec
 	open        prometheus.Gauge
@@ -133,7 +133,7 @@ func (m *metrics) bytes(e *export, received, inflated int) {
 	m.inflated[e.signal].Add(float64(inflated))
 }
 
-// walked counts items that cannot be stored, or that are not meant to be.
+// walked counts items that cannot be stored, or that the sampling policy drops.
 func (m *metrics) walked(e *export, r otlp.Result) {
 	if e.discard {
 		m.discarded[e.signal].Add(float64(r.Accepted + r.Rejected))

@@ -31,7 +31,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		Kind: u.kind, Encoding: EncodingNone, Org: u.key.Org, KeyType: u.key.Type, KeyID: u.key.ID,
 		ReceivedUnixNano: g.now().UnixNano(), Attributes: u.key.Attributes,
 	}
-	u.gzip = u.gzip && len(u.body) > 0 // nothing is nothing, however it is encoded
+	u.gzip = u.gzip && len(u.body) > 0 // an empty body is empty in any encoding
 	if permit, fail = g.acquireDecoder(ctx, u.key.Org, len(u.body), u.expected(&g.limits)); fail != nil {
 		return activity.Result{}, fail
 	}
@@ -81,7 +81,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	return result, nil
 }
 
-// expected is the size of the body after decompression, if it is what it claims to be.
+// expected returns the size of the body after decompression, if its trailer is true.
 func (u *upload) expected(l *Limits) int {
 	switch {
 	case u.kind == activity.SessionReplayEvents:
@@ -138,7 +138,7 @@ func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHead
 	return payload, result, nil
 }
 
-// decodeChunk checks a chunk of a recording and fills set with it as it came.
+// decodeChunk checks a chunk of a recording and fills set with the unchanged chunk.
 func (g *Gateway) decodeChunk(ctx context.Context, u *upload, header *RecordHeader, set *blocks.Set, permit *decodePermit) (payload []byte, result activity.Result, fail *apierr.Error) {
 	defer permit.releaseSlot()
 	chunk, err := activity.ParseChunk(u.headers)

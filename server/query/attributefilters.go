@@ -13,12 +13,12 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// bounded refuses text of a filter that is longer than what any read compares with; path is where it is in the request.
+// bounded refuses text of a filter that is too long or contains a NUL. The path is where it is in the request.
 func bounded(path, text string, most int) error {
 	if len(text) <= most && validUTF8(text) {
 		return nil
 	}
-	return apierr.New(apierr.InvalidRequest, fmt.Sprintf("%s must be text of at most %d bytes, without a NUL; this has %d bytes.", path, most, len(text)), apierr.Param(path))
+	return apierr.New(apierr.InvalidRequest, fmt.Sprintf("%s must be text of at most %d bytes, without a NUL. This text has %d bytes.", path, most, len(text)), apierr.Param(path))
 }
 
 // BoundedFilters checks the text of every field of a signal's filters, except their conditions on attributes,
@@ -37,7 +37,7 @@ func BoundedFilters(path string, filters proto.Message) (err error) {
 func AttributeFilters(path string, scope Scope, in []*svcv2.AttributeFilter) (Filter, error) {
 	if len(in) > limits.AttributeFilters {
 		return Filter{}, apierr.New(apierr.InvalidRequest,
-			fmt.Sprintf("%s holds %d conditions; %d are allowed.", path, len(in), limits.AttributeFilters), apierr.Param(path))
+			fmt.Sprintf("%s holds %d conditions. At most %d are allowed.", path, len(in), limits.AttributeFilters), apierr.Param(path))
 	}
 	var all []Filter
 	for i, f := range in {

@@ -66,12 +66,12 @@ func hostAndPath(url []byte) []byte {
 		host = url[:i]
 	}
 	if i := bytes.LastIndexByte(host, '@'); i >= 0 {
-		url = url[i+1:] // Credentials in a URL are nobody's route.
+		url = url[i+1:] // credentials in a URL are not part of the route
 	}
 	return url
 }
 
-// httpStatus is the status code, 0 when there is none between 1 and 999.
+// httpStatus returns the status code, or 0 if the value is not between 1 and 999.
 func (h *hotKeys) httpStatus() uint16 {
 	s := h.first(hotStatusCode, hotResponseStatusCode)
 	if len(s) == 0 || len(s) > 3 {

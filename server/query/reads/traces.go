@@ -105,8 +105,8 @@ LIMIT %[8]s`, rootColumns, roots.Join(8), before, hi, rootless.Join(14), lo, pag
 	return b.Statement(sql)
 }
 
-// TraceHorizon gives one column, the start of the earliest of the latest Limit root spans in the slice: the page cannot reach
-// further back than that, so SearchTraces need not either. It reads in the order of the key and is cheap.
+// TraceHorizon gives a TraceHorizonRow: the start of the earliest of the latest limit root spans in the slice. A page of this length reaches
+// no further back, so SearchTraces can stop there. The read follows the order of the key and is cheap.
 func TraceHorizon(slice query.Window, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("lo", slice.Start), "Timestamp <= "+b.Time("hi", slice.End))

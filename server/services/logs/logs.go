@@ -1,4 +1,4 @@
-// Package logs answers the methods of svc.v2.LogsService (rest-wire.md section 9).
+// Package logs answers the methods of svc.v2.LogsService.
 package logs
 
 import (
@@ -23,9 +23,9 @@ type Service struct {
 	wholeSample uint64
 }
 
-// New returns the service.
-func New(w read.Warehouse) *Service {
-	return &Service{warehouse: w, engine: engine.New(engine.Config{Warehouse: w}), wholeSample: wholeSample}
+// New returns the service. The engine is shared, and with it the cache and the share of each organization.
+func New(w read.Warehouse, e *engine.Engine) *Service {
+	return &Service{warehouse: w, engine: e, wholeSample: wholeSample}
 }
 
 // SearchLogs finds the latest records of a window.

@@ -27,7 +27,7 @@ func TestMethodIsExact(t *testing.T) {
 		span{org: org, trace: traceID(2), id: "01", at: noon(), name: "http.server GET", method: "GET", route: "/t", service: "s"},
 		span{org: org, trace: traceID(3), id: "01", at: noon(), name: "list", method: "get", route: "/t", service: "s"},
 	)
-	s := New(w).WithEngine(engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()}))
+	s := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()}))
 	start, end := timestamppb.New(noon().Add(-time.Hour)), timestamppb.New(noon().Add(time.Hour))
 	for method, want := range map[string]int{"GET": 2, "get": 1, "Get": 0} {
 		filters := &svcv2.TraceFilters{HttpMethod: &method}
