@@ -52,10 +52,10 @@ type Inserter interface {
 	Insert(ctx context.Context, table Table, token string) error
 }
 
-// Salvager is an Inserter that can also store a table without the views that fail on the rows. It gets the token of the failed insert and
+// ViewIgnorer is an Inserter that can also store a table without the views that fail on the rows. It gets the token of the failed insert and
 // stores nothing twice.
-type Salvager interface {
-	Salvage(ctx context.Context, table Table, token string) error
+type ViewIgnorer interface {
+	InsertIgnoringViews(ctx context.Context, table Table, token string) error
 }
 
 // Defaults of Config.

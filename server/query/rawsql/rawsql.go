@@ -21,7 +21,7 @@ import (
 // Warehouse is what this package needs of *warehouse.Warehouse.
 type Warehouse interface {
 	SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error)
-	OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error)
+	SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error)
 }
 
 // MaxRows bounds the rows of a result; DefaultRows is for who does not say.
@@ -147,8 +147,8 @@ func unfenced(err error) error {
 }
 
 // Tables describes the tables that statements may read.
-func Tables(ctx context.Context, w Warehouse) ([]warehouse.OfferedSchema, error) {
-	tables, err := w.OfferedSchemas(ctx)
+func Tables(ctx context.Context, w Warehouse) ([]warehouse.SQLSchema, error) {
+	tables, err := w.SQLSchemas(ctx)
 	if errors.Is(err, warehouse.ErrFence) {
 		return nil, unfenced(err)
 	}
