@@ -7,15 +7,8 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-var (
-	// Comments may name the page of the design that they follow: of use to who changes them, not to who calls.
-	inBrackets = regexp.MustCompile(`\s*\((?:See )?(?:[^()]*\b)?(?:rest-wire|public-api|product-facts|ingest-mcp-facts)\.md[^()]*\)`)
-	asSentence = regexp.MustCompile(`(?:^|\s)Additive to [a-z-]+\.md\.`)
-)
-
-// publicText is a comment as callers read it: paragraphs without line breaks, without references to the design.
+// publicText is a comment as callers read it: paragraphs without line breaks.
 func publicText(comment string) string {
-	comment = asSentence.ReplaceAllString(inBrackets.ReplaceAllString(comment, ""), "")
 	paragraphs := strings.Split(strings.TrimSpace(comment), "\n\n")
 	for i, p := range paragraphs {
 		lines := strings.Split(p, "\n")
@@ -56,14 +49,6 @@ func joinText(a, b string) string {
 		return a
 	}
 	return a + "\n\n" + b
-}
-
-// roleSentence is what comments say, for readers of the .proto files, of methods whose options ask for the role.
-const roleSentence = "Needs an organization administrator."
-
-// withoutRole takes the sentence out where the policy is told in full.
-func withoutRole(text string) string {
-	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(text, " "+roleSentence, ""), roleSentence, ""))
 }
 
 // tagOf is the tag of a method's operations: the first words of its service's comment, `API keys`, and the whole comment.

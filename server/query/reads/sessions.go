@@ -5,14 +5,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// MaxActivityWindow is the longest window of reads of sessions and product events: as long as they are kept.
-const MaxActivityWindow = 31 * query.Day
+// MaxActivityWindow is the longest window of reads of sessions, which are kept for 30 days, and of product events, which are kept for
+// a year and read a month at a time.
+const MaxActivityWindow = limits.ActivityWindow
 
 // Pause is the longest time between two events that counts as active.
 const Pause = 15 * time.Second

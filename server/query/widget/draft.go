@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// switchedOff reports whether a query is not run; one that does not say so is.
-func switchedOff(d *svcv2.QueryDraft) bool { return d.Enabled != nil && !d.GetEnabled() }
+// SwitchedOff reports whether a query does not run. A query without `enabled` runs.
+func SwitchedOff(d *svcv2.QueryDraft) bool { return d.Enabled != nil && !d.GetEnabled() }
 
 // request turns the drafts, formulas and comparison of the data source into a request of the query language.
 func (j *job) request() (*query.Request, error) {
@@ -26,7 +26,7 @@ func (j *job) request() (*query.Request, error) {
 		r.Comparison.Percent = r.Comparison.Previous
 	}
 	for i, d := range j.source.GetQueries() {
-		if switchedOff(d) {
+		if SwitchedOff(d) {
 			continue
 		}
 		q, err := j.draft(fmt.Sprintf("queries[%d]", i), d)
