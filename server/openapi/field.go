@@ -176,7 +176,7 @@ func scalar(f protoreflect.FieldDescriptor) (*schema, error) {
 	}
 }
 
-// passedThrough lists the prefixes whose ids keep the form that they have in the database (rest-wire.md 1.1).
+// passedThrough lists the prefixes whose ids keep the form that they have in the database.
 func passedThrough() []string { return []string{"org", "user"} }
 
 func idPattern(prefix string) string {

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/paging"
-
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/query/sqlbuild/sqltest"
