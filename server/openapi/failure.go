@@ -45,7 +45,7 @@ func headersOf(names ...string) *object[reference] {
 	return out
 }
 
-// failure is the response of one status: the union of the tags that it can carry.
+// failure is the response of one status: the union of its tags.
 func (b *builder) failure(status int, tags []apierr.Tag) (response, error) {
 	names := []string{requestIDHeader}
 	var options []*schema
@@ -76,8 +76,8 @@ func (b *builder) failure(status int, tags []apierr.Tag) (response, error) {
 	}, nil
 }
 
-// errorOf refers to the component of a tag: the closed object of rest-wire.md 1.6 with what the tag fixes. It stands by itself, which
-// more tools understand than parts of an object.
+// errorOf refers to the component of a tag: the closed object of the error envelope, with the values that the tag fixes. It repeats
+// the whole object, because more tools understand that than a composition.
 func (b *builder) errorOf(tag apierr.Tag) (*schema, error) {
 	spec := apierr.Spec(tag)
 	return b.add(contract.ErrorName(tag), spec.GetTag(), func() (*schema, error) {

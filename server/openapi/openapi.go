@@ -1,6 +1,6 @@
-// Package openapi writes the OpenAPI 3.1 document of /v2 and serves it, with an interactive reference that reads it. The document
-// derives from the contract alone: method options, HTTP bindings, validation rules, field options, the error table and the comments
-// of the .proto files. A method that is added there appears here.
+// Package openapi writes the OpenAPI 3.1 document of /v2, and serves it with an interactive reference. The document derives from
+// the contract alone: method options, HTTP bindings, validation rules, field options, the error table and the comments of the
+// .proto files. A new method appears in it without further work.
 package openapi
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Version is info.version: the version of the interface, not of the program (public-api.md "Versioning").
+// Version is info.version. It is the version of the interface, not of the program.
 const Version = "2.0.0"
 
 // about is the description of the API.

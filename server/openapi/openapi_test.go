@@ -105,7 +105,7 @@ func operations(t testing.TB, doc any, fn func(path, method string, op map[strin
 	}
 }
 
-// TestEveryOperation holds the document to rest-wire.md 1.7 and public-api.md "Versioning", for every method of the contract.
+// TestEveryOperation checks the document for every method of the contract.
 func TestEveryOperation(t *testing.T) {
 	doc := read(t)
 	if got := part(t, doc, "/openapi"); got != "3.1.0" {

@@ -13,7 +13,7 @@ var (
 	asSentence = regexp.MustCompile(`(?:^|\s)Additive to [a-z-]+\.md\.`)
 )
 
-// publicText is a comment as callers read it: paragraphs without line breaks, without references to the design.
+// publicText returns a comment as callers read it: paragraphs without line breaks, and without references to the design.
 func publicText(comment string) string {
 	comment = asSentence.ReplaceAllString(inBrackets.ReplaceAllString(comment, ""), "")
 	paragraphs := strings.Split(strings.TrimSpace(comment), "\n\n")
@@ -47,7 +47,7 @@ func isListItem(line string) bool {
 	return strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "- ")
 }
 
-// joinText puts two texts into paragraphs of their own.
+// joinText joins two texts as paragraphs.
 func joinText(a, b string) string {
 	switch {
 	case a == "":
@@ -58,15 +58,15 @@ func joinText(a, b string) string {
 	return a + "\n\n" + b
 }
 
-// roleSentence is what comments say, for readers of the .proto files, of methods whose options ask for the role.
+// roleSentence is the sentence with which comments of the .proto files name the role.
 const roleSentence = "Needs an organization administrator."
 
-// withoutRole takes the sentence out where the policy is told in full.
+// withoutRole removes the sentence where the full policy is described.
 func withoutRole(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(text, " "+roleSentence, ""), roleSentence, ""))
 }
 
-// tagOf is the tag of a method's operations: the first words of its service's comment, `API keys`, and the whole comment.
+// tagOf returns the tag of a method's operations: the first words of its service's comment, `API keys`, and the whole comment.
 func tagOf(m *contract.Method) (name, description string) {
 	description = publicText(contract.Comment(m.Descriptor.Parent()))
 	name = description

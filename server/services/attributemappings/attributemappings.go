@@ -29,7 +29,7 @@ func (s *Service) ListAttributeMappings(ctx context.Context, req *svcv2.ListAttr
 	if err != nil {
 		return nil, err
 	}
-	// All of them are read, because the order counts and ingest reads all of them anyway.
+	// The service reads all mappings, because their order matters and ingest reads all of them anyway.
 	rows, err := s.store.ListAttributeMappings(ctx, caller.Org)
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
@@ -42,7 +42,7 @@ func (s *Service) ListAttributeMappings(ctx context.Context, req *svcv2.ListAttr
 	return res, nil
 }
 
-// CreateAttributeMapping creates a mapping, which runs after those that exist.
+// CreateAttributeMapping creates a mapping. It runs after the existing ones.
 func (s *Service) CreateAttributeMapping(ctx context.Context, req *svcv2.CreateAttributeMappingRequest) (*svcv2.AttributeMapping, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Service) DeleteAttributeMapping(ctx context.Context, req *svcv2.DeleteA
 	return &svcv2.DeletedAttributeMapping{Id: req.GetId(), Object: "attribute_mapping", Deleted: true}, nil
 }
 
-// resource gives failures their errors.
+// resource describes the errors of an attribute mapping.
 func resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.AttributeMapping, ID: "an attribute mapping", Invalid: apierr.IngestAttributeMappingValidation,

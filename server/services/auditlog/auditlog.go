@@ -1,4 +1,4 @@
-// Package auditlog answers the methods of svc.v2.AuditLogService (rest-wire.md section 5).
+// Package auditlog answers the methods of svc.v2.AuditLogService.
 package auditlog
 
 import (
@@ -53,7 +53,7 @@ func (s *Service) ListAuditLogEntries(ctx context.Context, req *svcv2.ListAuditL
 	return res, nil
 }
 
-// resource gives failures their errors.
+// resource describes the errors of the audit log.
 func resource() storeerr.Resource {
 	return storeerr.Resource{Unavailable: storeerr.Answer{Tag: apierr.AuditLogPersistence, Message: "The audit log cannot be read at the moment. Try again."}}
 }
@@ -100,7 +100,7 @@ func toProto(e store.AuditLogEntry) (*svcv2.AuditLogEntry, error) {
 	return out, nil
 }
 
-// toStruct goes through JSON, because a Struct takes fewer Go types than JSON does.
+// toStruct converts through JSON, because a Struct takes fewer Go types than JSON does.
 func toStruct(v map[string]any) (*structpb.Struct, error) {
 	if v == nil {
 		v = map[string]any{}

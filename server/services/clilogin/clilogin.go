@@ -1,5 +1,5 @@
-// Package clilogin answers the methods of svc.v2.CliService: a program without a browser gets an API key after a person, who has one,
-// has compared a code and confirmed (RFC 8628).
+// Package clilogin answers the methods of svc.v2.CliService. A program without a browser gets an API key after a person with a
+// browser has compared a code and confirmed it (RFC 8628).
 package clilogin
 
 import (
@@ -20,26 +20,26 @@ import (
 )
 
 const (
-	// lifetime is how long the codes work.
+	// lifetime limits how long the codes work.
 	lifetime = 10 * time.Minute
-	// interval is the least time between two questions. Half a second less is forgiven: clocks and networks are not exact.
+	// interval is the least time between two polls. A poll may come half a second early, because clocks and networks are not exact.
 	interval = 5 * time.Second
 	grace    = 500 * time.Millisecond
-	// keyLifetime is that of the key (public-api.md "Authentication", rule 5).
+	// keyLifetime is the time after which the key of a login expires.
 	keyLifetime = 90 * 24 * time.Hour
-	// codeAttempts bounds how often another user code is tried when one is taken, which happens to one in millions.
+	// codeAttempts bounds the attempts to find a free user code. A collision happens once in millions.
 	codeAttempts = 5
 )
 
-// Description marks the keys that a login made.
+// Description is the description of a key that a login made.
 const Description = "Made by svc login"
 
-// Limiter decides whether an address may start one more login now.
+// Limiter decides whether an address may start another login now.
 type Limiter interface {
 	Allow(key string, now time.Time) (ok bool, retryAfter time.Duration)
 }
 
-// Config is what the service needs.
+// Config holds the dependencies of the service.
 type Config struct {
 	Store  *store.Store
 	Hasher *auth.Hasher
@@ -98,7 +98,7 @@ func (s *Service) StartCliLogin(ctx context.Context, req *svcv2.StartCliLoginReq
 	}
 }
 
-// RedeemCliLogin answers the key of a confirmed login, once.
+// RedeemCliLogin returns the key of a confirmed login, once.
 func (s *Service) RedeemCliLogin(ctx context.Context, req *svcv2.RedeemCliLoginRequest) (*svcv2.CliCredential, error) {
 	login, err := s.cfg.Store.PollDeviceLogin(ctx, s.cfg.Hasher.Hash(req.GetDeviceCode()))
 	if errors.Is(err, store.ErrNotFound) {
@@ -130,7 +130,7 @@ func (s *Service) redeem(ctx context.Context, login store.DeviceLogin, now time.
 	switch {
 	case errors.Is(err, store.ErrNoAdministrator):
 		return nil, errDenied(err)
-	case errors.Is(err, store.ErrNotFound): // somebody was quicker
+	case errors.Is(err, store.ErrNotFound): // another request was faster
 		return nil, errEnded(err)
 	case err != nil:
 		return nil, failure(ctx, err)

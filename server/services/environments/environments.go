@@ -1,4 +1,4 @@
-// Package environments answers the methods of svc.v2.EnvironmentsService (rest-wire.md section 9).
+// Package environments answers the methods of svc.v2.EnvironmentsService.
 package environments
 
 import (

@@ -25,7 +25,7 @@ func rotated(k store.IngestKey) time.Time {
 	return k.CreatedAt
 }
 
-// ToProto is a key as the API shows it.
+// ToProto returns a key as the API shows it.
 func ToProto(k store.IngestKey) *svcv2.IngestKey {
 	signals := k.Signals
 	if signals == nil {

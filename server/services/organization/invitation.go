@@ -18,10 +18,10 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// invitationLifetime is how long a link works.
+// invitationLifetime limits how long a link works.
 const invitationLifetime = 7 * 24 * time.Hour
 
-// CreateInvitation makes a link and returns it, once.
+// CreateInvitation makes a link. Only this answer holds it.
 func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitationRequest) (*svcv2.InvitationWithLink, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Service) ListInvitations(ctx context.Context, req *svcv2.ListInvitation
 	return res, nil
 }
 
-// RevokeInvitation makes a link useless.
+// RevokeInvitation revokes a link.
 func (s *Service) RevokeInvitation(ctx context.Context, req *svcv2.RevokeInvitationRequest) (*svcv2.Invitation, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, req *svcv2.RevokeInvitat
 	return s.invitationToProto(i), nil
 }
 
-// AcceptInvitation makes the caller, or whoever the email address and password belong to, a member.
+// AcceptInvitation makes a member of the caller, or of the owner of the email address and password.
 func (s *Service) AcceptInvitation(ctx context.Context, req *svcv2.AcceptInvitationRequest) (*svcv2.AcceptedInvitation, error) {
 	inv, org, err := s.store.InvitationByHash(ctx, s.hasher.Hash(req.GetToken()))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -128,13 +128,13 @@ func (s *Service) AcceptInvitation(ctx context.Context, req *svcv2.AcceptInvitat
 	return out, nil
 }
 
-// errNoInvitation is one answer for links that never were, are used, revoked or expired.
+// errNoInvitation is the same error for a link that is unknown, used, revoked or expired.
 func errNoInvitation(cause error) error {
 	return apierr.New(apierr.InvitationNotFound, "This invitation does not exist, or it was used, revoked, or has expired. Ask for a new one.",
 		apierr.Param("token"), apierr.Cause(cause))
 }
 
-// accepting finds the user who accepts, or the one to create.
+// accepting finds the user who accepts, or describes the user to create.
 func (s *Service) accepting(ctx context.Context, req *svcv2.AcceptInvitationRequest, inv store.Invitation) (principal.UserID, *store.NewUser, error) {
 	if req.Email == nil {
 		caller, ok := principal.From(ctx)

@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// Config is what the service needs.
+// Config holds the dependencies of the service.
 type Config struct {
 	Store     *store.Store
 	Hasher    *auth.Hasher
@@ -90,7 +90,7 @@ func (s *Service) UpdateOrganization(ctx context.Context, req *svcv2.UpdateOrgan
 	return toProto(o), nil
 }
 
-// DeleteOrganization removes the caller's organization. Its telemetry follows: see the tombstones of the store.
+// DeleteOrganization removes the caller's organization. A purge then removes its telemetry: see the tombstones of the store.
 func (s *Service) DeleteOrganization(ctx context.Context, req *svcv2.DeleteOrganizationRequest) (*svcv2.DeletedOrganization, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Service) DeleteOrganization(ctx context.Context, req *svcv2.DeleteOrgan
 	return &svcv2.DeletedOrganization{Id: string(caller.Org), Object: "organization", Deleted: true}, nil
 }
 
-// unrestricted refuses keys with scopes what would give somebody more than the key can do.
+// unrestricted refuses a call by a key with scopes if the call would give somebody more than the key can do.
 func unrestricted(caller *principal.Principal, what string) error {
 	if caller.Scopes == nil || caller.Kind == principal.KindSession || caller.HasScope("*") {
 		return nil
