@@ -42,7 +42,9 @@ const (
 
 // Store keeps keys and answers.
 type Store interface {
-	ClaimIdempotencyKey(ctx context.Context, org principal.OrgID, in store.IdempotencyKey, lease time.Duration) (row store.IdempotencyKey, first bool, err error)
+	ClaimIdempotencyKey(
+		ctx context.Context, org principal.OrgID, in store.IdempotencyKey, lease time.Duration,
+	) (row store.IdempotencyKey, first bool, err error)
 	CompleteIdempotencyKey(ctx context.Context, org principal.OrgID, id uuid.UUID, response []byte, expiresAt time.Time) error
 	ReleaseIdempotencyKey(ctx context.Context, org principal.OrgID, id uuid.UUID) error
 	PurgeIdempotencyKeys(ctx context.Context) (removed int, err error)
@@ -104,14 +106,16 @@ func (k *Keys) Begin(ctx context.Context, p *principal.Principal, key, method st
 	case errors.Is(err, store.ErrNotFound):
 		return nil, apierr.New(apierr.OrganizationAccessDenied, "The organization does not exist any more.", apierr.Cause(err))
 	case err != nil:
-		return nil, apierr.New(apierr.AuthorizationUnavailable, "The `"+Header+"` cannot be checked at the moment, so nothing was done. Try again.", apierr.Cause(err))
+		return nil, apierr.New(apierr.AuthorizationUnavailable,
+			"The `"+Header+"` cannot be checked at the moment, so nothing was done. Try again.", apierr.Cause(err))
 	case first:
 		return &Attempt{keys: k, org: p.Org, row: row}, nil
 	case row.RequestHash != in.RequestHash:
 		return nil, apierr.New(apierr.IdempotencyKeyReused, "This `"+Header+"` was used for another request in the last "+
 			limits.Lasts(KeepFor)+". Use a new key for each request, and the same key only to repeat it unchanged.", apierr.Param(Header))
 	case !row.Done:
-		return nil, apierr.New(apierr.IdempotencyInProgress, "The first request with this `"+Header+"` is still under way. Try again in a moment to get its answer.")
+		return nil, apierr.New(apierr.IdempotencyInProgress,
+			"The first request with this `"+Header+"` is still under way. Try again in a moment to get its answer.")
 	}
 	answer, err := k.seal.Open(row.Response, placeOf(p.Org, row.ID))
 	if err != nil {
@@ -126,7 +130,8 @@ func (a *Attempt) Done(ctx context.Context, answer []byte) {
 	defer cancel()
 	sealed := a.keys.seal.Seal(answer, placeOf(a.org, a.row.ID))
 	if err := a.keys.store.CompleteIdempotencyKey(ctx, a.org, a.row.ID, sealed, a.row.CreatedAt.Add(KeepFor)); err != nil {
-		a.keys.logger.ErrorContext(ctx, "the answer to a request with an idempotency key could not be kept; a repeated request may create a second resource",
+		a.keys.logger.ErrorContext(ctx,
+			"the answer to a request with an idempotency key could not be kept; a repeated request may create a second resource",
 			"org_id", a.org, "error", err)
 	}
 }

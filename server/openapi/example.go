@@ -161,5 +161,6 @@ func exampleText(name string, s *schema) (any, bool) {
 		n, err := bound.Int64()
 		return bound == "" || err == nil && ok(len(text), n)
 	}
-	return text, fits(s.MinLength, func(l int, n int64) bool { return int64(l) >= n }) && fits(s.MaxLength, func(l int, n int64) bool { return int64(l) <= n })
+	return text, fits(s.MinLength, func(l int, n int64) bool { return int64(l) >= n }) &&
+		fits(s.MaxLength, func(l int, n int64) bool { return int64(l) <= n })
 }

@@ -52,7 +52,8 @@ func (b *builder) components() object[*schema] {
 func (b *builder) add(name, source string, fill func() (*schema, error)) (*schema, error) {
 	if known, ok := b.schemas[name]; ok {
 		if known.source != source {
-			return nil, fmt.Errorf("%s and %s are both called %s: give one of them another name with (svc.options.v1.message).schema", known.source, source, name)
+			return nil, fmt.Errorf("%s and %s are both called %s: give one of them another name with (svc.options.v1.message).schema",
+				known.source, source, name)
 		}
 		return refTo(name), nil
 	}
@@ -180,7 +181,8 @@ func componentName(d protoreflect.MessageDescriptor) string {
 	}
 	name := string(d.Name())
 	data := d.Fields().ByName("data")
-	if _, isAnswer := strings.CutSuffix(name, "Response"); isAnswer && data != nil && data.IsList() && data.Message() != nil && d.Fields().ByName("has_more") != nil {
+	isPage := data != nil && data.IsList() && data.Message() != nil && d.Fields().ByName("has_more") != nil
+	if isPage && strings.HasSuffix(name, "Response") {
 		return componentName(data.Message()) + "List"
 	}
 	if action, isRequest := strings.CutSuffix(name, "Request"); isRequest {

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// Comments may name the page of the design that they follow: of use to who changes them, not to who calls.
+	// Comments may name a page of the design. That helps authors, not callers.
 	inBrackets = regexp.MustCompile(`\s*\((?:See )?(?:[^()]*\b)?(?:rest-wire|public-api|product-facts|ingest-mcp-facts)\.md[^()]*\)`)
 	asSentence = regexp.MustCompile(`(?:^|\s)Additive to [a-z-]+\.md\.`)
 )

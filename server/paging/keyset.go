@@ -76,7 +76,7 @@ func ParseLog(cursor *string) (*LogKey, error) {
 
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// parseTime refuses a time that 64 bits of nanoseconds since 1970 cannot hold: the warehouse stores times so.
+// parseTime refuses a time that 64 bits of nanoseconds since 1970 cannot hold: a read sends times to the warehouse in that form.
 func parseTime(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	return t.UTC(), err == nil && t.Year() >= 1970 && t.Year() <= 2261

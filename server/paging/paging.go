@@ -84,6 +84,6 @@ func parseKey(prefix, cursor string, parts int) ([]string, error) {
 }
 
 func errKeyset() *apierr.Error {
-	return apierr.New(apierr.CursorInvalid, "cursor is not one that this search gave out. Pass next_cursor of the previous page, or leave it out.",
+	return apierr.New(apierr.CursorInvalid, "cursor did not come from this search. Pass next_cursor of the previous page, or leave it out.",
 		apierr.Param("cursor"))
 }

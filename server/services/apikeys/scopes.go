@@ -33,7 +33,8 @@ func checkScopes(scopes, known []string) ([]string, error) {
 		family, access, _ := strings.Cut(s, ":")
 		if !slices.Contains(known, family) || access != "read" && access != "write" {
 			return nil, apierr.New(apierr.InvalidRequest,
-				fmt.Sprintf("scopes[%d] is %q. A scope is * or <family>:read or <family>:write, where <family> is one of %s.", i, clip(s), strings.Join(known, ", ")),
+				fmt.Sprintf("scopes[%d] is %q. A scope is * or <family>:read or <family>:write, where <family> is one of %s.", i, clip(s),
+					strings.Join(known, ", ")),
 				apierr.Param(fmt.Sprintf("scopes[%d]", i)))
 		}
 	}

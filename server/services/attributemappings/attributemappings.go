@@ -20,7 +20,9 @@ type Service struct{ store *store.Store }
 func New(st *store.Store) *Service { return &Service{store: st} }
 
 // ListAttributeMappings lists the mappings in the order in which they run.
-func (s *Service) ListAttributeMappings(ctx context.Context, req *svcv2.ListAttributeMappingsRequest) (*svcv2.ListAttributeMappingsResponse, error) {
+func (s *Service) ListAttributeMappings(
+	ctx context.Context, req *svcv2.ListAttributeMappingsRequest,
+) (*svcv2.ListAttributeMappingsResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,9 @@ func (s *Service) UpdateAttributeMapping(ctx context.Context, req *svcv2.UpdateA
 }
 
 // DeleteAttributeMapping deletes a mapping.
-func (s *Service) DeleteAttributeMapping(ctx context.Context, req *svcv2.DeleteAttributeMappingRequest) (*svcv2.DeletedAttributeMapping, error) {
+func (s *Service) DeleteAttributeMapping(
+	ctx context.Context, req *svcv2.DeleteAttributeMappingRequest,
+) (*svcv2.DeletedAttributeMapping, error) {
 	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
 		return nil, err
@@ -101,7 +105,10 @@ func (s *Service) DeleteAttributeMapping(ctx context.Context, req *svcv2.DeleteA
 func resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.AttributeMapping, ID: "an attribute mapping", Invalid: apierr.IngestAttributeMappingValidation,
-		NotFound:    storeerr.Answer{Tag: apierr.IngestAttributeMappingNotFound, Message: "This organization has no such attribute mapping."},
-		Unavailable: storeerr.Answer{Tag: apierr.IngestAttributeMappingPersistence, Message: "Attribute mappings cannot be read or changed at the moment. Try again."},
+		NotFound: storeerr.Answer{Tag: apierr.IngestAttributeMappingNotFound, Message: "This organization has no such attribute mapping."},
+		Unavailable: storeerr.Answer{
+			Tag:     apierr.IngestAttributeMappingPersistence,
+			Message: "Attribute mappings cannot be read or changed at the moment. Try again.",
+		},
 	}
 }

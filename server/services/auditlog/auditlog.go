@@ -25,7 +25,9 @@ type Service struct{ store *store.Store }
 func New(st *store.Store) *Service { return &Service{store: st} }
 
 // ListAuditLogEntries lists entries, newest first. since and until are both inclusive.
-func (s *Service) ListAuditLogEntries(ctx context.Context, req *svcv2.ListAuditLogEntriesRequest) (*svcv2.ListAuditLogEntriesResponse, error) {
+func (s *Service) ListAuditLogEntries(
+	ctx context.Context, req *svcv2.ListAuditLogEntriesRequest,
+) (*svcv2.ListAuditLogEntriesResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
@@ -55,7 +57,10 @@ func (s *Service) ListAuditLogEntries(ctx context.Context, req *svcv2.ListAuditL
 
 // resource describes the errors of the audit log.
 func resource() storeerr.Resource {
-	return storeerr.Resource{Unavailable: storeerr.Answer{Tag: apierr.AuditLogPersistence, Message: "The audit log cannot be read at the moment. Try again."}}
+	return storeerr.Resource{Unavailable: storeerr.Answer{
+		Tag:     apierr.AuditLogPersistence,
+		Message: "The audit log cannot be read at the moment. Try again.",
+	}}
 }
 
 func filter(req *svcv2.ListAuditLogEntriesRequest) store.AuditFilter {
@@ -77,7 +82,8 @@ func filter(req *svcv2.ListAuditLogEntriesRequest) store.AuditFilter {
 
 func toProto(e store.AuditLogEntry) (*svcv2.AuditLogEntry, error) {
 	out := &svcv2.AuditLogEntry{
-		Id: publicid.Encode(publicid.AuditLogEntry, e.ID), Object: "audit_log_entry", Action: e.Action, Outcome: e.Outcome, DenialReason: e.DenialReason,
+		Id:     publicid.Encode(publicid.AuditLogEntry, e.ID),
+		Object: "audit_log_entry", Action: e.Action, Outcome: e.Outcome, DenialReason: e.DenialReason,
 		ActorType: e.ActorType, ActorId: e.ActorID, ActorName: e.ActorName, AffectedUser: e.AffectedUser, Source: e.Source,
 		ResourceType: e.ResourceType, ResourceId: e.ResourceID, RequestId: e.RequestID, OriginIp: e.OriginIP,
 		OccurredAt: timestamppb.New(e.OccurredAt), RecordedAt: timestamppb.New(e.RecordedAt),

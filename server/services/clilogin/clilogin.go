@@ -72,17 +72,20 @@ func New(cfg Config) *Service {
 func (s *Service) StartCliLogin(ctx context.Context, req *svcv2.StartCliLoginRequest) (*svcv2.CliLogin, error) {
 	name := printable(req.GetClientName())
 	if name == "" {
-		return nil, apierr.New(apierr.InvalidRequest, "`client_name` must hold at least one character that is not white space.", apierr.Param("client_name"))
+		return nil, apierr.New(apierr.InvalidRequest, "`client_name` must hold at least one character that is not white space.",
+			apierr.Param("client_name"))
 	}
 	origin := principal.OriginFrom(ctx)
 	if ok, after := s.cfg.ByAddress.Allow(origin.IP, s.now()); !ok {
-		return nil, apierr.New(apierr.RateLimit, "Too many logins were started from this address. Wait, then try again.", apierr.RetryAfter(after))
+		return nil, apierr.New(apierr.RateLimit, "Too many logins were started from this address. Wait, then try again.",
+			apierr.RetryAfter(after))
 	}
 	secret := auth.NewSecret(auth.PrefixDevice)
 	for attempt := 1; ; attempt++ {
 		code := newUserCode()
 		_, err := s.cfg.Store.CreateDeviceLogin(ctx, store.NewDeviceLogin{
-			DeviceCodeHash: s.cfg.Hasher.Hash(secret), UserCodeHash: s.codeHash(code), ClientName: name, ClientAddress: origin.IP, ExpiresAt: s.now().Add(lifetime),
+			DeviceCodeHash: s.cfg.Hasher.Hash(secret), UserCodeHash: s.codeHash(code), ClientName: name, ClientAddress: origin.IP,
+			ExpiresAt: s.now().Add(lifetime),
 		})
 		if errors.Is(err, store.ErrConflict) && attempt < codeAttempts {
 			continue
@@ -140,7 +143,8 @@ func (s *Service) redeem(ctx context.Context, login store.DeviceLogin, now time.
 		ExpiresAt: timestamppb.New(*made.Key.ExpiresAt),
 		User:      &svcv2.User{Id: string(made.User.ID), Object: "user", Email: made.User.Email},
 		Organization: &svcv2.SessionOrganization{
-			Id: string(made.Organization.ID), Object: "organization", Name: made.Organization.Name, Slug: made.Organization.Slug, Role: string(principal.RoleRoot),
+			Id: string(made.Organization.ID), Object: "organization", Name: made.Organization.Name, Slug: made.Organization.Slug,
+			Role: string(principal.RoleRoot),
 		},
 	}
 	if made.User.Name != "" {
@@ -173,11 +177,13 @@ func (s *Service) EndCliLogin(ctx context.Context, _ *svcv2.EndCliLoginRequest) 
 }
 
 func errNoLogin(cause error) error {
-	return apierr.New(apierr.InvalidRequest, "This credential was not made by a command-line login. Revoke an API key by its id, or sign out.", apierr.Cause(cause))
+	return apierr.New(apierr.InvalidRequest,
+		"This credential was not made by a command-line login. Revoke an API key by its id, or sign out.", apierr.Cause(cause))
 }
 
 func errEnded(cause error) error {
-	return apierr.New(apierr.CliLoginExpired, "This login does not exist, was used, or has expired. Run `svc login` again.", apierr.Cause(cause))
+	return apierr.New(apierr.CliLoginExpired, "This login does not exist, was used, or has expired. Run `svc login` again.",
+		apierr.Cause(cause))
 }
 
 func errDenied(cause error) error {

@@ -53,12 +53,14 @@ func (s *Service) find(ctx context.Context, text string) (*principal.Principal, 
 		return nil, "", store.DeviceLogin{}, err
 	}
 	if caller.Kind != principal.KindSession {
-		return nil, "", store.DeviceLogin{}, apierr.New(apierr.ApiKeyNotAccepted, "A login is confirmed by a person who is signed in, not by a key.")
+		return nil, "", store.DeviceLogin{}, apierr.New(apierr.ApiKeyNotAccepted,
+			"A login is confirmed by a person who is signed in, not by a key.")
 	}
 	address, account := principal.OriginFrom(ctx).IP, string(caller.User)
 	attempt, wait := s.cfg.Guesses.Take(address, account)
 	if attempt == nil {
-		return nil, "", store.DeviceLogin{}, apierr.New(apierr.SignInThrottled, "Too many codes were wrong. Wait, then try again.", apierr.RetryAfter(wait))
+		return nil, "", store.DeviceLogin{}, apierr.New(apierr.SignInThrottled, "Too many codes were wrong. Wait, then try again.",
+			apierr.RetryAfter(wait))
 	}
 	code, ok := readUserCode(text)
 	if !ok {
@@ -76,7 +78,8 @@ func (s *Service) find(ctx context.Context, text string) (*principal.Principal, 
 }
 
 func errUnknownCode(cause error) error {
-	return apierr.New(apierr.CliLoginExpired, "This code is not known. It may be mistyped, used, or older than 10 minutes.", apierr.Param("user_code"), apierr.Cause(cause))
+	return apierr.New(apierr.CliLoginExpired, "This code is not known. It may be mistyped, used, or older than 10 minutes.",
+		apierr.Param("user_code"), apierr.Cause(cause))
 }
 
 func toProto(code string, l store.DeviceLogin) *svcv2.PendingCliLogin {

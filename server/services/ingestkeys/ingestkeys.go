@@ -108,7 +108,9 @@ func (s *Service) rollDefault(ctx context.Context, kind store.IngestKeyKind) (*s
 }
 
 // ListCustomIngestKeys lists custom keys, newest first.
-func (s *Service) ListCustomIngestKeys(ctx context.Context, req *svcv2.ListCustomIngestKeysRequest) (*svcv2.ListCustomIngestKeysResponse, error) {
+func (s *Service) ListCustomIngestKeys(
+	ctx context.Context, req *svcv2.ListCustomIngestKeysRequest,
+) (*svcv2.ListCustomIngestKeysResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
@@ -238,7 +240,10 @@ func (s *Service) DeleteCustomIngestKey(ctx context.Context, req *svcv2.DeleteCu
 func resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.IngestKey, ID: "an ingest key", Invalid: apierr.IngestKeyValidation,
-		NotFound:    storeerr.Answer{Tag: apierr.IngestKeyNotFound, Message: "This organization has no such custom ingest key."},
-		Unavailable: storeerr.Answer{Tag: apierr.IngestKeyPersistence, Message: "Ingest keys cannot be read or changed at the moment. Try again."},
+		NotFound: storeerr.Answer{Tag: apierr.IngestKeyNotFound, Message: "This organization has no such custom ingest key."},
+		Unavailable: storeerr.Answer{
+			Tag:     apierr.IngestKeyPersistence,
+			Message: "Ingest keys cannot be read or changed at the moment. Try again.",
+		},
 	}
 }

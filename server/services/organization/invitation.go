@@ -39,15 +39,17 @@ func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitat
 		Email: req.Email, Role: role, TokenHash: s.hasher.Hash(token), ExpiresAt: s.now().Add(invitationLifetime), CreatedBy: caller.User,
 	})
 	if errors.Is(err, store.ErrConflict) {
-		return nil, apierr.New(apierr.InvalidRequest, "`email` is the address of somebody who is a member of this organization already.", apierr.Param("email"), apierr.Cause(err))
+		return nil, apierr.New(apierr.InvalidRequest, "`email` is the address of somebody who is a member of this organization already.",
+			apierr.Param("email"), apierr.Cause(err))
 	}
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
 	p := s.invitationToProto(i)
 	return &svcv2.InvitationWithLink{
-		Id: p.Id, Object: p.Object, Email: p.Email, Role: p.Role, Status: p.Status, CreatedAt: p.CreatedAt, CreatedBy: p.CreatedBy, ExpiresAt: p.ExpiresAt,
-		Link: s.baseURL + "/invite/" + token,
+		Id: p.Id, Object: p.Object, Email: p.Email, Role: p.Role, Status: p.Status, CreatedAt: p.CreatedAt, CreatedBy: p.CreatedBy,
+		ExpiresAt: p.ExpiresAt,
+		Link:      s.baseURL + "/invite/" + token,
 	}, nil
 }
 
@@ -85,7 +87,8 @@ func (s *Service) RevokeInvitation(ctx context.Context, req *svcv2.RevokeInvitat
 	}
 	i, err := s.store.RevokeInvitation(ctx, caller.Org, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, apierr.New(apierr.InvitationNotFound, "This organization has no such invitation, or it was accepted.", apierr.Param("id"), apierr.Cause(err))
+		return nil, apierr.New(apierr.InvitationNotFound, "This organization has no such invitation, or it was accepted.", apierr.Param("id"),
+			apierr.Cause(err))
 	}
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -135,12 +138,15 @@ func errNoInvitation(cause error) error {
 }
 
 // accepting finds the user who accepts, or describes the user to create.
-func (s *Service) accepting(ctx context.Context, req *svcv2.AcceptInvitationRequest, inv store.Invitation) (principal.UserID, *store.NewUser, error) {
+func (s *Service) accepting(
+	ctx context.Context, req *svcv2.AcceptInvitationRequest, inv store.Invitation,
+) (principal.UserID, *store.NewUser, error) {
 	if req.Email == nil {
 		caller, ok := principal.From(ctx)
 		switch {
 		case !ok || caller.Kind != principal.KindSession:
-			return "", nil, apierr.New(apierr.InvalidRequest, "Send `email` and `password`, or the token of your session as `Authorization: Bearer`.", apierr.Param("email"))
+			return "", nil, apierr.New(apierr.InvalidRequest,
+				"Send `email` and `password`, or the token of your session as `Authorization: Bearer`.", apierr.Param("email"))
 		case !addressed(inv, caller.Email):
 			return "", nil, errAddress()
 		}

@@ -46,7 +46,8 @@ func New(cfg Config) *Service {
 		cfg.Now = time.Now
 	}
 	return &Service{
-		store: cfg.Store, hasher: cfg.Hasher, signIn: cfg.SignIn, passwords: cfg.Passwords, baseURL: strings.TrimRight(cfg.BaseURL, "/"), now: cfg.Now,
+		store: cfg.Store, hasher: cfg.Hasher, signIn: cfg.SignIn, passwords: cfg.Passwords,
+		baseURL: strings.TrimRight(cfg.BaseURL, "/"), now: cfg.Now,
 	}
 }
 
@@ -97,7 +98,8 @@ func (s *Service) DeleteOrganization(ctx context.Context, req *svcv2.DeleteOrgan
 		return nil, err
 	}
 	if req.GetConfirm() != string(caller.Org) {
-		return nil, apierr.New(apierr.ParameterInvalid, fmt.Sprintf("`confirm` must be the id of this organization, %s, which would then be deleted.", caller.Org),
+		return nil, apierr.New(apierr.ParameterInvalid,
+			fmt.Sprintf("`confirm` must be the id of this organization, %s, which would then be deleted.", caller.Org),
 			apierr.Param("confirm"))
 	}
 	if err := s.store.DeleteOrganization(ctx, caller.Org); err != nil {
@@ -111,18 +113,23 @@ func unrestricted(caller *principal.Principal, what string) error {
 	if caller.Scopes == nil || caller.Kind == principal.KindSession || caller.HasScope("*") {
 		return nil
 	}
-	return apierr.New(apierr.InsufficientScope, what+" gives access to everything in the organization, so a key that is restricted to scopes cannot do it.")
+	return apierr.New(apierr.InsufficientScope,
+		what+" gives access to everything in the organization, so a key that is restricted to scopes cannot do it.")
 }
 
 func resource() storeerr.Resource {
 	return storeerr.Resource{
-		Unavailable: storeerr.Answer{Tag: apierr.OrganizationPersistence, Message: "The organization cannot be read or changed at the moment. Try again."},
+		Unavailable: storeerr.Answer{
+			Tag:     apierr.OrganizationPersistence,
+			Message: "The organization cannot be read or changed at the moment. Try again.",
+		},
 	}
 }
 
 func failure(ctx context.Context, err error) error {
 	if errors.Is(err, store.ErrLastAdministrator) {
-		return apierr.New(apierr.LastAdministrator, "This is the last administrator of the organization. Make somebody else administrator first.", apierr.Cause(err))
+		return apierr.New(apierr.LastAdministrator,
+			"This is the last administrator of the organization. Make somebody else administrator first.", apierr.Cause(err))
 	}
 	return resource().Failure(ctx, err)
 }

@@ -20,6 +20,7 @@ func (s *Service) PreviewInvitation(ctx context.Context, req *svcv2.PreviewInvit
 		return nil, errNoInvitation(err)
 	}
 	return &svcv2.InvitationPreview{
-		Object: "invitation_preview", OrganizationName: org.Name, Role: string(inv.Role), Email: inv.Email, ExpiresAt: timestamppb.New(inv.ExpiresAt),
+		Object: "invitation_preview", OrganizationName: org.Name, Role: string(inv.Role), Email: inv.Email,
+		ExpiresAt: timestamppb.New(inv.ExpiresAt),
 	}, nil
 }

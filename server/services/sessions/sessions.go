@@ -146,7 +146,10 @@ func failure(ctx context.Context, err error) error {
 		return apierr.New(apierr.InvalidCredentials, "The credential has just ended.", apierr.Cause(err))
 	}
 	return storeerr.Resource{
-		Unavailable: storeerr.Answer{Tag: apierr.AuthorizationUnavailable, Message: "Sessions cannot be read or changed at the moment. Try again."},
+		Unavailable: storeerr.Answer{
+			Tag:     apierr.AuthorizationUnavailable,
+			Message: "Sessions cannot be read or changed at the moment. Try again.",
+		},
 	}.Failure(ctx, err)
 }
 
