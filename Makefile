@@ -22,8 +22,9 @@ GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen
 # Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
 PKG     ?= ./...
 TIMEOUT ?= 30m
-# Vetting is lint's work. Nobody debugs a test binary of a whole run: without DWARF it links in half the time.
-TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
+# Vetting is lint's work. Nobody debugs a test binary of a whole run: without DWARF it links in half the time. The parallel tests of a
+# package mostly wait for processes, so twice as many run as there are processors.
+TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -parallel=$$((2 * $(PROCESSORS))) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 BENCH   ?= .
 BENCHTIME ?= 1s
 
@@ -128,7 +129,8 @@ TEST_BINARY := $(CURDIR)/.cache/test/svc
 E2E := $(filter ./... ./server/... ./server/e2e%,$(PKG))
 # The end-to-end tests take longest and often wait: they begin first, and beside them runs one package for each processor.
 FIRST := $(if $(filter ./... ./server/...,$(PKG)),./server/e2e)
-PARALLEL ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
+PARALLEL ?= $(shell echo $$(($(PROCESSORS) + 1)))
 
 .PHONY: test-binary
 test-binary: deps

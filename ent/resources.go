@@ -82,7 +82,7 @@ func writeResources(cfg *gen.Config) error {
 	}
 	for _, file := range []struct{ template, path string }{
 		{"template/store.tmpl", "../server/store/%s_gen.go"},
-		{"template/service.tmpl", "../server/services/%ss/convert_gen.go"},
+		{"template/service.tmpl", "../server/services/%ss/methods_gen.go"},
 	} {
 		t, err := template.New(filepath.Base(file.template)).Funcs(gen.Funcs).ParseFiles(file.template)
 		if err != nil {

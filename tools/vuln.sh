@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# vuln.sh PATH VERSION: runs govulncheck over the program and the tools that ship with it. PATH is where it is, or will be installed.
+# vuln.sh PATH VERSION: runs govulncheck over all packages. PATH is its binary, which the script installs if it is missing.
 # Without the vulnerability database nothing can be checked: the script then says so and succeeds, or fails with SVC_REQUIRE_VULN=1.
 set -euo pipefail
 cd "$(dirname "$0")/.."

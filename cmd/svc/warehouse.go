@@ -30,7 +30,7 @@ func (c *cli) warehouse() *cobra.Command {
 				// The supervisor repeats what this process says as a warning, and tells the usual events itself.
 				cfg.LogLevel = max(cfg.LogLevel, slog.LevelWarn)
 			}
-			fence, err := warehouse.EmbeddedFence()
+			fence, err := warehouse.RowPolicies()
 			if err != nil {
 				return err
 			}

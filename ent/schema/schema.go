@@ -24,9 +24,10 @@ func rowID() ent.Field {
 	return field.UUID("id", uuid.UUID{}).Immutable()
 }
 
-// Resource marks an entity of an organization with the usual five methods: create, list, get, edit, delete. From its fields `make generate` writes
-// the store's half of them (server/store/NAME_gen.go) and the conversions to and from the messages of the contract
-// (server/services/NAMEs/convert_gen.go). The messages have the fields under the same names.
+// Resource marks an entity of an organization with the usual five methods: create, list, get, update, delete. From its fields `make generate`
+// writes the store's half of them (server/store/NAME_gen.go) and the methods with their conversions (server/services/NAMEs/methods_gen.go).
+// The messages of the contract have the fields under the same names. By hand the store adds a method check for the rules of the entity, and the
+// service a function resource for its errors.
 type Resource struct {
 	// Subject is the store's constant for changes that caches hear of, empty if no cache holds the resource.
 	Subject string

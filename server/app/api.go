@@ -30,24 +30,24 @@ import (
 	"github.com/svc-observability/svc/server/services/attributemappings"
 	"github.com/svc-observability/svc/server/services/attributes"
 	"github.com/svc-observability/svc/server/services/auditlog"
+	"github.com/svc-observability/svc/server/services/catalog"
 	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
 	"github.com/svc-observability/svc/server/services/dashboards/links"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
-	"github.com/svc-observability/svc/server/services/eventanalytics"
 	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/services/instrumentation"
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/metrics"
 	"github.com/svc-observability/svc/server/services/organization"
+	"github.com/svc-observability/svc/server/services/productanalytics"
 	"github.com/svc-observability/svc/server/services/productevents"
-	"github.com/svc-observability/svc/server/services/queries"
-	"github.com/svc-observability/svc/server/services/rawsql"
-	"github.com/svc-observability/svc/server/services/servicelist"
+	"github.com/svc-observability/svc/server/services/queryapi"
 	"github.com/svc-observability/svc/server/services/servicemap"
 	"github.com/svc-observability/svc/server/services/sessionreplays"
 	"github.com/svc-observability/svc/server/services/sessions"
+	"github.com/svc-observability/svc/server/services/sqlapi"
 	"github.com/svc-observability/svc/server/services/traces"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -218,17 +218,17 @@ func (a *App) mountServices(
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))
 	mount(svcv2connect.NewAgentSessionsServiceHandler(agentsessions.New(reads), options...))
-	mount(svcv2connect.NewServicesServiceHandler(servicelist.New(reads).WithRollups(rollups), options...))
+	mount(svcv2connect.NewServicesServiceHandler(catalog.New(reads, rollups), options...))
 	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(reads), options...))
-	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(reads, time.Now).WithRollups(rollups), options...))
+	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(reads, rollups, time.Now), options...))
 	mount(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(reads, time.Now), options...))
-	mount(svcv2connect.NewTracesServiceHandler(traces.New(reads).WithEngine(queryEngine), options...))
-	mount(svcv2connect.NewLogsServiceHandler(logs.New(reads).WithEngine(queryEngine), options...))
-	mount(svcv2connect.NewQueryServiceHandler(queries.New(queryEngine), options...))
+	mount(svcv2connect.NewTracesServiceHandler(traces.New(reads, queryEngine), options...))
+	mount(svcv2connect.NewLogsServiceHandler(logs.New(reads, queryEngine), options...))
+	mount(svcv2connect.NewQueryServiceHandler(queryapi.New(queryEngine), options...))
 	mount(svcv2connect.NewAttributesServiceHandler(attributes.New(reads), options...))
-	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(eventanalytics.New(queryEngine), options...))
-	mount(svcv2connect.NewSqlServiceHandler(rawsql.New(reads, time.Now), options...))
-	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(reads).WithEngine(queryEngine), options...))
+	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(productanalytics.New(queryEngine), options...))
+	mount(svcv2connect.NewSqlServiceHandler(sqlapi.New(reads, time.Now), options...))
+	mount(svcv2connect.NewMetricsServiceHandler(metrics.New(reads, queryEngine), options...))
 	mount(svcv2connect.NewSessionReplaysServiceHandler(sessionreplays.New(reads, a.store), options...))
 	mount(svcv2connect.NewProductEventsServiceHandler(productevents.New(reads), options...))
 	return chain.Handler(mux)

@@ -84,8 +84,8 @@ func (i inserter) Insert(ctx context.Context, t pipeline.Table, token string) er
 	return post(ctx, i.warehouse.Insert, t, token)
 }
 
-func (i inserter) Salvage(ctx context.Context, t pipeline.Table, token string) error {
-	return post(ctx, i.warehouse.InsertPastViews, t, token)
+func (i inserter) InsertIgnoringViews(ctx context.Context, t pipeline.Table, token string) error {
+	return post(ctx, i.warehouse.InsertIgnoringViews, t, token)
 }
 
 func post(ctx context.Context, insert func(ctx context.Context, table, columns string, body io.Reader, token string) error, t pipeline.Table, token string) error {

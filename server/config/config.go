@@ -22,22 +22,22 @@ type Config struct {
 	IngestAddr    string // OTLP over HTTP
 	OTLPGRPCAddr  string // OTLP over gRPC
 	Region        string
-	BootstrapFile string // empty: none is written
+	BootstrapFile string // empty: no file is written
 	WarehouseURL  DSN    // empty: the embedded engine
 	DatabaseURL   DSN    // empty: SQLite in the data folder
-	RedisURL      DSN    // where API nodes count requests and attempts to sign in together; empty: each counts its own
+	RedisURL      DSN    // where API nodes count requests and sign-in attempts together; empty: each node counts its own
 
-	PublicURL       string // as clients reach the API, without a trailing slash; empty: from the address
-	IngestPublicURL string // as exporters reach ingest, without a trailing slash; empty: from the address
+	PublicURL       string // URL of the API for clients, without a trailing slash; empty: from the address
+	IngestPublicURL string // URL of ingest for exporters, without a trailing slash; empty: from the address
 
-	TrustedProxies  []netip.Prefix // whose X-Forwarded-For is believed
+	TrustedProxies  []netip.Prefix // their X-Forwarded-For header is trusted
 	Roles           Roles
 	ChdbLib         string // path of libchdb.so; empty: searched
 	LogLevel        slog.Level
 	LogFormat       string // "text" or "json"
 	SecretKey       Secret // key of all keyed hashes; empty: DataDir/secrets/pepper, made at the first start
 	ShutdownTimeout time.Duration
-	IngestNodes     int // that share the rate limits of ingest keys
+	IngestNodes     int // number of nodes that share the rate limits of ingest keys
 
 	OIDC OIDC
 
@@ -46,19 +46,19 @@ type Config struct {
 	resolved map[string]resolved
 }
 
-// OIDC is the OpenID Connect provider with which people may sign in; without an issuer there is none.
+// OIDC is the OpenID Connect provider for sign-in. Without an issuer there is no provider.
 type OIDC struct {
 	Issuer       string
 	ClientID     string
 	ClientSecret Secret // empty: a client without one
 	Scopes       []string
 	Label        string // of the button on the sign-in page
-	// JoinOrganization and JoinDomains are set together: who signs in with a verified address of these domains becomes a member.
+	// JoinOrganization and JoinDomains are set together: a person who signs in with a verified address of these domains becomes a member.
 	JoinOrganization string
 	JoinDomains      []string
 }
 
-// Limits bounds what one process takes in and holds.
+// Limits bounds the requests and the memory of one process.
 type Limits struct {
 	QueueMaxBytes              Size
 	QueueMaxBytesPerOrg        Size // 0: 1 GiB, or a quarter of QueueMaxBytes when that is less
@@ -72,10 +72,10 @@ type Limits struct {
 	GRPCMaxMessageBytes        Size
 }
 
-// Sources is where Load reads from.
+// Sources are the inputs of Load.
 type Sources struct {
 	Environ []string       // as os.Environ
-	Flags   *pflag.FlagSet // flags that AddFlags registered; nil: none
+	Flags   *pflag.FlagSet // flags that AddFlags registered; nil: no flags
 	File    string         // the --config flag; empty: $SVC_CONFIG, else no file
 }
 

@@ -7,10 +7,10 @@ import (
 	"github.com/svc-observability/svc/server/nearest"
 )
 
-// Source says where a value came from.
+// Source is the origin of a value.
 type Source string
 
-// sourceDefault is the source of a value that nobody set.
+// sourceDefault is the source of a default value.
 const sourceDefault Source = "default"
 
 func fromFlag(k Key) Source { return Source("flag " + k.Flag()) }
@@ -19,11 +19,11 @@ func fromEnv(variable string) Source { return Source("environment variable " + v
 
 func fromFile(path string) Source { return Source("file " + path) }
 
-// Error is one thing that is wrong with the configuration.
+// Error is one problem of the configuration.
 type Error struct {
 	Key    string // as written by the user when it is unknown, else the key's name; empty: the file itself is bad
 	Source Source
-	Reason string // what is wrong, and what is allowed
+	Reason string // the problem, and the allowed values
 }
 
 func (e *Error) Error() string {
@@ -78,7 +78,7 @@ func (k Key) Allowed() string {
 	return "a path" + optional
 }
 
-// unknown suggests the candidate that was probably meant.
+// unknown suggests the most similar candidate.
 func unknown(name string, source Source, candidates []string) *Error {
 	return &Error{Key: name, Source: source, Reason: fmt.Sprintf("there is no such setting; the nearest is %s (all of them: svc config print --effective)", nearest.Name(name, candidates))}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Kind says what values a key takes.
+// Kind is the kind of values that a key accepts.
 type Kind string
 
 // Kinds of keys.
@@ -34,7 +34,7 @@ const (
 type Key struct {
 	Name    string // in the file; with two dashes, the flag
 	Kind    Kind
-	Default string // in the words a person would write
+	Default string // as a person would write it
 	Help    string // one sentence without a full stop
 	Choices []string
 	Min     int64 // of sizes and counts; of secrets, characters
@@ -48,7 +48,7 @@ func (k Key) Env() string { return envPrefix + strings.ToUpper(strings.ReplaceAl
 // Flag is the command line flag of the key, with its dashes.
 func (k Key) Flag() string { return "--" + k.Name }
 
-// Secret says whether the value must not be printed. Such a key also has a variable that ends in _FILE and names a file
+// Secret reports whether the value must not be printed. Such a key also has a variable that ends in _FILE and names a file
 // whose first line is the value.
 func (k Key) Secret() bool { return k.Kind == KindSecret || k.Kind == KindDSN }
 
@@ -59,18 +59,18 @@ const (
 	envFileSuffix = "_FILE"
 )
 
-// OtherVariables are no settings: commands that call a running server (`svc send-test`) read the keys, and a server tells the
-// engine's process that it is its parent.
+// OtherVariables are SVC_ variables that are not settings. Commands that call a running server (`svc send-test`) read the keys, and a
+// server tells the process of the engine that it supervises it.
 func OtherVariables() []string {
 	return []string{"SVC_API_KEY", "SVC_INGEST_KEY", "SVC_WAREHOUSE_SUPERVISED"}
 }
 
-// Keys returns the table that flags, variables, file keys and the documentation are made of.
+// Keys returns the table of all settings. Flags, variables, file keys and the documentation come from it.
 func Keys() []Key {
 	return []Key{
 		{
 			Name: "data-dir", Kind: KindPath, Default: "./data",
-			Help:   "folder of everything svc stores; one running server per folder",
+			Help:   "folder for all data of svc; one running server for each folder",
 			assign: text(func(c *Config) *string { return &c.DataDir }),
 		},
 		{
@@ -90,17 +90,17 @@ func Keys() []Key {
 		},
 		{
 			Name: "region", Kind: KindName, Default: "us",
-			Help:   "region of this installation, kept in its database from the first start on; keys of another region are not known here (401)",
+			Help:   "region of this installation, recorded in its database at the first start; keys of another region are refused (401)",
 			assign: text(func(c *Config) *string { return &c.Region }),
 		},
 		{
 			Name: "bootstrap-file", Kind: KindPath,
-			Help:   "file that gets the addresses, and at the first start the keys, as JSON (mode 0600)",
+			Help:   "file that svc writes the addresses to as JSON, at the first start also the keys (mode 0600)",
 			assign: text(func(c *Config) *string { return &c.BootstrapFile }),
 		},
 		{
 			Name: "warehouse-url", Kind: KindDSN,
-			Help:   "ClickHouse server's HTTP interface (`clickhouse://`, `clickhouses://` with TLS); empty: the embedded engine",
+			Help:   "HTTP interface of a ClickHouse server (`clickhouse://`, `clickhouses://` with TLS); empty: the embedded engine",
 			assign: dsn(func(c *Config) *DSN { return &c.WarehouseURL }, "clickhouse", "clickhouses", "http", "https"),
 		},
 		{
@@ -110,12 +110,12 @@ func Keys() []Key {
 		},
 		{
 			Name: "redis-url", Kind: KindDSN,
-			Help:   "Redis server (`redis://`, `rediss://` with TLS) in which API nodes count requests and attempts to sign in together; empty: each node counts its own",
+			Help:   "Redis server (`redis://`, `rediss://` with TLS) where API nodes count requests and sign-in attempts together; empty: each node counts its own",
 			assign: dsn(func(c *Config) *DSN { return &c.RedisURL }, "redis", "rediss"),
 		},
 		{
 			Name: "public-url", Kind: KindURL,
-			Help:   "URL under which clients reach the API, when a proxy stands before it; empty: from `api-addr`",
+			Help:   "URL under which clients reach the API, if a proxy stands before it; empty: from `api-addr`",
 			assign: link(func(c *Config) *string { return &c.PublicURL }),
 		},
 		{
@@ -125,52 +125,52 @@ func Keys() []Key {
 		},
 		{
 			Name: "trusted-proxies", Kind: KindList,
-			Help:   "networks (`10.0.0.0/8,fd00::/8`) of proxies whose X-Forwarded-For is believed; empty: none",
+			Help:   "networks (`10.0.0.0/8,fd00::/8`) of proxies whose X-Forwarded-For header is trusted; empty: no proxy is trusted",
 			assign: func(c *Config, s string) (err error) { c.TrustedProxies, err = parsePrefixes(s); return err },
 		},
 		{
 			Name: "roles", Kind: KindRoles, Default: "api,ingest,worker", Choices: allRoles(),
-			Help:   "what this process does",
+			Help:   "work of this process",
 			assign: func(c *Config, s string) (err error) { c.Roles, err = parseRoles(s); return err },
 		},
 		{
 			Name: "chdb-lib", Kind: KindPath,
-			Help:   "path of `libchdb.so`; empty: beside the binary, then the caches, then the system's folders",
+			Help:   "path of `libchdb.so`; empty: search beside the binary, then in the caches, then in the system's folders",
 			assign: text(func(c *Config) *string { return &c.ChdbLib }),
 		},
 		{
 			Name: "log-level", Kind: KindChoice, Default: "info", Choices: []string{"debug", "info", "warn", "error"},
-			Help:   "least level that is logged",
+			Help:   "lowest level that is logged",
 			assign: func(c *Config, s string) error { return c.LogLevel.UnmarshalText([]byte(s)) },
 		},
 		{
 			Name: "log-format", Kind: KindChoice, Default: "text", Choices: []string{"text", "json"},
-			Help:   "form of the log on stderr",
+			Help:   "format of the log on stderr",
 			assign: text(func(c *Config) *string { return &c.LogFormat }),
 		},
 		{
 			Name: "secret-key", Kind: KindSecret, Min: 32,
-			Help:   "key of all keyed hashes, 32 characters or more, the same on every node; empty: made at the first start in the data folder",
+			Help:   "key of all keyed hashes, 32 characters or more, the same on every node; empty: the first start makes one in the data folder",
 			assign: func(c *Config, s string) (err error) { c.SecretKey, err = parseSecretKey(s); return err },
 		},
 		{
 			Name: "oidc-issuer", Kind: KindURL,
-			Help:   "OpenID Connect provider with which people can sign in, by its issuer URL (`https://`, on this machine also `http://`); its client is registered with the redirect URI `PUBLIC_URL/login/oidc/callback`; empty: passwords only",
+			Help:   "issuer URL of an OpenID Connect provider for sign-in (`https://`, on this machine also `http://`); register the client there with the redirect URI `PUBLIC_URL/login/oidc/callback`; empty: passwords only",
 			assign: issuer(func(c *Config) *string { return &c.OIDC.Issuer }),
 		},
 		{
 			Name: "oidc-client-id", Kind: KindText,
-			Help:   "id of the client that was registered at the provider",
+			Help:   "id of the client that is registered at the provider",
 			assign: text(func(c *Config) *string { return &c.OIDC.ClientID }),
 		},
 		{
 			Name: "oidc-client-secret", Kind: KindSecret,
-			Help:   "secret of that client; empty: it has none",
+			Help:   "secret of that client; empty: the client has no secret",
 			assign: func(c *Config, s string) (err error) { c.OIDC.ClientSecret, err = parseClientSecret(s); return err },
 		},
 		{
 			Name: "oidc-scopes", Kind: KindText, Default: "openid,email,profile",
-			Help:   "scopes to ask for; `openid` and what gives the verified email address are needed",
+			Help:   "scopes to ask for; `openid` is required, and so is the scope that gives the verified email address",
 			assign: words(func(c *Config) *[]string { return &c.OIDC.Scopes }),
 		},
 		{
@@ -180,32 +180,32 @@ func Keys() []Key {
 		},
 		{
 			Name: "oidc-join-organization", Kind: KindText,
-			Help:   "organization (id or slug) of which people become members at their first sign-in with an address of `oidc-join-domains`; empty: only people who are invited get in",
+			Help:   "organization (id or slug) that people join at their first sign-in with an address of `oidc-join-domains`; empty: only invited people can sign in",
 			assign: text(func(c *Config) *string { return &c.OIDC.JoinOrganization }),
 		},
 		{
 			Name: "oidc-join-domains", Kind: KindText,
-			Help:   "domains (`example.com,example.org`) of the verified addresses that let people into `oidc-join-organization`",
+			Help:   "domains (`example.com,example.org`) whose verified addresses may join `oidc-join-organization`",
 			assign: domains(func(c *Config) *[]string { return &c.OIDC.JoinDomains }),
 		},
 		{
 			Name: "shutdown-timeout", Kind: KindDuration, Default: "30s",
-			Help:   "time that a stop waits for requests under way",
+			Help:   "time that a stop waits for open requests",
 			assign: duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 		{
 			Name: "ingest-nodes", Kind: KindCount, Default: "1", Min: 1,
-			Help:   "number of nodes with the role `ingest`, the same on each: they share the requests per second of custom ingest keys",
+			Help:   "number of nodes with the role `ingest`, the same on each node; they share the rate limits of custom ingest keys",
 			assign: count(func(c *Config) *int { return &c.IngestNodes }),
 		},
 		{
 			Name: "queue-max-bytes", Kind: KindSize, Default: Size(limits.Queue).String(), Min: 1 << 20,
-			Help:   "size of the durable queue, above which exporters are told to retry later",
+			Help:   "largest size of the durable queue; when it is full, exporters must retry later",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytes }),
 		},
 		{
 			Name: "queue-max-bytes-per-org", Kind: KindSize, Default: "0",
-			Help:   "share of the durable queue that one organization's data may hold while it is not yet in the warehouse, above which its exporters are told to retry later: less of it keeps what others send fresher while one floods, more rides out a longer outage of the warehouse; 0: 1 GiB, or a quarter of `queue-max-bytes` when that is less",
+			Help:   "share of the durable queue for the data of one organization that is not in the warehouse yet; when the share is full, its exporters must retry later. A small share keeps the data of others fresh during a flood; a large one bridges a longer outage of the warehouse. 0: 1 GiB, or a quarter of `queue-max-bytes` if that is less",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytesPerOrg }),
 		},
 		{
@@ -215,7 +215,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "ingest-max-body-bytes", Kind: KindSize, Default: Size(limits.IngestBody).String(), Min: 1 << 10,
-			Help:   "largest OTLP request as received",
+			Help:   "largest OTLP request over HTTP, as received",
 			assign: size(func(c *Config) *Size { return &c.Limits.IngestMaxBodyBytes }),
 		},
 		{
@@ -225,7 +225,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "batch-max-rows", Kind: KindCount, Default: "100000", Min: 1,
-			Help:   "rows after which a block is written to the warehouse",
+			Help:   "number of rows at which a block is written to the warehouse",
 			assign: count(func(c *Config) *int { return &c.Limits.BatchMaxRows }),
 		},
 		{
@@ -235,7 +235,7 @@ func Keys() []Key {
 		},
 		{
 			Name: "warehouse-max-memory-bytes", Kind: KindSize, Default: "0",
-			Help:   "memory of the embedded engine; 0: a quarter of this machine's, from 768 MiB to 8 GiB",
+			Help:   "memory of the embedded engine; 0: a quarter of this machine's memory, at least 768 MiB and at most 8 GiB",
 			assign: size(func(c *Config) *Size { return &c.Limits.WarehouseMaxMemoryBytes }),
 		},
 		{

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// issuer reads the URL of a provider as it is written: it is compared character by character with what the provider says of itself.
+// issuer reads the URL of a provider without changing it, because it must equal the issuer in the provider's metadata character by character.
 func issuer(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, s string) error {
 		*field(c) = s

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Entry is one key as it is in force, fit for printing: secrets read ***.
+// Entry is one key with its value in force, fit for printing: a secret reads ***.
 type Entry struct {
 	Key    Key    `json:"-"`
 	Name   string `json:"name"`

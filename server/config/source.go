@@ -19,13 +19,13 @@ import (
 // delimiter separates levels of nested keys; ours have one level, so a nested key of a file shows up as unknown, by its path.
 const delimiter = "."
 
-// resolved is the text of one key and where it came from.
+// resolved is the text of one key with its origin.
 type resolved struct {
 	text   string
 	source Source
 }
 
-// layer is one source's own keys.
+// layer holds the keys of one source.
 type layer struct {
 	values  *koanf.Koanf
 	sources map[string]Source

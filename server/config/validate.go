@@ -82,7 +82,7 @@ func (c *Config) validate() error {
 	return errors.Join(append(problems, c.validateOIDC()...)...)
 }
 
-// validateOIDC finds settings that mean nothing without another.
+// validateOIDC finds settings that have no effect without another one.
 func (c *Config) validateOIDC() (problems []error) {
 	o := c.OIDC
 	needs := func(name string, set bool, other string, otherSet bool) {

@@ -13,7 +13,7 @@ type tool struct {
 	name, description string
 	arguments         func(r random) string
 	result            string
-	// fails is how often it fails, and how.
+	// fails is the rate and the kind of its failures.
 	fails   float64
 	failure string
 	message string
@@ -48,7 +48,7 @@ func tools() map[string]tool {
 	}
 }
 
-// question is what a customer may ask, and the tools that the answer takes.
+// question is a question of a customer, and the tools that the answer needs.
 type question struct {
 	asks, answer string
 	tools        []string
@@ -85,7 +85,7 @@ func (g *slot) talk(r random, at int64) {
 		t.turn(conversation, q, turn, &history)
 		t.end()
 		at = t.latest + int64(r.between(12*time.Second, 75*time.Second))
-		if at > g.start+8*nanosPerMinute { // what begins in a minute is over within the lead
+		if at > g.start+8*nanosPerMinute { // a talk that begins in a minute ends within the lead
 			break
 		}
 	}
@@ -141,7 +141,7 @@ func (t *trace) turn(conversation string, q question, number int, history *int) 
 	})
 }
 
-// model is one call of a language model; it returns the tokens that came out and what they cost.
+// model is one call of a language model. It returns the tokens of the answer and their cost.
 func (t *trace) model(conversation, model, provider string, input, cached, output int, in, out, reason string) (int, float64) {
 	address := "api." + provider + ".com"
 	sc := t.open(
@@ -167,7 +167,7 @@ func (t *trace) model(conversation, model, provider string, input, cached, outpu
 	return output, cost
 }
 
-// overloaded is a call of a language model that fails, as one in a hundred turns ends with.
+// overloaded is a call of a language model that fails. One turn in a hundred ends with one.
 func (t *trace) overloaded(conversation string) *failure {
 	if !t.r.chance(0.01) {
 		return nil

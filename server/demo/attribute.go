@@ -32,7 +32,7 @@ func texts(key string, values ...string) attribute {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_ArrayValue{ArrayValue: list}}}
 }
 
-// textOf is a text attribute of a list, empty when there is none.
+// textOf returns a text attribute of a list, or an empty text.
 func textOf(list []attribute, key string) string {
 	for _, a := range list {
 		if a.Key == key {

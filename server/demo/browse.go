@@ -32,7 +32,7 @@ func (t *trace) listProducts() *failure {
 	})
 }
 
-// viewProduct shows a product, with what goes well with it.
+// viewProduct shows a product with recommendations.
 func (t *trace) viewProduct(p product) *failure {
 	return t.http(call{to: edge, method: "GET", route: "/api/products/{id}", path: "/api/products/" + p.id}, func() *failure {
 		t.work(ms)

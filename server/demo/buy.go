@@ -68,7 +68,7 @@ func (t *trace) redisTimeout() *failure {
 	return &failure{kind: "CommandTimeoutError", message: "Command timed out", stack: nodeStack("cart", "dist/store.js", 22, "CartStore.put"), http: 503, grpc: 14}
 }
 
-// placeOrder is a checkout and what follows from it.
+// placeOrder is a checkout with its consequences.
 func (t *trace) placeOrder() *failure {
 	order, total := "o-"+t.r.digits(7), 15+t.r.Float64()*220
 	return t.http(call{to: edge, method: "POST", route: "/api/checkout"}, func() *failure {
@@ -200,7 +200,7 @@ func (t *trace) askProvider() *failure {
 	return nil
 }
 
-// sendMail asks the provider of e-mail, which limits how much is sent.
+// sendMail asks the provider of e-mail, which limits the number of mails.
 func (t *trace) sendMail(template string) *failure {
 	t.work(4 * ms)
 	t.add(text("svc.product_event.name", "email sent"), text("svc.product_event.user_id", t.visitorID()), text("svc.product_event.prop.template", template))
@@ -250,7 +250,7 @@ func (t *trace) reconcileStock() {
 	t.shut(sc, nil)
 }
 
-// retrain is a batch that takes its time.
+// retrain is a long batch.
 func (t *trace) retrain() {
 	sc := t.open(t.g.services[recommendation], internal, "job retrain", text("shop.job", "retrain"))
 	t.query(mongodb("aggregate", "clicks", `{"aggregate": "clicks", "pipeline": [{"$match": {"at": {"$gt": "?"}}}]}`), 4*time.Second, nil)
@@ -260,7 +260,7 @@ func (t *trace) retrain() {
 	t.shut(sc, nil)
 }
 
-// consumeClicks is a batch of what visitors looked at.
+// consumeClicks is a batch of page views.
 func (t *trace) consumeClicks() {
 	t.consume(recommendation, "kafka", "clickstream", "recommendation", func() *failure {
 		t.add(whole("messaging.batch.message_count", 20+t.r.IntN(80)))

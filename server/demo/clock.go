@@ -7,18 +7,18 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// swing is how much the traffic of the busiest hour is above the mean, peakHour when that is (UTC).
+	// swing is the traffic of the busiest hour above the mean, peakHour the time of that hour (UTC).
 	swing    = 0.45
 	peakHour = 19
 )
 
-// traffic is how busy the shop is, 1 on average over a day.
+// traffic is the load of the shop, 1 on average over a day.
 func traffic(nano int64) float64 {
 	angle := 2 * math.Pi * (float64(nano%int64(day))/float64(day) - peakHour/24.0)
 	return 1 + swing*math.Cos(angle)
 }
 
-// trafficSince is the integral of traffic from one time to another, in seconds: what a counter of something that goes with traffic has counted.
+// trafficSince is the integral of traffic between two times, in seconds. A counter that follows traffic has counted that much.
 func trafficSince(from, to int64) float64 {
 	turn := day.Seconds() / (2 * math.Pi)
 	sine := func(nano int64) float64 {
@@ -27,7 +27,7 @@ func trafficSince(from, to int64) float64 {
 	return float64(to-from)/1e9 + swing*turn*(sine(to)-sine(from))
 }
 
-// restart is when a process last started, before nano: every day, each process at a time of its own. Its counters began at 0 then.
+// restart is the last start of a process before nano. Each process restarts every day at its own time, and its counters begin at 0.
 func restart(process uint64, nano int64) int64 {
 	offset := int64(process%uint64(day/time.Minute)) * int64(time.Minute)
 	start := nano - (nano-offset)%int64(day)

@@ -1,9 +1,9 @@
 // Package demo makes the telemetry of a small shop and sends it through the public ingest API, as twelve services, a browser SDK, a mobile
 // application and the receivers of a Collector would.
 //
-// Everything is a function of the seed and of the time: minutes since 1970 are made one by one, each from random numbers of its own. What is due in
-// a window does not depend on where the window begins or on how it is cut into parts, so that a back-fill and the live run after it fit together,
-// and a run that is repeated gives the same telemetry, ids included.
+// The telemetry is a function of the seed and of the time. Each minute since 1970 has its own random numbers. The telemetry of a window does not
+// depend on the start of the window or on its parts. A back-fill and the live run after it therefore fit together, and a repeated run gives the
+// same telemetry with the same ids.
 package demo
 
 import (
@@ -17,11 +17,12 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// Config says which shop it is.
+// Config chooses the shop.
 type Config struct {
 	// Seed chooses all random numbers.
 	Seed uint64
-	// Rate is how many actions of users begin in a second, averaged over a day: 6 to 7 spans each. Metrics hardly grow with it.
+	// Rate is the number of user actions that begin in a second, on average over a day. An action has 6 to 7 spans. The number of metrics
+	// hardly depends on it.
 	Rate float64
 	// FaultShift moves the timetable of the planted faults later.
 	FaultShift time.Duration
@@ -30,10 +31,10 @@ type Config struct {
 // DefaultRate gives 1 to 1.5 million spans a day.
 const DefaultRate = 2
 
-// leadIn is longer than any session or conversation: whatever is due in a window began at most so long before it.
+// leadIn is longer than any session or conversation: telemetry that is due in a window began at most that long before it.
 const leadIn = 15
 
-// resource is who sends: an instance of a service, a host, a receiver.
+// resource is a sender: an instance of a service, a host, a receiver.
 type resource struct {
 	pb    *resourcepb.Resource
 	scope *commonpb.InstrumentationScope
@@ -63,11 +64,11 @@ type chunk struct {
 	duration   time.Duration
 }
 
-// Unit is telemetry that its sender has in hand at one moment: a trace with its logs, a step of a session, the metrics of a minute.
+// Unit is telemetry that a sender sends together: a trace with its logs, a step of a session, the metrics of a minute.
 type Unit struct {
-	// due is when, in nanoseconds since 1970.
+	// due is the time of sending, in nanoseconds since 1970.
 	due int64
-	// order tells units of one moment apart.
+	// order distinguishes units of the same time.
 	order int
 
 	spans   []spanOf
@@ -94,7 +95,7 @@ func NewStream(cfg Config, from time.Time) *Stream {
 
 const nanosPerMinute = int64(time.Minute)
 
-// Take returns what is due up to until and was not taken before.
+// Take returns the units that are due up to until and were not taken before.
 func (s *Stream) Take(until time.Time) []*Unit {
 	end := until.UnixNano()
 	for s.minute*nanosPerMinute < end {

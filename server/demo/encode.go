@@ -61,7 +61,7 @@ func (b *batch) add(u *Unit) error {
 	return b.flush(b.most)
 }
 
-// flush sends what has at least so many items.
+// flush sends batches that have at least that many items.
 func (b *batch) flush(least int) error {
 	a := &b.all
 	if n := len(a.spans); n > 0 && n >= least {
@@ -119,7 +119,7 @@ func (c chunk) request() request {
 	}
 }
 
-// group puts what has the same sender side by side, in the order in which senders first come.
+// group puts the units of a sender side by side, in the order in which the senders first appear.
 func group[T, G any](list []T, sender func(T) *resource, open func(*resource) G, add func(G, T)) (groups []G) {
 	at := map[*resource]int{}
 	for _, item := range list {

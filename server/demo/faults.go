@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Faults that are planted every day in production. The timetable is that of docs/demo.md, and a test holds the two together.
+// Faults that are planted every day in production. A test compares the timetable with docs/demo.md.
 const (
-	// FaultRelease: a release of catalog reads every variant of a product by itself. The next release mends it.
+	// FaultRelease: a release of catalog reads each variant of a product with its own statement. The next release fixes it.
 	FaultRelease = "latency-after-release"
 	// FaultErrors: cart fails on carts of one currency.
 	FaultErrors = "error-spike"
 	// FaultDependency: the payment provider does not answer in time.
 	FaultDependency = "failing-dependency"
-	// FaultLogs: inventory floods its log with a pattern that was not there before.
+	// FaultLogs: inventory floods its log with a new pattern.
 	FaultLogs = "log-flood"
 )
 
 // fault is a line of the timetable.
 type fault struct {
 	name, service string
-	// at is the time of day (UTC), lasts how long it goes on.
+	// at is the time of day (UTC), lasts the duration.
 	at, lasts time.Duration
-	// what says what happens on a day.
+	// what describes the fault of a day.
 	what func(c faultClock, start int64) string
 }
 
@@ -89,7 +89,7 @@ func (c faultClock) on(name string, nano int64) bool {
 	return since >= f[0] && since < f[0]+f[1]
 }
 
-// seconds is how long a fault was on between two times.
+// seconds is the time that a fault was active between two times.
 func (c faultClock) seconds(name string, from, to int64) float64 {
 	f := c.at[name]
 	sum := int64(0)
@@ -101,7 +101,7 @@ func (c faultClock) seconds(name string, from, to int64) float64 {
 	return float64(sum) / 1e9
 }
 
-// catalogVersion is that of catalog: each day has a release that is bad and one that mends it.
+// catalogVersion is the version of catalog. Each day has a bad release and one that fixes it.
 func (c faultClock) catalogVersion(nano int64) string {
 	f := c.at[FaultRelease]
 	number := (nano-c.shift)/int64(day) - firstDay
@@ -118,7 +118,7 @@ func (c faultClock) catalogVersion(nano int64) string {
 // firstDay is when catalog 4.0 came out: 2026-01-01, in days since 1970.
 const firstDay = 20454
 
-// floodPattern is the new pattern of a day: none comes again within a week.
+// floodPattern is the new pattern of a day. No pattern returns within a week.
 func floodPattern(nano int64) string {
 	list := []string{
 		"stock ledger drift for %s: counted %d, booked %d, replica behind by %d ms",

@@ -33,7 +33,7 @@ func (t *trace) log(level logspb.SeverityNumber, body string, attributes ...attr
 	t.unit.logs = append(t.unit.logs, recordOf{t.from, record})
 }
 
-// background is a record that no request causes.
+// background is a record without a request.
 type background struct {
 	service   string
 	perMinute float64

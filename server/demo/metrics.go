@@ -8,9 +8,9 @@ import (
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 )
 
-// receiver is something that reports metrics every minute: a receiver of a Collector, or a runtime.
+// receiver reports metrics every minute: a receiver of a Collector, or a runtime.
 type receiver struct {
-	// from is who it reports about, started when that began to count.
+	// from is the resource of the metrics, started the time at which it began to count.
 	from        func(at int64) *resource
 	started     func(at int64) int64
 	process     uint64
@@ -35,16 +35,16 @@ type instrument struct {
 	points                  []*level
 }
 
-// level says how the value of a series goes. Of a counter it is the rate in a second.
+// level is the course of a series. For a counter it is the rate per second.
 type level struct {
 	attributes []attribute
 	base       float64
-	// lean is how much it goes with traffic: 0 not at all, 1 as traffic does. wobble is random, as a share of base.
+	// lean is the dependence on traffic: 0 for none, 1 for proportional. wobble is the random share of base.
 	lean, wobble float64
-	// fault adds extra while it is on.
+	// fault adds extra while it is active.
 	fault string
 	extra float64
-	// wave, in minutes, lets it rise steadily and fall back.
+	// wave is the period, in minutes, of a steady rise and a drop.
 	wave int64
 
 	series uint64
@@ -62,7 +62,7 @@ func (l *level) at(sh *shop, nano int64) float64 {
 	return max(v, 0)
 }
 
-// counted is what a counter has counted since start. The random part is less than what is counted in a minute, so that it never falls.
+// counted is the value of a counter since start. Its random part is smaller than the increase of a minute, so that it never falls.
 func (l *level) counted(sh *shop, start, nano int64) float64 {
 	n := l.base*(l.lean*trafficSince(start, nano)+(1-l.lean)*seconds(nano-start)) + l.base*20*noise(l.series, nano/nanosPerMinute)
 	if l.fault != "" {
@@ -95,7 +95,7 @@ func (i *instrument) fractional() *instrument {
 	return i
 }
 
-// receiver reports about one thing that stays what it is.
+// receiver reports about a resource that does not change.
 func (sh *shop) receiver(scope, version string, attributes []attribute, instruments ...*instrument) *receiver {
 	r := &resource{pb: &resourcepb.Resource{Attributes: attributes}, scope: &commonpb.InstrumentationScope{Name: scope, Version: version}}
 	process := hash("process", scope, r.pb.String())
@@ -138,7 +138,7 @@ func (sh *shop) named(r *receiver) *receiver {
 	return r
 }
 
-// released is when the running version of catalog was released.
+// released is the release time of the running version of catalog.
 func (c faultClock) released(nano int64) int64 {
 	f := c.at[FaultRelease]
 	start := nano - c.shift - (nano-c.shift)%int64(day) + f[0] + c.shift
@@ -213,7 +213,7 @@ func (i *instrument) metric(sh *shop, start, end int64) *metricspb.Metric {
 // pauseBounds are those of histograms of pauses, in seconds.
 func pauseBounds() []float64 { return []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1} }
 
-// histogram is what happened in the last minute: about twelve times something around the level.
+// histogram holds the events of the last minute: about twelve, around the level.
 func (l *level) histogram(sh *shop, end int64) *metricspb.HistogramDataPoint {
 	r := newRandom(l.series, "histogram", end/nanosPerMinute)
 	o := &observation{low: math.Inf(1), high: math.Inf(-1), buckets: make([]uint64, len(pauseBounds())+1)}

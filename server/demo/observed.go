@@ -9,7 +9,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// Metrics that services make of the work that they do: they agree with the spans, each counted as often as it stands for others.
+// Metrics that services derive from their work. They agree with the spans, each counted with its weight.
 
 type shape uint8
 
@@ -19,7 +19,7 @@ const (
 	deltaCounter
 )
 
-// measure is how observations of one name are counted.
+// measure is the kind of metric for observations of one name.
 type measure struct {
 	shape             shape
 	unit, description string
@@ -114,7 +114,7 @@ func (o *observation) add(m measure, value, weight float64) {
 	}
 }
 
-// takeObserved gives the metrics of what was observed in a minute, which must be over.
+// takeObserved returns the metrics of the observations of a minute, which must be over.
 func (sh *shop) takeObserved(minute int64) []metricOf {
 	all := sh.observed[minute]
 	delete(sh.observed, minute)

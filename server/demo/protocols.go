@@ -14,7 +14,7 @@ func internalHost(name string) string { return name + ".shop.svc.cluster.local" 
 type call struct {
 	to            string
 	method, route string
-	// path is what was asked for, route when empty.
+	// path is the requested path; empty means route.
 	path string
 }
 
@@ -171,7 +171,7 @@ func (t *trace) grpc(to, method string, body func() *failure) *failure {
 	}
 	t.add(whole("rpc.grpc.status_code", code))
 	t.observe("rpc.server.duration", seconds(t.now-began)*1e3, text("rpc.service", name), text("rpc.method", short), whole("rpc.grpc.status_code", code))
-	// What the caller could have known beforehand is no error of the server (semantic conventions of gRPC).
+	// An error that the caller could have avoided is no error of the server (OpenTelemetry semantic conventions for gRPC).
 	if f != nil && !f.expected {
 		t.shut(callee, f)
 	} else {
@@ -250,7 +250,7 @@ func opensearch(statement string) database {
 	return database{"opensearch", "products", "opensearch.db.shop.example", "search", "products", statement}
 }
 
-// publish puts a message on a topic or queue. Each body is what a consumer does with it, which begins later.
+// publish puts a message on a topic or queue. Each body is the work of a consumer, which begins later.
 func (t *trace) publish(system, destination string, consumers ...func()) {
 	sc := t.open(
 		t.running, producer, "publish "+destination, text("messaging.system", system), text("messaging.destination.name", destination),

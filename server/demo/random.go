@@ -53,7 +53,7 @@ func (r random) between(a, b time.Duration) time.Duration {
 	return a + time.Duration(r.Int64N(int64(b-a)))
 }
 
-// arrivals is how many of something happen when mean are expected.
+// arrivals is a number of events when mean are expected.
 func (r random) arrivals(mean float64) int {
 	if mean > 50 {
 		return max(0, int(math.Round(mean+r.NormFloat64()*math.Sqrt(mean))))
@@ -87,7 +87,7 @@ func (r random) uuid() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// digits is a number of so many digits as text.
+// digits is a number with n digits, as text.
 func (r random) digits(n int) string {
 	low := int64(math.Pow10(n - 1))
 	return strconv.FormatInt(low+r.Int64N(9*low), 10)

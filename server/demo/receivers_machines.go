@@ -95,7 +95,7 @@ func (sh *shop) deployment(s *service, environment string) *receiver {
 	)
 }
 
-// pod is what the kubelet and the cluster say about a replica.
+// pod reports the metrics of the kubelet and the cluster about a replica.
 func (sh *shop) pod(s *service, environment string, replica int) *receiver {
 	busy, memory := 0.18, 240e6
 	if s.language == "java" {
@@ -127,7 +127,7 @@ func (sh *shop) pod(s *service, environment string, replica int) *receiver {
 	)
 }
 
-// runtime is what a language's runtime says about itself.
+// runtime reports the metrics of a language's runtime.
 func (sh *shop) runtime(s *service, replica int) []*receiver {
 	of := func(scope string, instruments ...*instrument) []*receiver {
 		return []*receiver{sh.replicaReceiver(s, production, replica, scope, instruments...)}

@@ -2,7 +2,7 @@ package demo
 
 import "time"
 
-// A recording in the form of rrweb: a full snapshot of each page, and what happened on it. It can be played.
+// A recording in the format of rrweb: a full snapshot of each page, and the events on it. A player can play it.
 
 // recorded is an rrweb event.
 type recorded struct {
@@ -30,7 +30,7 @@ type object map[string]any
 type tape struct {
 	events     []recorded
 	checkpoint bool
-	// Ids of what events refer to on the present page.
+	// Ids of the nodes that events refer to on the present page.
 	root, button, field, notice int
 	next                        int
 	last                        int64
@@ -42,7 +42,7 @@ func (t *tape) add(at int64, kind int, data any) {
 	t.events = append(t.events, recorded{kind, data, t.last})
 }
 
-// cut takes off what was recorded. A checkpoint begins with a full snapshot.
+// cut removes and returns the recorded events. A checkpoint begins with a full snapshot.
 func (t *tape) cut() (events []recorded, checkpoint bool) {
 	events, checkpoint = t.events, t.checkpoint
 	t.events, t.checkpoint = nil, false
@@ -120,7 +120,7 @@ func (t *tape) click(at int64) {
 	}
 }
 
-// input types into the field; what is typed is masked.
+// input types into the field. The typed text is masked.
 func (t *tape) input(at int64, length int) {
 	masked := ""
 	for i := range length {

@@ -9,28 +9,28 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Options say what to send.
+// Options bound and direct a run.
 type Options struct {
 	Config
 	Target
 	// From and To bound the back-fill; without one they are the same. To is also where following begins.
 	From, To time.Time
-	// Follow goes on with what is due as time goes by, until the context ends.
+	// Follow continues live until the context ends.
 	Follow bool
 	// Progress is called while it runs, by one goroutine.
 	Progress func(Progress)
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Totals
-	// At is up to which time telemetry was made; Done is the share of the back-fill.
+	// At is the time up to which telemetry was made, Done the finished share of the back-fill.
 	At   time.Time
 	Done float64
 	Live bool
 }
 
-// Result is what a run did.
+// Result is the result of a run.
 type Result struct {
 	Totals
 	From time.Time `json:"from"`
@@ -43,7 +43,7 @@ type Result struct {
 	Faults  []Fault `json:"faults"`
 }
 
-// MaxBack is how far back a run may begin. The server refuses telemetry that is older than its retention, and a session begins up to
+// MaxBack bounds how far back a run may begin. The server refuses telemetry that is older than its retention, and a session begins up to
 // 15 minutes before its first row.
 const MaxBack = limits.TraceRetention - time.Hour
 
@@ -52,7 +52,7 @@ const (
 	liveStep   = time.Second
 )
 
-// Run sends. It returns what was done also with an error. The end of the context is no error.
+// Run sends telemetry. It returns the result also with an error. The end of the context is no error.
 func Run(ctx context.Context, o Options) (Result, error) {
 	began := time.Now()
 	if o.Rate <= 0 {
@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err == nil && o.Follow && ctx.Err() == nil {
 		err = r.follow(ctx)
 	}
-	// What a sender met is the cause; the rest only could not go on.
+	// The error of a sender is the cause. The other errors only follow from it.
 	if sendErr := wait(); sendErr != nil {
 		err = sendErr
 	}
@@ -92,7 +92,7 @@ type runner struct {
 	at     time.Time
 }
 
-// step sends all that is due up to a time, or nothing when a stop was asked for while it was made.
+// step sends all units that are due up to a time, or none when a stop was requested while they were made.
 func (r *runner) step(ctx context.Context, until time.Time) error {
 	units := r.stream.Take(until)
 	select {

@@ -18,10 +18,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Target is where to send, and with which ingest key.
+// Target is an ingest address with an ingest key.
 type Target struct{ URL, Key string }
 
-// Count says what became of the items of a signal.
+// Count holds the results for the items of a signal.
 type Count struct {
 	// Sent items were given to the server; it took Accepted of them and refused the others.
 	Sent     int `json:"sent"`
@@ -30,13 +30,13 @@ type Count struct {
 	Requests int `json:"requests"`
 }
 
-// Totals is what was sent so far.
+// Totals counts the telemetry sent so far.
 type Totals struct {
 	Signals map[string]Count `json:"signals"`
-	// Retries counts requests that were sent again: the server asked for it, or could not be reached.
+	// Retries counts repeated requests: the server asked for it, or could not be reached.
 	Retries int   `json:"retries"`
 	Bytes   int64 `json:"bytes_sent"`
-	// Reasons says why items were refused, as the server put it.
+	// Reasons has the server's reasons for refused items.
 	Reasons []string `json:"refusals,omitempty"`
 }
 
@@ -50,9 +50,9 @@ func (t Totals) Items(of func(Count) int) (n int) {
 
 const (
 	senders = 4
-	// patience is how long a request is tried again before the run is given up.
+	// patience is the time for retries of a request before the run fails.
 	patience = 2 * time.Minute
-	// grace is how long requests that are under way may take after a stop.
+	// grace is the time for open requests after a stop.
 	grace      = 10 * time.Second
 	maxReasons = 10
 	maxAnswer  = 1 << 20
@@ -104,7 +104,7 @@ func (o *outbox) submit(r request) error {
 	}
 }
 
-// Totals is a copy of what was counted.
+// Totals returns a copy of the counts.
 func (o *outbox) Totals() Totals {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -127,7 +127,7 @@ func (o *outbox) sendAll() error {
 	return nil
 }
 
-// deliver sends one request until it is answered for good.
+// deliver sends one request until it gets a final answer.
 func (o *outbox) deliver(p *packer, r request) error {
 	body, err := r.encode()
 	if err == nil {
@@ -181,7 +181,7 @@ func (o *outbox) count(r request, bytes, refused int, reason string) {
 // unspecified is a pause that the server leaves to the sender.
 const unspecified = -1
 
-// post sends a request once. It says how many items were refused and why, or after which pause to send it again.
+// post sends a request once. It returns the number of refused items with the reason, or the pause before the next attempt.
 func (o *outbox) post(r request, body []byte) (refused int, reason string, again time.Duration, err error) {
 	req, err := http.NewRequestWithContext(o.hard, http.MethodPost, o.target.URL+r.path, bytes.NewReader(body))
 	if err != nil {
@@ -220,7 +220,7 @@ func (o *outbox) post(r request, body []byte) (refused int, reason string, again
 		}
 		return 0, "", unspecified, failed
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
-		// This request, not the run.
+		// This ends the request, not the run.
 		return r.items, failed.Error(), 0, nil
 	case http.StatusUnauthorized:
 		failed = fmt.Errorf("%w (is this an ingest key of this server?)", failed)
@@ -243,7 +243,7 @@ func envelope(answer []byte) string {
 	return fmt.Sprintf("%.300q", answer)
 }
 
-// outcome reads a success: how many items were refused all the same, and what the server has to say.
+// outcome reads a success: the number of refused items, and the message of the server.
 func outcome(r request, answer []byte) (refused int, reason string, err error) {
 	switch {
 	case len(answer) == 0:

@@ -14,7 +14,7 @@ type service struct {
 	replicas int
 	// legacy services write attributes under the names of older semantic conventions.
 	legacy bool
-	// unversioned services say neither version nor commit.
+	// unversioned services send neither version nor commit.
 	unversioned bool
 	// library makes the spans.
 	library, libraryVersion string

@@ -11,7 +11,7 @@ import (
 // recordedShare of the sessions have a recording.
 const recordedShare = 0.15
 
-// session is a visit in a browser: what its SDK sends, and the traces that it causes.
+// session is a visit in a browser: the telemetry of its SDK, and the traces that it causes.
 type session struct {
 	g    *slot
 	r    random
@@ -25,12 +25,12 @@ type session struct {
 	traces               []string
 	entry, address, exit string
 	chunks               int
-	step                 *Unit // what the SDK sends of the present step
+	step                 *Unit // the telemetry of the SDK for the present step
 }
 
 const origin = "https://shop.example"
 
-// A session ends when its visitor has been away for so long, in this shop.
+// In this shop, a session ends when its visitor was inactive for this time.
 const maxSession = 9 * time.Minute
 
 // session is one visit. Conversion: of 100 visits about 75 look at a product, 30 put it into the cart, 17 begin the checkout and 13 order.
@@ -96,14 +96,14 @@ func (s *session) visit() {
 	s.custom("order placed", map[string]string{"total": fmt.Sprintf("%.2f", p.price), "category": p.category})
 }
 
-// begin opens what the SDK sends next.
+// begin opens the next telemetry of the SDK.
 func (s *session) begin() {
 	if s.step == nil {
 		s.step = &Unit{}
 	}
 }
 
-// flush sends what was gathered, with the recording of it.
+// flush sends the gathered telemetry with its recording.
 func (s *session) flush() {
 	if s.step == nil {
 		return
@@ -175,7 +175,7 @@ func routeOf(path string) string {
 	return path
 }
 
-// request is what the page asks of the server.
+// request is a request of the page to the server.
 func (s *session) request(name, method, path string, do func(*trace) *failure) *failure {
 	t := s.g.begin(s.r, s.now, production, s.v)
 	t.session = s.id
@@ -201,7 +201,7 @@ func (s *session) request(name, method, path string, do func(*trace) *failure) *
 	return f
 }
 
-// click presses something that asks the server.
+// click presses an element that sends a request to the server.
 func (s *session) click(selector, label, method, path string, do func(*trace) *failure) *failure {
 	s.pause(2*time.Second, 20*time.Second)
 	s.clicks++
@@ -232,7 +232,7 @@ func (s *session) custom(name string, properties map[string]string) {
 	s.event("custom", map[string]any{"message": name, "attributes": properties})
 }
 
-// fail is what a page shows and logs when a request fails.
+// fail is the message and the log of a page when a request fails.
 func (s *session) fail(f *failure) {
 	s.errors++
 	s.now += int64(20 * ms)

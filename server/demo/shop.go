@@ -7,7 +7,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// shop is what stays the same from minute to minute. It is not safe for concurrent use.
+// shop is the state that all minutes share. It is not safe for concurrent use.
 type shop struct {
 	seed      uint64
 	rate      float64
@@ -17,7 +17,7 @@ type shop struct {
 	instances map[instance]*resource
 	products  []product
 	receivers []*receiver
-	// observed is what the services count of their work, by minute.
+	// observed holds the counts of the services about their work, by minute.
 	observed map[int64]*observations
 	measures map[string]measure
 }
@@ -93,7 +93,7 @@ type slot struct {
 	units  []*Unit
 }
 
-// makeMinute returns what begins in a minute, in any order of due.
+// makeMinute returns the units that begin in a minute, in any order.
 func (sh *shop) makeMinute(minute int64) []*Unit {
 	g := &slot{shop: sh, minute: minute, start: minute * nanosPerMinute}
 	perMinute := sh.rate * 60 * traffic(g.start)
@@ -109,7 +109,7 @@ func (sh *shop) makeMinute(minute int64) []*Unit {
 	return g.units
 }
 
-// each does something as often as it happens in this minute, each time at a moment of its own.
+// each calls a function for each event of this minute, at the time of the event.
 func (g *slot) each(purpose string, mean float64, do func(g *slot, r random, at int64)) {
 	r := newRandom(g.seed, purpose, g.minute)
 	moments := make([]int64, r.arrivals(mean))
@@ -176,7 +176,7 @@ func (g *slot) rehearsal(r random, at int64) {
 	t.end()
 }
 
-// jobs are what runs by the clock.
+// jobs are the scheduled jobs.
 func (g *slot) jobs() {
 	r := newRandom(g.seed, "jobs", g.minute)
 	if g.minute%5 == 2 {
@@ -189,7 +189,7 @@ func (g *slot) jobs() {
 		t.retrain()
 		t.end()
 	}
-	// One in ten consumed batches of clicks is kept, and says so.
+	// One in ten consumed batches of clicks is kept, with its sampling rate.
 	for range r.arrivals(g.rate * 3 * traffic(g.start)) {
 		t := g.begin(r, g.start+r.Int64N(nanosPerMinute), production, nil)
 		t.sampleRate = 10

@@ -16,11 +16,11 @@ type trace struct {
 	id          []byte
 	now, latest int64
 	at          *tracepb.Span // the open span
-	from        *resource     // who makes it
+	from        *resource     // its sender
 	running     *service
 	instances   map[string]*resource
 
-	// state and sampleRate say how the trace was sampled before it was sent; weight is what each of its spans stands for.
+	// state and sampleRate describe the sampling before the trace was sent. weight is the number of spans that each span stands for.
 	state      string
 	sampleRate int
 	session    string
@@ -66,23 +66,23 @@ func (t *trace) work(median time.Duration) { t.now += int64(t.r.near(median, 0.4
 // wait lets an exact time pass.
 func (t *trace) wait(d time.Duration) { t.now += int64(d) }
 
-// fault reports whether a planted fault is on here and now.
+// fault reports whether a planted fault is active for this trace now.
 func (t *trace) fault(name string) bool {
 	return t.environment == production && t.g.faults.on(name, t.now)
 }
 
-// failure is why something failed.
+// failure is the cause of a failed operation.
 type failure struct {
 	// kind, message and stack are of the exception.
 	kind, message, stack string
-	// http and grpc are the statuses that it becomes.
+	// http and grpc are its statuses.
 	http, grpc int
 	// expected failures are answers, not faults: a card that is declined.
 	expected bool
 	recorded bool
 }
 
-// scope is an open span and what was open before.
+// scope is an open span and the span that was open before.
 type scope struct {
 	span, outer *tracepb.Span
 	from, prior *resource
@@ -149,7 +149,7 @@ func (t *trace) step(name string, body func() *failure, attributes ...attribute)
 	return f
 }
 
-// together does things at the same time and returns the first failure.
+// together runs operations at the same time and returns the first failure.
 func (t *trace) together(all ...func() *failure) (first *failure) {
 	from, end := t.now, t.now
 	for _, do := range all {
@@ -163,7 +163,7 @@ func (t *trace) together(all ...func() *failure) (first *failure) {
 	return first
 }
 
-// later does something after a while, which nobody waits for.
+// later does something after a while. Nothing waits for it.
 func (t *trace) later(delay time.Duration, do func()) {
 	now := t.now
 	t.now += int64(delay)
@@ -171,7 +171,7 @@ func (t *trace) later(delay time.Duration, do func()) {
 	t.now = now
 }
 
-// observe counts what the open span did, in the present minute.
+// observe counts the work of the open span in the present minute.
 func (t *trace) observe(what string, value float64, attributes ...attribute) {
 	t.g.observe(t.from, what, t.now, value, t.weight(), t.at, t.id, attributes)
 }

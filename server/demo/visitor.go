@@ -2,9 +2,9 @@ package demo
 
 import "time"
 
-// visitor is who acts.
+// visitor is a person or device that acts in the shop.
 type visitor struct {
-	id, key, name, group               string // key is what a browser or an application is known by
+	id, key, name, group               string // key identifies a browser or an application
 	agent, browser, os, device         string
 	country, language                  string
 	isNew                              bool

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// generate runs buf with a template of clients/, as README.md tells users to, and with the plugins in path.
+// generate runs buf with a template of clients/, as docs/clients.md tells users to, and with the plugins in path.
 func generate(t *testing.T, template, out, path string) {
 	t.Helper()
 	root, err := filepath.Abs("../..")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -279,5 +280,46 @@ func checkDashboardLoad(t *testing.T, p *testkit.Process, window string) {
 	for _, what := range []string{"first", "again"} {
 		whole, each := loadDashboard(t, c, fmt.Sprint(made["id"]), list(made, "widgets"), `{"time_range":`+window+`}`)
 		t.Logf("30 widgets, %s: %v; each p50 %v, p95 %v", what, whole.Round(time.Millisecond), each[15].Round(time.Millisecond), each[28].Round(time.Millisecond))
+	}
+}
+
+// TestWidgetBounds saves a widget with the most queries, formulas and groups that are allowed, and reads it. One more of each that runs
+// is refused when it is saved, because it could not be read.
+func TestWidgetBounds(t *testing.T) {
+	t.Parallel()
+	s := testkit.Shared(t).NewOrganization(t, "Widget bounds")
+	c := restClient{t, s, s.APIKey}
+	groups := func(n int) string {
+		keys := []string{"service.name", "span.name", "deployment.environment"}
+		for i := range n - len(keys) {
+			keys = append(keys, fmt.Sprintf("attr.key_%d", i))
+		}
+		return `["` + strings.Join(keys, `","`) + `"]`
+	}
+	board := func(running, off, formulas, groupBy int) string {
+		var queries, computed []string
+		for i := range running + off {
+			queries = append(queries, fmt.Sprintf(`{"id":"q%d","name":"Q%d","enabled":%t,"data_source":"traces","aggregation":"count","group_by":%s}`, i, i, i < running, groups(groupBy)))
+		}
+		for i := range formulas {
+			computed = append(computed, fmt.Sprintf(`{"id":"f%d","name":"F%d","expression":"Q0 + %d","legend":"f"}`, i, i, i))
+		}
+		return `{"name":"Bounds","time_range":{"type":"relative","value":"1h"},"widgets":[{"id":"all","visualization":"chart","data_source":{"kind":"query","result_shape":"timeseries","queries":[` +
+			strings.Join(queries, ",") + `],"formulas":[` + strings.Join(computed, ",") + `]},"display":{},"layout":{"x":0,"y":0,"w":3,"h":4}}]}`
+	}
+	made := c.call("POST", "/v2/dashboards", board(limits.Queries, limits.StoredQueries-limits.Queries, limits.Queries, limits.GroupBy), 200)
+	read := c.call("POST", "/v2/dashboards/"+fmt.Sprint(made["id"])+"/widgets/all/data/search", `{}`, 200)
+	if read["kind"] != "timeseries" && object(read, "timeseries") == nil {
+		t.Errorf("read: %v", read)
+	}
+	for what, body := range map[string]string{
+		"queries that run": board(limits.Queries+1, 0, 0, 1),
+		"27 queries":       board(limits.Queries, limits.StoredQueries-limits.Queries+1, 0, 1),
+		"formulas":         board(1, 0, limits.Queries+1, 1),
+		"attributes":       board(1, 0, 0, limits.GroupBy+1),
+	} {
+		if answer := fmt.Sprint(c.call("POST", "/v2/dashboards", body, 400)); !strings.Contains(answer, what) {
+			t.Errorf("%s: %s", what, answer)
+		}
 	}
 }

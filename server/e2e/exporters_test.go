@@ -78,14 +78,16 @@ func installJS(t *testing.T) string {
 	return npmInstall(t, "otel-js", "@opentelemetry/api")
 }
 
-// npmLock keeps tests that run at the same time from installing one folder twice.
-var npmLock sync.Mutex
+// npmLocks holds a lock for each folder: tests that run at the same time do not install it twice.
+var npmLocks sync.Map
 
 // npmInstall lays the packages of a folder's lock file into it, unless probe, one of them, is there.
 func npmInstall(t *testing.T, folder, probe string) string {
 	t.Helper()
-	npmLock.Lock()
-	defer npmLock.Unlock()
+	held, _ := npmLocks.LoadOrStore(folder, new(sync.Mutex))
+	lock := held.(*sync.Mutex)
+	lock.Lock()
+	defer lock.Unlock()
 	dir, err := filepath.Abs(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +95,7 @@ func npmInstall(t *testing.T, folder, probe string) string {
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(probe))); err == nil {
 		return dir
 	}
-	cmd := exec.CommandContext(t.Context(), "npm", "ci", "--no-audit", "--no-fund")
+	cmd := exec.CommandContext(t.Context(), "npm", "ci", "--no-audit", "--no-fund", "--prefer-offline")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm ci: %v\n%s", err, out)

@@ -62,11 +62,11 @@ func (w failingReads) SelectConfined(ctx context.Context, org principal.OrgID, s
 	return w.GatedWarehouse.SelectConfined(ctx, org, sql, limits)
 }
 
-func (w failingReads) OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error) {
+func (w failingReads) SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error) {
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e
 	}
-	return w.GatedWarehouse.OfferedSchemas(ctx)
+	return w.GatedWarehouse.SQLSchemas(ctx)
 }
 
 const engineText = "DB::Exception: stored value"

@@ -17,11 +17,16 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// A block of the README that runs here is a fenced shell block after <!-- run --> or <!-- run: TEXT THAT MUST APPEAR -->.
+// readmePages are the pages whose commands a reader tries in this order: the README sends what the others read.
+func readmePages() []string {
+	return []string{"README.md", "docs/sign-in.md", "docs/clients.md"}
+}
+
+// A block that runs here is a fenced shell block after <!-- run --> or <!-- run: TEXT THAT MUST APPEAR -->.
 var readmeBlock = regexp.MustCompile("(?s)<!-- run(?:: ([^\n]*?))? -->\n```sh\n(.*?)```")
 
-// TestReadme runs the README's commands as written, in their order, in one shell session each. Only the addresses, the path of the
-// program and the keys are those of the test's server.
+// TestReadme runs the commands of the README and of the pages that continue it, as written, in their order, in one shell session each. Only
+// the addresses, the path of the program and the keys are those of the test's server.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
@@ -34,13 +39,20 @@ func TestReadme(t *testing.T) {
 	proxy.Transport = http.DefaultClient.Transport
 	rest := httptest.NewServer(proxy)
 	defer rest.Close()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+	var blocks [][]string
+	for _, page := range readmePages() {
+		text, err := os.ReadFile(filepath.Join("../..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := readmeBlock.FindAllStringSubmatch(string(text), -1)
+		if len(found) == 0 {
+			t.Errorf("%s has no block that runs", page)
+		}
+		blocks = append(blocks, found...)
 	}
-	blocks := readmeBlock.FindAllStringSubmatch(string(text), -1)
-	if len(blocks) < 8 {
-		t.Fatalf("the README has %d runnable blocks", len(blocks))
+	if len(blocks) < 13 {
+		t.Fatalf("the pages have %d runnable blocks", len(blocks))
 	}
 	for _, b := range blocks {
 		want, script := b[1], b[2]

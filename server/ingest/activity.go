@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/activity"
 )
 
-// activityPaths are the endpoints that take no OTLP.
+// activityPaths are the endpoints for payloads other than OTLP.
 func activityPaths() map[string]activity.Kind {
 	return map[string]activity.Kind{
 		"/v1/events":              activity.ProductEvents,
@@ -61,14 +61,14 @@ type upload struct {
 	headers http.Header
 	key     Key
 	discard bool
-	// body is as it came: NDJSON, possibly gzip, or a chunk, which is always gzip.
+	// body is the body as received: NDJSON, possibly gzip, or a chunk, which is always gzip.
 	body []byte
 	// held is the buffer that body lies in.
 	held *buffer
 	gzip bool
 }
 
-// readMedia checks Content-Type and Content-Encoding. Lines may come as plain text, which is what a page can send without asking first.
+// readMedia checks Content-Type and Content-Encoding. Lines may be plain text, which a page can send without a preflight.
 func (u *upload) readMedia(h http.Header) (fail *apierr.Error) {
 	sent := strings.ToLower(strings.Join(h.Values("Content-Type"), ", "))
 	base, _, err := mime.ParseMediaType(sent)
@@ -88,8 +88,7 @@ func (u *upload) readMedia(h http.Header) (fail *apierr.Error) {
 	return fail
 }
 
-// accepted is the answer to lines. Its first field is the contract's; the others say what became of lines that were not stored as
-// they came.
+// accepted is the answer to lines. The contract demands the first field. The others report lines that were rejected or changed.
 type accepted struct {
 	Accepted int      `json:"accepted"`
 	Rejected int      `json:"rejected,omitempty"`
@@ -97,7 +96,7 @@ type accepted struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// writeAccepted answers lines; verdict is what else there is to say, or empty.
+// writeAccepted answers lines. verdict is an additional message, or empty.
 func writeAccepted(w http.ResponseWriter, result activity.Result, verdict string) {
 	answer := accepted{Accepted: result.Accepted, Rejected: result.Rejected}
 	for _, n := range result.Reasons {

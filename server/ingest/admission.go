@@ -38,7 +38,7 @@ func (f *inFlight) leave(org principal.OrgID) {
 	}
 }
 
-// admit takes a place among the organization's open requests; the caller gives it back with inFlight.leave.
+// admit counts the request among the open ones of its organization. The caller ends that with inFlight.leave.
 func (g *Gateway) admit(org principal.OrgID) *apierr.Error {
 	if g.inFlight.enter(org) {
 		return nil
@@ -48,7 +48,7 @@ func (g *Gateway) admit(org principal.OrgID) *apierr.Error {
 		"More than "+strconv.Itoa(g.limits.InFlight)+" requests of this organization are in flight. Wait for answers before you send more.")
 }
 
-// interrupted is the answer to a request whose context ended: the time limit, or a sender that went away and will not read it.
+// interrupted is the answer to a request whose context ended, by the time limit or because the sender closed the connection.
 func (g *Gateway) interrupted(ctx context.Context) *apierr.Error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, context.Canceled) {

@@ -20,7 +20,7 @@ const (
 	mediaJSON     = "application/json"
 )
 
-// writeError answers with the envelope, whatever the type of the request: exporters treat it as text, people can read it.
+// writeError answers with the JSON envelope, whatever the media type of the request. Exporters treat it as text, and people can read it.
 func writeError(w http.ResponseWriter, fail *apierr.Error) {
 	d := fail.Detail()
 	retryAfter := fail.RetryAfterSeconds()
@@ -34,10 +34,10 @@ func writeError(w http.ResponseWriter, fail *apierr.Error) {
 		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	w.WriteHeader(int(d.GetStatus()))
-	_, _ = w.Write(body) // a sender that is gone does not read its answer
+	_, _ = w.Write(body) // a failed write means that the sender is gone
 }
 
-// writeSuccess answers in the request's own media type, in JSON when that is unknown: an empty message, or one that says what was rejected.
+// writeSuccess answers in the media type of the request, or in JSON if that is unknown: an empty message, or one with the rejected items.
 func writeSuccess(w http.ResponseWriter, signal otlp.Signal, media string, rejected int, message string) {
 	var body []byte
 	if media == mediaJSON || media == "" {
@@ -52,8 +52,8 @@ func writeSuccess(w http.ResponseWriter, signal otlp.Signal, media string, rejec
 	_, _ = w.Write(body)
 }
 
-// protoResponse appends an Export…ServiceResponse. The three of them have the same wire: partial_success = 1, in it the rejected
-// count = 1 and error_message = 2.
+// protoResponse appends an Export…ServiceResponse. All three have the same wire format: partial_success = 1, and in it the rejected count = 1
+// and error_message = 2.
 func protoResponse(b []byte, rejected int, message string) []byte {
 	if rejected == 0 && message == "" {
 		return b
@@ -71,7 +71,7 @@ func protoResponse(b []byte, rejected int, message string) []byte {
 	return protowire.AppendBytes(b, partial)
 }
 
-// jsonResponse is the same in proto3 JSON, where a 64-bit integer is a text.
+// jsonResponse is the same message in proto3 JSON, where a 64-bit integer is a string.
 func jsonResponse(signal otlp.Signal, rejected int, message string) []byte {
 	if rejected == 0 && message == "" {
 		return []byte("{}")
@@ -98,13 +98,13 @@ func rejectedField(signal otlp.Signal) string {
 	}
 }
 
-// warnings keeps an outage from filling the log: one line a second, with the number of those that were left out.
+// warnings keeps an outage from filling the log: it passes one line a second, with the number of suppressed ones.
 type warnings struct {
 	last    atomic.Int64
 	skipped atomic.Int64
 }
 
-// report logs failures that are ours, with their cause. What senders do wrong is counted, not logged.
+// report logs failures of ours, with their cause. Errors of senders are counted, not logged.
 func (g *Gateway) report(signal fmt.Stringer, d door, requestID string, fail *apierr.Error) {
 	if apierr.Spec(fail.Tag).GetStatus() < 500 {
 		return

@@ -9,15 +9,15 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// backoff remembers which organizations were told to wait because of the queue, until when. Whoever sends again before that, and would be
-// refused again, is so before its body is decompressed and read: refusing a flood must cost less than serving it. That one answer comes
-// before the checks of the body, and only to senders that do not keep to Retry-After.
+// backoff remembers until when the queue asked organizations to wait. An organization that sends earlier, and would be refused again, is
+// refused before its body is decompressed: refusing a flood must cost less than serving it. Only senders that ignore Retry-After get this
+// answer before the checks of the body.
 type backoff struct {
 	mu    sync.Mutex
 	until map[principal.OrgID]time.Time
 }
 
-// maxBackoffs bounds the memory; those that are over make room.
+// maxBackoffs bounds the memory. Entries whose time is over make room.
 const maxBackoffs = 1000
 
 func (b *backoff) add(org principal.OrgID, now time.Time, d time.Duration) {
@@ -50,7 +50,7 @@ func (b *backoff) holds(org principal.OrgID, now time.Time) bool {
 	return ok
 }
 
-// early refuses a request of an organization that was told to wait and does not, if the queue still would.
+// early refuses a request of an organization that should still wait, if the queue would refuse it now.
 func (g *Gateway) early(ctx context.Context, org principal.OrgID, size int) *apierr.Error {
 	if !g.backoff.holds(org, time.Now()) {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// budget bounds the memory of bodies. An organization may take as much as is still free after it has: half of the budget when it is alone, a
-// third when two want all they can get, and so on. However many floods there are, something is always left for the others.
+// budget bounds the memory of bodies. An organization may hold as much as it leaves free: half of the budget when it is alone, a third when
+// two organizations take all they can, and so on. However many organizations flood, some memory is left for the others.
 type budget struct {
 	limit int
 
@@ -25,12 +25,12 @@ type budgetOutcome int
 
 const (
 	budgetTaken budgetOutcome = iota
-	// budgetShare says that the organization has its share, budgetAll that there is not enough left for one that has nothing yet.
+	// budgetShare means that the organization has its share. budgetAll means that not enough is left for an organization that holds nothing.
 	budgetShare
 	budgetAll
 )
 
-// take counts n bytes for an organization, or says why not. It never waits: a request that waits for memory holds memory.
+// take counts n bytes for an organization, or returns the reason why not. It never waits, because a waiting request itself holds memory.
 func (b *budget) take(org principal.OrgID, n int) budgetOutcome {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -39,13 +39,13 @@ func (b *budget) take(org principal.OrgID, n int) budgetOutcome {
 		if used > n {
 			return budgetShare
 		}
-		return budgetAll // it is others that have taken it
+		return budgetAll // the others hold it
 	}
 	b.used[org], b.total = used, total
 	return budgetTaken
 }
 
-// floor is what an organization may have as long as anything is left: small requests pass while others have large ones.
+// floor is the memory that an organization gets as long as any is left, so that small requests pass beside large ones of others.
 func (b *budget) floor() int { return b.limit / 64 }
 
 func (b *budget) give(org principal.OrgID, n int) {
@@ -71,9 +71,9 @@ func (g *Gateway) charge(buf *buffer, n int) *apierr.Error {
 	switch g.budget.take(buf.org, n) {
 	case budgetShare:
 		return apierr.New(apierr.IngestRateLimited,
-			"The requests of this organization that are in flight hold as much memory as one organization may. Nothing was stored; wait for answers before you send more.")
+			"The open requests of this organization hold as much memory as one organization may have. Nothing was stored; wait for answers before you send more.")
 	case budgetAll:
-		return apierr.New(apierr.IngestServiceUnavailable, "The gateway holds as many unfinished requests as it has memory for. Nothing was stored; send the request again.")
+		return apierr.New(apierr.IngestServiceUnavailable, "The gateway has no memory left for further requests. Nothing was stored; send the request again.")
 	default:
 		buf.charged += n
 		return nil

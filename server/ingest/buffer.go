@@ -21,10 +21,10 @@ const (
 	firstBuffer = 64 << 10
 	// maxPooledBuffer keeps one huge request from holding its memory for good.
 	maxPooledBuffer = 4 << 20
-	// maxDeflateRatio is the most that deflate can expand; it bounds how far a gzip trailer is believed.
+	// maxDeflateRatio is the most that deflate can expand. A gzip trailer is believed up to that ratio.
 	maxDeflateRatio = 1032
-	// maxTrusted is how much memory a body gets on the word of its trailer. For more it is decompressed once without being kept, so that
-	// one that expands too far costs the time for that and nothing else.
+	// maxTrusted is the most memory that a body gets because its trailer claims it. A body that claims more is first decompressed without
+	// keeping the result, so that a body that expands too far costs time only.
 	maxTrusted = 32 << 20
 )
 
@@ -33,15 +33,15 @@ type buffer struct {
 	b []byte
 	// charged is how much of Limits.Buffered the buffer holds.
 	charged int
-	// org is whose bytes are charged.
+	// org is the organization that the bytes are charged to.
 	org principal.OrgID
-	// kept is set when somebody may still read the memory after the request: it is left to the garbage collector.
+	// kept is set when somebody may still read the memory after the request. The garbage collector then frees it.
 	kept bool
 }
 
 type bufferPool struct{ pool sync.Pool }
 
-// get returns memory for a request of an organization. What it already has is charged by whoever fills it.
+// get returns memory for a request of an organization. The caller that fills it charges the memory that it already has.
 func (p *bufferPool) get(org principal.OrgID) *buffer {
 	if buf, ok := p.pool.Get().(*buffer); ok {
 		buf.org = org
@@ -115,12 +115,12 @@ func reserve(b *[]byte, n int, grow func(n int) *apierr.Error) error {
 	return nil
 }
 
-// gunzip decompresses a whole gzip file, which may have several members, into buf. One that turns out to be large goes to the lane first.
-func (g *Gateway) gunzip(ctx context.Context, buf *buffer, compressed []byte, turn *turn) *apierr.Error {
-	limit := turn.bound(largeFrom, g.limits.Decompressed)
+// gunzip decompresses a whole gzip file, which may have several members, into buf. A body that turns out to be large is promoted first.
+func (g *Gateway) gunzip(ctx context.Context, buf *buffer, compressed []byte, permit *decodePermit) *apierr.Error {
+	limit := permit.bound(largeFrom, g.limits.Decompressed)
 	err := g.gunzipWithin(ctx, buf, compressed, limit)
 	if errors.Is(err, errTooLong) && limit < g.limits.Decompressed {
-		if fail := turn.widen(ctx, g.limits.Decompressed); fail != nil {
+		if fail := permit.promote(ctx, g.limits.Decompressed); fail != nil {
 			return fail
 		}
 		err = g.gunzipWithin(ctx, buf, compressed, g.limits.Decompressed)
@@ -150,7 +150,7 @@ func (g *Gateway) gunzipWithin(ctx context.Context, buf *buffer, compressed []by
 		zr.src.Reset(nil)
 		g.gunzips.Put(zr)
 	}()
-	// What the buffer has is charged once, also when this is the second try.
+	// Memory that the buffer already has is charged once, also when this is the second attempt.
 	if held := cap(buf.b) - buf.charged; held > 0 {
 		if fail := g.charge(buf, held); fail != nil {
 			return fail
@@ -171,7 +171,7 @@ func (g *Gateway) gunzipWithin(ctx context.Context, buf *buffer, compressed []by
 
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// errAfterEnd is returned by gunzipper.Read when something follows a member that is no other.
+// errAfterEnd is returned by gunzipper.Read when the bytes after a member are not another member.
 var errAfterEnd = errors.New("more after the end")
 
 type gunzipper struct {
@@ -180,7 +180,7 @@ type gunzipper struct {
 	inflate inflate.Decoder
 }
 
-// boundReader ends with its context.
+// boundReader fails when its context ends.
 type boundReader struct {
 	ctx context.Context
 	src io.Reader
@@ -201,7 +201,7 @@ func (z *gunzipper) reset(compressed []byte) error {
 	return z.member()
 }
 
-// member begins with the member that src stands at.
+// member starts to read the member at the position of src.
 func (z *gunzipper) member() error {
 	err := z.reader.Reset(&z.src)
 	z.reader.Multistream(false)
@@ -211,8 +211,8 @@ func (z *gunzipper) member() error {
 	return err
 }
 
-// Read gives the contents of all members. It goes from one to the next itself: the library takes what follows a file and is no member for
-// one that was cut.
+// Read returns the contents of all members, one after the other. It finds the next member itself, because the library reports trailing bytes
+// that are not a member as a member that was cut.
 func (z *gunzipper) Read(p []byte) (int, error) {
 	for {
 		n, err := z.reader.Read(p)
@@ -236,7 +236,7 @@ func (z *gunzipper) Read(p []byte) (int, error) {
 	}
 }
 
-// fill decompresses into buf, which gets memory for hint bytes, and for more than maxTrusted only when hint says so.
+// fill decompresses into buf. The buffer gets memory for hint bytes, and more than maxTrusted only if hint says so.
 func (z *gunzipper) fill(ctx context.Context, buf *buffer, compressed []byte, hint, limit int, charge func(n int) *apierr.Error) error {
 	held, untrusted := cap(buf.b), false
 	grow := func(n int) *apierr.Error {
@@ -246,7 +246,8 @@ func (z *gunzipper) fill(ctx context.Context, buf *buffer, compressed []byte, hi
 		}
 		return charge(n)
 	}
-	// The quick way knows bodies whose trailer tells the truth. The other one takes the rest, in the same memory, and knows why it fails.
+	// The own decoder reads bodies whose trailer has the true length. The general reader reads all others in the same memory, and names the
+	// reason of a failure.
 	err := reserve(&buf.b, min(max(hint+1, firstBuffer), limit+1), grow)
 	if err == nil && z.inflate.Gunzip(buf.b[:hint], compressed) {
 		buf.b = buf.b[:hint]
@@ -264,7 +265,7 @@ func (z *gunzipper) fill(ctx context.Context, buf *buffer, compressed []byte, hi
 	return err
 }
 
-// measure is the size of a body after decompression.
+// measure returns the size of a body after decompression.
 func (z *gunzipper) measure(ctx context.Context, compressed []byte, limit int) (int, error) {
 	if err := z.reset(compressed); err != nil {
 		return 0, err
@@ -276,8 +277,7 @@ func (z *gunzipper) measure(ctx context.Context, compressed []byte, limit int) (
 	return int(n), err
 }
 
-// expanded reads the length that a gzip trailer claims, so that most bodies need one allocation. The claim is believed only as far as
-// deflate can go.
+// expanded returns the length that a gzip trailer claims, so that most bodies need one allocation. It is at most what deflate can reach.
 func expanded(compressed []byte, limit int) int {
 	n := len(compressed)
 	if n < 18 {
@@ -295,7 +295,7 @@ func notGzip(compressed []byte, err error) *apierr.Error {
 func gzipReason(compressed []byte, err error) string {
 	switch {
 	case errors.Is(err, errAfterEnd):
-		return "something follows its end that is not gzip"
+		return "bytes that are not gzip follow its end"
 	case errors.Is(err, gzip.ErrHeader), !bytes.HasPrefix(gzipMagic, compressed[:min(len(gzipMagic), len(compressed))]):
 		return "it has no gzip header where one is expected"
 	case errors.Is(err, gzip.ErrChecksum):
@@ -312,7 +312,7 @@ func (g *Gateway) expandsTooFar() *apierr.Error {
 		fmt.Sprintf("The body is larger than %s after decompression. Send smaller batches.", limits.Size(g.limits.Decompressed)))
 }
 
-// newPacker makes the encoder for bodies that came uncompressed and are worth compressing before they go to the queue.
+// newPacker makes the encoder for bodies that arrived uncompressed and are worth compressing for the queue.
 func newPacker() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<20))
 }

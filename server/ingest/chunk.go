@@ -11,7 +11,7 @@ import (
 )
 
 // inflatedSize reads a gzip file through to its checksum without keeping any of it, and checks that it holds a JSON array of objects.
-func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, turn *turn) (size int, _ *apierr.Error) {
+func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, permit *decodePermit) (size int, _ *apierr.Error) {
 	zr, _ := g.gunzips.Get().(*gunzipper)
 	if zr == nil {
 		zr = &gunzipper{}
@@ -36,7 +36,7 @@ func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, turn *tur
 			return 0, apierr.New(apierr.IngestPayloadTooLarge, "The chunk is larger than "+limits.Size(g.limits.Recording)+" after decompression. Cut the recording into smaller chunks.")
 		}
 		if size >= largeFrom {
-			if fail := turn.widen(ctx, g.limits.Recording); fail != nil {
+			if fail := permit.promote(ctx, g.limits.Recording); fail != nil {
 				return 0, fail
 			}
 		}

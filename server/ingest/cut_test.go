@@ -16,7 +16,7 @@ import (
 // TestRowsTooLarge: a request whose rows take more than they may is told the limit, as 413 and not as our failure.
 func TestRowsTooLarge(t *testing.T) {
 	f := newFixture(t, ingest.Limits{Columns: 1 << 20}, nil)
-	const want = "of this request take more than 1 MiB as they are stored"
+	const want = "of this request take more than 1 MiB in storage"
 	for path, body := range map[string][]byte{
 		"/v1/traces": wire(t, spans(50_000)), pathEvents: bytes.Repeat([]byte(`{"name":"a"}`+"\n"), 20_000), pathMeta: bytes.Repeat([]byte(`{"session_id":"a"}`+"\n"), 20_000),
 		pathTimeline: bytes.Repeat([]byte(`{"session_id":"a","type":"click"}`+"\n"), 20_000), logpushURL + goodConnector: []byte(strings.Repeat(pushed("/a"), 20_000)),

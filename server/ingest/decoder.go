@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// Decoder turns queue records into rows again, for records whose columns were given up and after a restart. It is safe for
+// Decoder turns queue records into rows again: after a restart, and for records whose columns were dropped for memory. It is safe for
 // concurrent use.
 type Decoder struct {
 	zstd    *zstd.Decoder
@@ -35,8 +35,8 @@ func NewDecoder() (*Decoder, error) {
 	return &Decoder{zstd: z}, nil
 }
 
-// maxReplay is far above any limit that a body could be admitted under: what was acknowledged must be read, also when the limits
-// have been lowered since. It only keeps a damaged length from asking for absurd memory.
+// maxReplay is far above any limit of a body, because an acknowledged body must be read also after the limits were lowered. It only keeps a
+// damaged length from asking for absurd memory.
 const maxReplay = 4 << 30
 
 type scratch struct {
@@ -56,7 +56,7 @@ func (d *Decoder) DecodeRecord(header, payload []byte, set *blocks.Set) error {
 	stamp := h.stamp(math.MaxInt)
 	stamp.Acknowledged = true
 	if h.Kind == activity.SessionReplayEvents {
-		h.Chunk.Append(payload, &stamp, set) // stored as it is, whatever it inflates to
+		h.Chunk.Append(payload, &stamp, set) // stored unchanged, whatever its size after decompression
 		return nil
 	}
 	s, _ := d.scratch.Get().(*scratch)

@@ -10,8 +10,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// enqueue puts a record into the durable queue. Without an error the set belongs to the queue. taken says that an
-// error leaves them to the queue too, which may still be writing; the payload lies in one of the buffers.
+// enqueue puts a record into the durable queue. Without an error, the set belongs to the queue. With an error, taken says that set and
+// buffers belong to the queue all the same, because it may still be writing. The payload lies in one of the buffers.
 func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []byte, set *blocks.Set, buffers ...*buffer) (taken bool, _ *apierr.Error) {
 	head := g.buffers.get(header.Org)
 	defer g.release(head)
@@ -38,17 +38,17 @@ func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []b
 	return false, nil
 }
 
-// notQueued is the answer when the queue did not take the record: nothing is stored.
+// notQueued is the answer when the queue did not take the record. Nothing is stored then.
 func (g *Gateway) notQueued(ctx context.Context, err error) *apierr.Error {
 	switch {
 	case errors.Is(err, queue.ErrTooLarge):
 		return apierr.New(apierr.IngestPayloadTooLarge, "The body is larger than the queue takes in one record. Send smaller batches.", apierr.Cause(err))
 	case errors.Is(err, queue.ErrOwnerFull):
 		return apierr.New(apierr.IngestOrgQueueThrottled,
-			"This organization has as much telemetry on its way into storage as it may have. Nothing of this request was stored; send it again later.", apierr.Cause(err))
+			"This organization has reached its share of the queue of telemetry that is not stored yet. Nothing of this request was stored; send it again later.", apierr.Cause(err))
 	case errors.Is(err, queue.ErrBackedUp):
 		return apierr.New(apierr.IngestExportLaneBackpressure,
-			"Telemetry comes in faster than it can be stored just now. Nothing of this request was stored; send it again later.", apierr.Cause(err))
+			"Telemetry arrives faster than it can be stored. Nothing of this request was stored; send it again later.", apierr.Cause(err))
 	case ctx.Err() != nil:
 		return g.interrupted(ctx)
 	default:

@@ -16,32 +16,32 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// export is one request on the path that all doors share.
+// export is one OTLP request on the path that all doors share.
 type export struct {
 	receipt
 	signal  otlp.Signal
 	door    door
 	key     Key
 	discard bool
-	// body is as it came: protobuf or JSON, possibly gzip.
+	// body is the body as received: protobuf or JSON, possibly gzip.
 	body []byte
 	// held is the buffer that body lies in.
 	held *buffer
 	gzip bool
 	json bool
-	// push is set when the body is lines of a log push.
+	// push is set when the body holds lines of a log push.
 	push *push
 }
 
-// packFrom is the size from which a body that came uncompressed is compressed for the queue: below it a record costs the disk no more
-// than the sync does.
+// packFrom is the size from which a body that arrived uncompressed is compressed for the queue. Writing a smaller record costs the disk no
+// more than its sync.
 const packFrom = 256 << 10
 
 // store takes a body from validation to the durable queue.
 func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fail *apierr.Error) {
 	var set *blocks.Set
-	var turn *turn
-	defer func() { turn.end() }()
+	var permit *decodePermit
+	defer func() { permit.release() }()
 	defer func() {
 		if p := recover(); p != nil {
 			// The set may be half-filled: it is not put back.
@@ -61,20 +61,20 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		header.Mappings, header.Sampling = e.key.Mappings, e.key.Sampling
 		header.NoProductEvents = e.key.Signals != nil && !slices.Contains(e.key.Signals, activity.ProductEvents.String())
 	}
-	// Not before it has a slot does a request take the memory to decode into.
-	e.gzip = e.gzip && (len(e.body) > 0 || e.door == doorGRPC) // over HTTP nothing is nothing, however it is encoded
-	if turn, fail = g.toDecoder(ctx, e.key.Org, len(e.body), e.expected(g.limits.Decompressed)); fail != nil {
+	// A request takes the memory to decode into only when it has a slot.
+	e.gzip = e.gzip && (len(e.body) > 0 || e.door == doorGRPC) // over HTTP an empty body is empty in any encoding
+	if permit, fail = g.acquireDecoder(ctx, e.key.Org, len(e.body), e.expected(g.limits.Decompressed)); fail != nil {
 		return otlp.Result{}, fail
 	}
 	set = g.sets.Get(purposeOf(e.signal))
 	work := g.buffers.get(e.key.Org)
 	defer g.release(work)
 	e.sent = len(e.body)
-	payload, result, fail := g.decode(ctx, e, &header, work, set, turn)
+	payload, result, fail := g.decode(ctx, e, &header, work, set, permit)
 	if fail != nil {
 		if fail.Tag == apierr.IngestPayloadTooLarge {
-			// The set is empty again, but may have taken memory up to the bound: it is not put back.
-			set, turn.grown = nil, true
+			// The set is empty again, but may hold memory up to the bound: it is not put back.
+			set, permit.grown = nil, true
 		}
 		return otlp.Result{}, fail
 	}
@@ -87,14 +87,14 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	if e.discard {
 		return result, nil
 	}
-	// A request without items is answered with success, as OTLP has it, whatever the plan: it takes nothing of it.
+	// A request without items succeeds whatever the plan, as OTLP requires: it uses nothing.
 	if result.Accepted+result.Rejected+result.Sampled > 0 {
 		if fail := g.entitled(ctx, e.key.Org, e.signalName); fail != nil {
 			return otlp.Result{}, fail
 		}
 	}
 	if set.Rows() == 0 {
-		e.cut = 0 // of a resource, perhaps, none of whose items is stored
+		e.cut = 0 // the cut value may be of a resource without stored items
 		return result, nil
 	}
 	taken, fail := g.enqueue(ctx, &header, payload, set, work, e.held)
@@ -124,13 +124,13 @@ func purposeOf(s otlp.Signal) blocks.Purpose {
 	}
 }
 
-// panicked logs a panic, which is ours, and is the answer to it.
+// panicked logs a panic, which is a defect of ours, and returns the answer.
 func (g *Gateway) panicked(ctx context.Context, signal fmt.Stringer, p any) *apierr.Error {
 	g.logger.ErrorContext(ctx, "ingest panicked", "signal", signal.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	return apierr.New(apierr.IngestInternal, "The request failed on our side. It was not stored.")
 }
 
-// expected is the size of the body after decompression, if it is what it claims to be.
+// expected returns the size of the body after decompression, if its trailer is true.
 func (e *export) expected(limit int) int {
 	if e.gzip {
 		return expanded(e.body, limit)
@@ -139,14 +139,14 @@ func (e *export) expected(limit int) int {
 }
 
 // decode fills set from the body and returns the payload to queue, which lies in the body or in work. It gives a decoder slot back when
-// it is done; the lane stays taken until the columns are gone too.
-func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, work *buffer, set *blocks.Set, turn *turn) (payload []byte, result otlp.Result, fail *apierr.Error) {
-	defer turn.leaveSlot()
+// it is done. A place in the queue for large bodies is kept until the columns are gone, too.
+func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, work *buffer, set *blocks.Set, permit *decodePermit) (payload []byte, result otlp.Result, fail *apierr.Error) {
+	defer permit.releaseSlot()
 	raw := e.body
 	if e.gzip {
 		inflated := g.buffers.get(e.key.Org)
 		defer g.release(inflated)
-		if fail := g.gunzip(ctx, inflated, e.body, turn); fail != nil {
+		if fail := g.gunzip(ctx, inflated, e.body, permit); fail != nil {
 			return nil, result, fail
 		}
 		raw = inflated.b
@@ -156,10 +156,10 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 	if len(raw) > g.limits.Decompressed {
 		return nil, result, g.expandsTooFar()
 	}
-	turn.grown = len(raw) > freeFrom
-	request, result, fail := g.walk(e, header, raw, set, turn.bound(smallColumns, g.limits.Columns))
-	if fail != nil && fail.Tag == apierr.IngestPayloadTooLarge && !turn.large && g.limits.Columns > smallColumns {
-		if fail := turn.widen(ctx, len(raw)); fail != nil {
+	permit.grown = len(raw) > freeFrom
+	request, result, fail := g.walk(e, header, raw, set, permit.bound(smallColumns, g.limits.Columns))
+	if fail != nil && fail.Tag == apierr.IngestPayloadTooLarge && !permit.large && g.limits.Columns > smallColumns {
+		if fail := permit.promote(ctx, len(raw)); fail != nil {
 			return nil, otlp.Result{}, fail
 		}
 		request, result, fail = g.walk(e, header, raw, set, g.limits.Columns)
@@ -167,7 +167,7 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 	if fail != nil {
 		return nil, otlp.Result{}, fail
 	}
-	turn.grown = turn.grown || set.Bytes() > freeFrom
+	permit.grown = permit.grown || set.Bytes() > freeFrom
 	raw = request
 	if e.push != nil {
 		result.Rejected += e.push.lines.Rejected
@@ -186,7 +186,7 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 
 // walk fills set from a decompressed body, within so many bytes of columns, and returns the body as an OTLP request in protobuf.
 func (g *Gateway) walk(e *export, header *RecordHeader, raw []byte, set *blocks.Set, columns int) (request []byte, result otlp.Result, fail *apierr.Error) {
-	if e.json && len(raw) > 0 { // nothing is an empty request, as in protobuf
+	if e.json && len(raw) > 0 { // an empty body is an empty request, as in protobuf
 		b, err := otlp.FromJSON(e.signal, raw)
 		if err != nil {
 			return nil, result, g.invalid(err)
@@ -209,7 +209,7 @@ func (g *Gateway) walk(e *export, header *RecordHeader, raw []byte, set *blocks.
 // invalid is the answer to a body that is not OTLP. Errors of otlp name the field and are written for the sender.
 func (g *Gateway) invalid(err error) *apierr.Error {
 	if errors.Is(err, otlp.ErrTooLarge) {
-		return apierr.New(apierr.IngestPayloadTooLarge, "The items of this request take more than "+limits.Size(g.limits.Columns)+" as they are stored, where the attributes "+
+		return apierr.New(apierr.IngestPayloadTooLarge, "The items of this request take more than "+limits.Size(g.limits.Columns)+" in storage, where the attributes "+
 			"of resource and scope count with each item. Send fewer items in a request.", apierr.Cause(err))
 	}
 	var bad *otlp.Error

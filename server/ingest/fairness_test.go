@@ -13,8 +13,8 @@ import (
 
 // asked is the answers to a row of asks, which only the test's own calls change: no goroutine, no clock.
 type asked struct {
-	*slots
-	waiters map[string]*slotWaiter
+	*decoderSlots
+	waiters map[string]*waiter
 	names   []string
 }
 
@@ -45,7 +45,7 @@ func (a *asked) end(name string) {
 }
 
 func TestDecoderSlots(t *testing.T) {
-	a := &asked{slots: newSlots(2), waiters: map[string]*slotWaiter{}}
+	a := &asked{decoderSlots: newDecoderSlots(2), waiters: map[string]*waiter{}}
 	step := func(what, want string) {
 		t.Helper()
 		if got := a.running(); got != want {
@@ -84,7 +84,7 @@ func TestDecoderSlots(t *testing.T) {
 
 // TestWithdrawAfterGrant: a slot that is granted to a request which is just giving up goes to the next.
 func TestWithdrawAfterGrant(t *testing.T) {
-	s := newSlots(1)
+	s := newDecoderSlots(1)
 	if s.ask("a", 1) != nil {
 		t.Fatal("the first has to wait")
 	}
@@ -102,7 +102,7 @@ func TestWithdrawAfterGrant(t *testing.T) {
 
 // TestDecoderSlotTimesOut: a request that waits for a slot answers at its time limit.
 func TestDecoderSlotTimesOut(t *testing.T) {
-	g := &Gateway{decoders: newSlots(1), limits: Limits{Request: time.Millisecond}}
+	g := &Gateway{decoders: newDecoderSlots(1), limits: Limits{Request: time.Millisecond}}
 	if fail := g.decoderSlot(t.Context(), "a", 1); fail != nil {
 		t.Fatal(fail)
 	}

@@ -35,7 +35,7 @@ func newHealth() *health.Server {
 	return h
 }
 
-// Bounds of what a connection may make the server hold before a request is looked at.
+// Bounds of the memory that a connection can take before its request is checked.
 const (
 	maxConnectionBuffer = 4 << 20
 	maxStreamBuffer     = 256 << 10
@@ -74,7 +74,7 @@ func (g *Gateway) GRPCServer() *http.Server {
 			return
 		}
 		if service, method := path.Split(r.URL.Path); isGRPC(r) && collectors[strings.Trim(service, "/")] {
-			// grpc-go knows the health service alone, and would call the service unknown.
+			// grpc-go knows only the health service, and would report the service as unknown.
 			w.Header().Set("Content-Type", mediaGRPC)
 			writeStatus(w, status.Newf(codes.Unimplemented, "unknown method %s for service %s", method, strings.Trim(service, "/")))
 			return
@@ -88,7 +88,7 @@ func (g *Gateway) GRPCServer() *http.Server {
 // serveCall serves one call of Export.
 func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request, signal otlp.Signal) {
 	if !isGRPC(r) {
-		w.WriteHeader(http.StatusUnsupportedMediaType) // as the gRPC specification has it
+		w.WriteHeader(http.StatusUnsupportedMediaType) // the gRPC specification demands it
 		return
 	}
 	ctx, started, done := g.begin(w, r)

@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/requestid"
 )
 
-// endpoint is what a path of the ingest address does.
+// endpoint is a path of the ingest address.
 type endpoint struct {
 	methods []string
 	serve   func(w http.ResponseWriter, r *http.Request)
@@ -39,8 +39,8 @@ func (g *Gateway) HTTPHandler() http.Handler {
 	return g.route(endpoints)
 }
 
-// route does what every answer needs, whatever the path, before authentication: request id, CORS, preflights, 404 and 405. A ServeMux
-// would answer some of these in its own words, and redirect paths that exporters got wrong.
+// route gives every answer its request id and CORS headers, and answers preflights, 404 and 405, before authentication. A ServeMux would
+// answer some of these in its own words, and would redirect wrong paths of exporters.
 func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -65,13 +65,12 @@ func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 	})
 }
 
-// HTTPServer is a server for the ingest address with the time limits that go with the handler's own. The caller sets Addr or serves a
-// listener.
+// HTTPServer returns a server for the ingest address. Its time limits fit those of the handler. The caller sets Addr or serves a listener.
 func (g *Gateway) HTTPServer() *http.Server {
 	return &http.Server{
 		Handler:           g.HTTPHandler(),
 		ReadHeaderTimeout: 10 * time.Second,
-		// The handler cuts slow bodies itself and still answers; this only ends connections that do not even take the answer.
+		// The handler ends slow bodies itself and still answers. This limit only ends connections that do not take the answer.
 		WriteTimeout:   g.limits.Request + 15*time.Second,
 		IdleTimeout:    3 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
@@ -116,7 +115,7 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 	message := result.Message()
 	if e.test && fail != nil {
 		message, result.Rejected, fail = testVerdict(fail), 0, nil
-		media, _ = mediaType(r.Header, &e) // a success is in the request's own type, also of what was refused before that was looked at
+		media, _ = mediaType(r.Header, &e) // a success has the media type of the request, which an early refusal did not read
 	}
 	g.metrics.answered(signal, doorHTTP, started, fail)
 	g.settle(&e.receipt, fail)
@@ -127,17 +126,17 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 	g.succeed(w, r, func() { writeSuccess(w, signal, media, result.Rejected, message) })
 }
 
-// refuse logs what is our failure, and answers.
+// refuse answers with an error, and logs it when it is a failure of ours.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, signal fmt.Stringer, d door, fail *apierr.Error) {
 	g.report(signal, d, w.Header().Get("X-Request-Id"), fail)
 	if fail.Tag == apierr.IngestPayloadTooLarge || fail.RetryAfterSeconds() > 0 && unread(r) {
-		answerUnread(w, r, 2*int64(g.limits.Body), func() { writeError(w, fail) }) // ends at the request's read deadline at the latest
+		answerUnread(w, r, 2*int64(g.limits.Body), func() { writeError(w, fail) }) // ends at the read deadline of the request at the latest
 		return
 	}
 	g.turnAway(w, r, fail)
 }
 
-// succeed answers a request that is done. What comes with the test key may be done before it is read.
+// succeed answers a successful request. A request with the test key can succeed before its body is read.
 func (g *Gateway) succeed(w http.ResponseWriter, r *http.Request, answer func()) {
 	if !unread(r) || r.Header.Get("Expect") != "" {
 		answer()
@@ -147,7 +146,7 @@ func (g *Gateway) succeed(w http.ResponseWriter, r *http.Request, answer func())
 	answerUnread(w, r, int64(g.limits.Body), answer)
 }
 
-// testVerdict is what the sender of a request with the test key is told of one that another key could not have sent.
+// testVerdict is the message for a request with the test key that an ingest key could not have sent.
 func testVerdict(fail *apierr.Error) string {
 	spec := apierr.Spec(fail.Tag)
 	if fail.RetryAfterSeconds() > 0 {
@@ -156,11 +155,11 @@ func testVerdict(fail *apierr.Error) string {
 	return fmt.Sprintf("The data was discarded, as %s asks. With an ingest key this request is refused: %d %s: %s", TestKey, spec.GetStatus(), spec.GetCode(), fail.Message)
 }
 
-// turnAwayTime is what anybody's body may take that is not wanted.
+// turnAwayTime bounds the time for reading a body that is refused.
 const turnAwayTime = 2 * time.Second
 
-// turnAway answers a request that is refused whatever its body holds. Some of the body is read, as answerUnread does it, but strangers do
-// not make us read for long. Who asks first whether to send the body has not begun.
+// turnAway refuses a request whatever its body holds. It reads some of the body, as answerUnread does, but strangers cannot make the server
+// read for long. A sender that waits for "100 Continue" has sent nothing yet.
 func (g *Gateway) turnAway(w http.ResponseWriter, r *http.Request, fail *apierr.Error) {
 	if !unread(r) || r.Header.Get("Expect") != "" {
 		writeError(w, fail)
@@ -175,7 +174,7 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Con
 	started = time.Now()
 	g.metrics.open.Inc()
 	ctx, cancel := context.WithDeadline(r.Context(), started.Add(g.limits.Request))
-	// A recorder of tests has no deadlines, a real connection has; the context is checked in any case.
+	// A recorder of tests has no deadlines; a real connection has. The context is checked in both cases.
 	_ = http.NewResponseController(w).SetReadDeadline(started.Add(g.limits.Request))
 	return ctx, started, func() {
 		cancel()
@@ -183,8 +182,8 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Con
 	}
 }
 
-// receive runs the checks in the order of the contract: key, its rate, in flight, size, media type, then the body itself, which it hands to
-// store. The body is good during that call only.
+// receive runs the checks in the order of the contract: key, its rate, open requests, size, media type, then the body. It hands the body to
+// store. The body is valid during that call only.
 func (g *Gateway) receive(ctx context.Context, r *http.Request, rc *receipt, signal fmt.Stringer, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
 	key, discard, fail := g.authenticate(ctx, r.Header)
 	rc.identify(&key)
@@ -201,7 +200,7 @@ func (g *Gateway) receive(ctx context.Context, r *http.Request, rc *receipt, sig
 	return g.receiveBody(ctx, r, key, discard, media, store)
 }
 
-// receiveBody is receive from the check on that follows the key and its rate.
+// receiveBody runs the checks of receive that follow the key and its rate.
 func (g *Gateway) receiveBody(ctx context.Context, r *http.Request, key Key, discard bool, media func(http.Header) *apierr.Error, store func(key Key, discard bool, body *buffer) *apierr.Error) *apierr.Error {
 	if fail := g.admit(key.Org); fail != nil {
 		return fail
@@ -211,7 +210,7 @@ func (g *Gateway) receiveBody(ctx context.Context, r *http.Request, key Key, dis
 		return g.bodyTooLarge()
 	}
 	if fail := media(r.Header); fail != nil {
-		// Size comes before media type, also for a body that did not declare it; none of it is kept.
+		// Size comes before media type, also for a body that did not declare its size. Nothing of the body is kept.
 		if n, _ := io.Copy(io.Discard, io.LimitReader(r.Body, int64(g.limits.Body)+1)); n > int64(g.limits.Body) {
 			return g.bodyTooLarge()
 		}
@@ -222,18 +221,18 @@ func (g *Gateway) receiveBody(ctx context.Context, r *http.Request, key Key, dis
 	if fail := g.readBody(ctx, body, r); fail != nil {
 		return fail
 	}
-	r.Body = http.NoBody // for refuse: nothing is left of it
+	r.Body = http.NoBody // tells refuse that the body is read
 	return store(key, discard, body)
 }
 
-// readBody reads the body as it comes, at most Limits.Body bytes.
+// readBody reads the body as sent, at most Limits.Body bytes.
 func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *apierr.Error {
 	if cap(buf.b) > 0 {
 		if fail := g.charge(buf, cap(buf.b)); fail != nil {
 			return fail
 		}
 	}
-	// A declared length is believed up to a mebibyte; memory for more is taken as the bytes arrive.
+	// A declared length gets memory up to a mebibyte. Memory for more is taken as the bytes arrive.
 	hint := int(min(max(r.ContentLength, 0), 1<<20))
 	err := fill(buf, r.Body, hint, g.limits.Body, func(n int) *apierr.Error { return g.charge(buf, n) })
 	var fail *apierr.Error
@@ -260,16 +259,16 @@ func isTimeout(ctx context.Context, err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() || errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
-// unread reports whether the sender may still be at a body that is longer than what net/http reads and drops by itself.
+// unread reports whether the sender may still be sending a body that is longer than net/http reads and drops by itself.
 func unread(r *http.Request) bool {
 	return r.Body != http.NoBody && (r.ContentLength < 0 || r.ContentLength > 128<<10)
 }
 
-// answerUnread answers, and then reads some more of a body that is not wanted and drops it. An exporter that still sends when the connection
-// closes does not see the answer: it takes that for a network failure and sends the same body for ever.
+// answerUnread answers, then reads some more of the refused body and drops it. An exporter that is still sending when the connection closes
+// does not see the answer. It takes the close for a network failure and sends the same body for ever.
 func answerUnread(w http.ResponseWriter, r *http.Request, most int64, answer func()) {
 	c := http.NewResponseController(w)
-	// Neither can fail on a real connection; where they do, the answer goes out all the same.
+	// Neither call fails on a real connection. If one does, the answer goes out all the same.
 	_ = c.EnableFullDuplex()
 	w.Header().Set("Connection", "close")
 	answer()
@@ -305,7 +304,7 @@ func mediaType(h http.Header, e *export) (string, *apierr.Error) {
 	return media, fail
 }
 
-// contentEncoding tells whether the body is gzip.
+// contentEncoding reports whether the body is gzip.
 func contentEncoding(h http.Header) (gzip bool, _ *apierr.Error) {
 	switch strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ", "))) {
 	case "", "identity":

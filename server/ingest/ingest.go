@@ -1,7 +1,18 @@
-// Package ingest is the way in for telemetry: two doors (HTTP, and OTLP over gRPC) to one path. A request is admitted by its key,
-// read within bounds, walked once into warehouse columns, appended to the durable queue, and only then acknowledged.
+// Package ingest takes telemetry in. HTTP and OTLP over gRPC are two doors to one path: the key admits a request, the body is read within
+// bounds, walked once into warehouse columns, and appended to the durable queue. Only then the request is acknowledged.
 //
-// The order of the checks is the order of public-api.md "Ingest errors"; a request fails on the first that trips.
+// The checks have a fixed order, and a request fails on the first one that it does not pass: path and method, key, the signals of the key,
+// its rate, the open requests of its organization, size, media type, body, plan, queue.
+//
+// A request can be refused or can wait at these places, in this order:
+//
+//   - rate.Limiter: the requests per second of a custom key. It refuses (429).
+//   - inFlight: the open requests of an organization. It refuses (429).
+//   - budget: the memory for bodies, shared by organizations. It never waits, because a waiting request holds memory. It refuses (429, 503).
+//   - backoff: an organization that the queue asked to wait and that sends earlier. It refuses (429) before the body is decompressed.
+//   - decodePermit: the right to decompress and walk a body. A small body waits in decoderSlots, a large one in largeQueue, where one body
+//     at a time is decoded and too many waiting ones are refused (429). Both are ordered by fair.Queue: organizations take turns by bytes.
+//   - queue.Log: the disk. An organization waits for its turn at the disk, and is refused (429, 503) when the queue or its share is full.
 package ingest
 
 import (
@@ -30,31 +41,30 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// TestKey is the key that anybody may send with. It is answered with success whatever comes, as the contract has it, and nothing is stored.
-// The payload is checked like any other all the same: what would be wrong with it is told where success tells what was rejected.
+// TestKey is the key that anybody may use. The contract promises success for every request with it, and nothing is stored. The payload is
+// still checked: the success reports its errors in the place of rejected items.
 const TestKey = "SVC_TEST"
 
 // Keys resolves ingest keys.
 type Keys interface {
-	// AuthenticateIngest returns what the key with this secret may do. An *apierr.Error is the answer to the sender
-	// (IngestUnauthorized for a key that is unknown, disabled, expired or of another region); any other error means that the lookup
-	// failed and the sender should try again. The Key that comes with an IngestUnauthorized has Org and PublicID when the key is known,
-	// but disabled or expired.
+	// AuthenticateIngest returns the key with this secret. An *apierr.Error is the answer to the sender (IngestUnauthorized for a key that is
+	// unknown, disabled, expired or of another region). Any other error means that the lookup failed and the sender should try again. When a
+	// known key is disabled or expired, the returned Key has Org and PublicID beside the IngestUnauthorized.
 	AuthenticateIngest(ctx context.Context, secret string) (Key, error)
 }
 
-// Key is an ingest key that was found valid.
+// Key is a valid ingest key.
 type Key struct {
 	Org principal.OrgID
 	// Type is otlp.KeyPublic, KeyPrivate, KeyCustom or KeyConnector.
 	Type string
-	// ID is the public id of a custom key (`ingk_…`), empty for the others: what its telemetry is stamped with.
+	// ID is the public id of a custom key (`ingk_…`), empty for other keys. The telemetry is stamped with it.
 	ID string
 	// PublicID is the public id of a key of any type. Usage and outcomes are kept under it.
 	PublicID string
-	// RateLimit is in requests per second over all nodes, 0 for none.
+	// RateLimit is in requests per second over all nodes; 0 means no limit.
 	RateLimit float64
-	// Signals lists what the key may send ("traces", "logs", "metrics", …); nil allows everything.
+	// Signals lists the signals that the key may send ("traces", "logs", "metrics", …); nil allows all.
 	Signals []string
 	// Attributes are written on every resource.
 	Attributes []otlp.ResourceAttribute
@@ -65,14 +75,14 @@ type Key struct {
 
 // Connectors resolves log push connectors.
 type Connectors interface {
-	// AuthenticateConnector returns the connector with this public id when the secret is its own. Errors are as those of Keys, and the
-	// same whether the id or the secret is wrong.
+	// AuthenticateConnector returns the connector with this public id and secret. Errors are as those of Keys; a wrong id and a wrong secret
+	// give the same error.
 	AuthenticateConnector(ctx context.Context, id, secret string) (Connector, error)
-	// Delivered is told what became of a push. The problem is empty when everything was stored. It does not wait.
+	// Delivered records the outcome of a push. The problem is empty when everything was stored. Delivered does not wait.
 	Delivered(c Connector, problem string)
 }
 
-// Connector is a log push connector that was found valid.
+// Connector is a valid log push connector.
 type Connector struct {
 	Org principal.OrgID
 	// ID is its public id (`cfp_…`).
@@ -82,9 +92,9 @@ type Connector struct {
 
 // Queue is the durable queue, *queue.Log.
 type Queue interface {
-	// Append returns nil once the record is on disk; then the attachment, a *blocks.Set, belongs to the queue. On an error nothing
-	// was or will be stored, and the attachment stays the caller's; but after queue.ErrUndecided nobody knows, and everything in the
-	// record is the queue's.
+	// Append returns nil once the record is on disk; the attachment, a *blocks.Set, then belongs to the queue. After an error nothing is
+	// stored, now or later, and the attachment stays the caller's. After queue.ErrUndecided the record may or may not be stored, and
+	// everything in it belongs to the queue.
 	Append(ctx context.Context, rec queue.Record) (queue.Position, error)
 	// Admits returns the error that Append would return at once for a record of that size, if any.
 	Admits(owner string, size int) error
@@ -102,15 +112,15 @@ type Limits struct {
 	Decompressed int
 	// Recording bounds a chunk of a session's recording after decompression. It is never held as a whole. Default limits.Recording.
 	Recording int
-	// Buffered bounds the bytes of all bodies held at one time, as they came and decompressed. One organization may take as much of it as it
-	// leaves free. Default 512 MiB.
+	// Buffered bounds the bytes of all bodies in memory at one time, compressed and decompressed. One organization may hold as much of it as
+	// it leaves free. Default 512 MiB.
 	Buffered int
 	// Columns bounds the rows that one request becomes. Default otlp.DefaultMaxBytes.
 	Columns int
 	// Request is the time that a request may take. Default limits.IngestTime.
 	Request time.Duration
-	// Decoders is the number of requests that are decompressed and walked at one time; a few more for organizations that have none among
-	// them. Default processors.Count: the work needs nothing but a processor, and more at a time would only make others wait.
+	// Decoders is the number of requests that are decompressed and walked at one time, beside a few reserved ones for organizations that
+	// hold none. Default processors.Count: the work needs only a processor, so more at a time would only make others wait.
 	Decoders int
 }
 
@@ -134,20 +144,20 @@ type Config struct {
 	// Connectors is nil for a gateway without the endpoints of log push connectors.
 	Connectors Connectors
 	Queue      Queue
-	// Sets is the pool that attachments come from, and that whoever drains the queue puts them back to.
+	// Sets is the pool of attachments. The reader of the queue puts them back there.
 	Sets    *blocks.Pool
 	Limits  Limits
 	Logger  *slog.Logger
 	Metrics prometheus.Registerer
 	// Now is the clock that stamps records. Default time.Now.
 	Now func() time.Time
-	// Usage counts what is accepted and holds organizations to their plans; nil for neither.
+	// Usage counts accepted items and enforces plans; nil for neither.
 	Usage *usage.Meter
 	// Outcomes remembers the last answers to each key; nil for none.
 	Outcomes *outcome.Recorder
 	// Nodes is the number of ingest nodes, which share the rate limits of keys. Default 1.
 	Nodes int
-	// Region is named in the refusal of a key, because a key of another region is not known here.
+	// Region appears in the refusal of a key, because this region does not know keys of others.
 	Region string
 }
 
@@ -168,8 +178,8 @@ type Gateway struct {
 	rates    *rate.Limiter
 
 	inFlight inFlight
-	decoders *slots
-	lane     *lane
+	decoders *decoderSlots
+	large    *largeQueue
 	budget   *budget
 	backoff  backoff
 	buffers  bufferPool
@@ -199,7 +209,7 @@ func New(cfg Config) (*Gateway, error) {
 		logger: cfg.Logger, now: cfg.Now, region: cfg.Region,
 		usage: cfg.Usage, outcomes: cfg.Outcomes, rates: rate.NewLimiter(cfg.Nodes),
 		inFlight: inFlight{limit: limits.InFlight, open: map[principal.OrgID]int{}},
-		decoders: newSlots(limits.Decoders), lane: newLane(), budget: newBudget(limits.Buffered),
+		decoders: newDecoderSlots(limits.Decoders), large: newLargeQueue(), budget: newBudget(limits.Buffered),
 		health: newHealth(),
 	}
 	if cfg.Metrics != nil {

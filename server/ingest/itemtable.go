@@ -14,7 +14,7 @@ func Signals() []string {
 	}
 }
 
-// ItemTable returns the signal whose items a table of the warehouse holds, one to a row; "" for tables of rollups.
+// ItemTable returns the signal whose items a warehouse table holds, one in each row. It returns "" for tables of rollups.
 func ItemTable(table string) string {
 	switch {
 	case table == "spans":

@@ -18,17 +18,17 @@ const (
 	keyPrefixCustom  = "svc_ik_"
 	keyPrefixAPI     = "svc_ak_"
 
-	// maxKeyLength bounds what is hashed and looked up.
+	// maxKeyLength bounds the text that is hashed and looked up.
 	maxKeyLength = 256
 
 	keyHeader = "x-svc-ingest-key"
 	bearer    = "Bearer "
 )
 
-// ErrMalformedKey is in errors of Keys about what is an ingest key nowhere, so that its region does not matter.
+// ErrMalformedKey marks errors of Keys about a text that cannot be an ingest key of any region.
 var ErrMalformedKey = errors.New("not an ingest key")
 
-// presentedKey picks the secret out of the two headers that may hold one. A bearer token wins; the word is case-insensitive.
+// presentedKey returns the secret from one of the two headers that may hold it. A bearer token wins; the word Bearer is case-insensitive.
 func presentedKey(authorization, header string) string {
 	scheme, token, ok := strings.Cut(strings.TrimSpace(authorization), " ")
 	if ok && strings.EqualFold(scheme, "bearer") {
@@ -39,8 +39,8 @@ func presentedKey(authorization, header string) string {
 	return strings.TrimSpace(header)
 }
 
-// authenticate resolves the secret in the headers. discard is true for the test key, whose Key is empty. The key of a refusal says whose it is,
-// if that is known.
+// authenticate resolves the secret in the headers. discard is true for the test key, whose Key is empty. The key of a refusal names its owner
+// if the owner is known.
 func (g *Gateway) authenticate(ctx context.Context, h http.Header) (key Key, discard bool, _ *apierr.Error) {
 	authorization := h.Get("Authorization")
 	secret := presentedKey(authorization, h.Get(keyHeader))
@@ -60,13 +60,13 @@ func (g *Gateway) authenticate(ctx context.Context, h http.Header) (key Key, dis
 	return key, false, g.notAuthenticated(ctx, key.Org, err)
 }
 
-// notAuthenticated is the answer to an error of Keys or Connectors. The organization is empty unless the credential is known, and only refused.
+// notAuthenticated is the answer to an error of Keys or Connectors. The organization is set only for a known credential.
 func (g *Gateway) notAuthenticated(ctx context.Context, org principal.OrgID, err error) *apierr.Error {
 	var known *apierr.Error
 	switch {
 	case errors.As(err, &known):
 		if known.Tag == apierr.IngestUnauthorized && known.Message != "" {
-			// A copy: the lookup may hand out one error again and again. Its texts go on where others end; here they are sentences.
+			// This is a copy, because the lookup may return one error many times. Its text becomes a whole sentence here.
 			here := *known
 			here.Message = sentence(strings.ToUpper(here.Message[:1]) + here.Message[1:])
 			if g.region != "" && org == "" && !errors.Is(err, ErrMalformedKey) {

@@ -14,10 +14,10 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// logpushPath is followed by the id of a connector.
+// logpushPath is the path before the id of a connector.
 const logpushPath = "/v1/logpush/cloudflare/http_requests/"
 
-// logpushEndpoint is the endpoint of one connector, which its id in the path names.
+// logpushEndpoint returns the endpoint of the connector whose id is in the path.
 func (g *Gateway) logpushEndpoint(path string) (e endpoint, found bool) {
 	id, found := strings.CutPrefix(path, logpushPath)
 	if !found || id == "" || strings.Contains(id, "/") || g.connectors == nil {
@@ -26,7 +26,7 @@ func (g *Gateway) logpushEndpoint(path string) (e endpoint, found bool) {
 	return endpoint{[]string{http.MethodPost}, func(w http.ResponseWriter, r *http.Request) { g.serveLogpush(w, r, id) }}, true
 }
 
-// push is what a log push has beside other exports.
+// push holds the additional facts of a log push.
 type push struct {
 	source logpush.Source
 	lines  activity.Result
@@ -70,8 +70,8 @@ func (g *Gateway) serveLogpush(w http.ResponseWriter, r *http.Request, id string
 	g.succeed(w, r, func() { writeAccepted(w, e.push.lines, verdict) })
 }
 
-// presentedSecret is the secret of a connector: in the query, as the CDN's destination is a URL and nothing else, or in the headers that
-// the secret of a key may be in. The query of a request is never logged.
+// presentedSecret returns the secret of a connector. It is in the query, because the destination of the CDN is only a URL, or in one of the
+// headers for the secret of a key. The query of a request is never logged.
 func presentedSecret(r *http.Request) string {
 	if secret := r.URL.Query().Get("secret"); secret != "" {
 		return secret
@@ -95,8 +95,8 @@ func (g *Gateway) authenticateConnector(ctx context.Context, id, secret string) 
 	return c, false, nil
 }
 
-// readLogpushMedia checks Content-Type and Content-Encoding. The CDN sends no Content-Type that could be relied on, unless its customer
-// sets one: refused is only what can be no lines.
+// readLogpushMedia checks Content-Type and Content-Encoding. The CDN sends no reliable Content-Type unless its customer sets one, so only
+// types that cannot be lines are refused.
 func (e *export) readLogpushMedia(h http.Header) (fail *apierr.Error) {
 	sent := strings.ToLower(strings.Join(h.Values("Content-Type"), ", "))
 	base, _, err := mime.ParseMediaType(sent)
@@ -112,7 +112,7 @@ func (e *export) readLogpushMedia(h http.Header) (fail *apierr.Error) {
 	return fail
 }
 
-// convert turns lines into an OTLP request, empty when there is nothing to store.
+// convert turns lines into an OTLP request, which is empty when no line can be stored.
 func (g *Gateway) convert(p *push, body []byte, received int64, limit int) ([]byte, *apierr.Error) {
 	lines, err := logpush.Convert(body, p.source, received, limit)
 	if err != nil {
@@ -122,14 +122,14 @@ func (g *Gateway) convert(p *push, body []byte, received int64, limit int) ([]by
 	return lines.Request, nil
 }
 
-// add adds what became of the records that the lines were turned into. A line that was converted is stored, but may have been cut.
+// add adds the result for the records that the lines became. A converted line is stored, but may have been cut.
 func (p *push) add(result otlp.Result) {
 	for _, n := range result.Warnings {
 		p.lines.Warnings = append(p.lines.Warnings, activity.Note{Problem: n.Message, Count: n.Count})
 	}
 }
 
-// problem is what the owner of a connector sees of a push that went wrong.
+// problem is the message for the owner of a connector about a failed push.
 func (p *push) problem(fail *apierr.Error) string {
 	switch {
 	case fail != nil:

@@ -20,7 +20,7 @@ import (
 
 const mediaGRPC = "application/grpc"
 
-// A gRPC message is a flag, its length in four bytes, and itself.
+// A gRPC message on the wire is a flag, the length in four bytes, and the message.
 const (
 	messagePrefix     = 5
 	messagePlain      = 0
@@ -33,8 +33,8 @@ func isGRPC(r *http.Request) bool {
 	return r.Method == http.MethodPost && (media == mediaGRPC || media == mediaGRPC+"+proto")
 }
 
-// readMessage reads the one message of a unary call as it comes, which may be gzip. Its length is known before it is received, and its
-// memory is charged before it is taken, as the bytes arrive: a length alone costs nothing.
+// readMessage reads the one message of a unary call as sent, possibly gzip. The length is known before the bytes are received. Memory is
+// charged before it is taken, as the bytes arrive, so a large declared length alone costs nothing.
 func (g *Gateway) readMessage(ctx context.Context, buf *buffer, r *http.Request) (gzip bool, _ *apierr.Error) {
 	var prefix [messagePrefix]byte
 	if n, err := io.ReadFull(r.Body, prefix[:]); err != nil {
@@ -57,7 +57,7 @@ func (g *Gateway) readMessage(ctx context.Context, buf *buffer, r *http.Request)
 			return false, fail
 		}
 	}
-	// A declared length is believed up to a mebibyte; memory for more is taken as the bytes arrive.
+	// A declared length gets memory up to a mebibyte. Memory for more is taken as the bytes arrive.
 	err := fill(buf, io.LimitReader(r.Body, length), int(min(length, 1<<20)), int(length), func(n int) *apierr.Error { return g.charge(buf, n) })
 	if err == nil && int64(len(buf.b)) < length {
 		err = io.ErrUnexpectedEOF
@@ -76,7 +76,7 @@ func (g *Gateway) readMessage(ctx context.Context, buf *buffer, r *http.Request)
 	return gzip, nil
 }
 
-// messageEncoding tells whether a message with that flag is gzip.
+// messageEncoding reports whether a message with that flag is gzip.
 func messageEncoding(flag byte, h http.Header) (gzip bool, _ *apierr.Error) {
 	encoding := h.Get("Grpc-Encoding")
 	switch encoding {
@@ -96,7 +96,7 @@ func messageEncoding(flag byte, h http.Header) (gzip bool, _ *apierr.Error) {
 	}
 }
 
-// unreadable is the answer to a message that did not come to its end.
+// unreadable is the answer to a message that ended too early.
 func (g *Gateway) unreadable(ctx context.Context, err error) *apierr.Error {
 	var fail *apierr.Error
 	switch {
@@ -118,11 +118,11 @@ func writeMessage(w http.ResponseWriter, m []byte) {
 	b := make([]byte, messagePrefix, messagePrefix+len(m))
 	binary.BigEndian.PutUint32(b[1:], uint32(len(m)))
 	w.Header().Set("Trailer", "Grpc-Status")
-	_, _ = w.Write(append(b, m...)) // a sender that is gone does not read its answer
+	_, _ = w.Write(append(b, m...)) // a failed write means that the sender is gone
 	w.Header().Set("Grpc-Status", "0")
 }
 
-// writeStatus answers with a refusal, in headers alone.
+// writeStatus answers with a refusal, in headers only.
 func writeStatus(w http.ResponseWriter, st *status.Status) {
 	h := w.Header()
 	h.Set("Grpc-Status", strconv.Itoa(int(st.Code())))
@@ -133,7 +133,7 @@ func writeStatus(w http.ResponseWriter, st *status.Status) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// percentEncoded is a text as grpc-message has it: printable ASCII but for the percent sign, everything else in hexadecimal.
+// percentEncoded encodes a text for grpc-message: printable ASCII except the percent sign stays, all other bytes become hexadecimal.
 func percentEncoded(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

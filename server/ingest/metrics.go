@@ -11,13 +11,13 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// door is the way that a request came by.
+// door is the protocol of a request.
 type door int
 
 const (
 	doorHTTP door = iota
 	doorGRPC
-	// doorLogpush is HTTP too, with the credentials and the form of a log push connector.
+	// doorLogpush is HTTP with the credentials and the format of a log push connector.
 	doorLogpush
 	doors
 )
@@ -36,24 +36,24 @@ func (d door) String() string {
 // signalCount is the number of OTLP signals; otlp.Signal values are below it.
 const signalCount = int(otlp.Metrics) + 1
 
-// metrics hold the series that every request touches, so that no label is looked up on the path.
+// metrics holds the series that every request touches, so that no request looks up a label.
 type metrics struct {
 	requests    *prometheus.CounterVec
 	open        prometheus.Gauge
 	queueAppend prometheus.Observer
 	early       prometheus.Counter
-	// keyLimited, inFlightLimited and laneLimited are the causes of a RateLimited.
-	keyLimited, inFlightLimited, laneLimited prometheus.Counter
-	latency                                  [signalCount][doors]prometheus.Observer
-	accepted                                 [signalCount]prometheus.Counter
-	rejected                                 [signalCount]prometheus.Counter
-	cut                                      [signalCount]prometheus.Counter
-	discarded                                [signalCount]prometheus.Counter
-	sampled                                  prometheus.Counter
-	undecided                                [signalCount]prometheus.Counter
-	received                                 [signalCount]prometheus.Counter
-	inflated                                 [signalCount]prometheus.Counter
-	activity                                 map[string]*activitySeries
+	// keyLimited, inFlightLimited and largeLimited are the causes of a RateLimited.
+	keyLimited, inFlightLimited, largeLimited prometheus.Counter
+	latency                                   [signalCount][doors]prometheus.Observer
+	accepted                                  [signalCount]prometheus.Counter
+	rejected                                  [signalCount]prometheus.Counter
+	cut                                       [signalCount]prometheus.Counter
+	discarded                                 [signalCount]prometheus.Counter
+	sampled                                   prometheus.Counter
+	undecided                                 [signalCount]prometheus.Counter
+	received                                  [signalCount]prometheus.Counter
+	inflated                                  [signalCount]prometheus.Counter
+	activity                                  map[string]*activitySeries
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -95,7 +95,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	}
 	m := &metrics{
 		requests: requests, open: open, queueAppend: queueAppend, early: early,
-		keyLimited: limited.WithLabelValues("key"), inFlightLimited: limited.WithLabelValues("in_flight"), laneLimited: limited.WithLabelValues("large"),
+		keyLimited: limited.WithLabelValues("key"), inFlightLimited: limited.WithLabelValues("in_flight"), largeLimited: limited.WithLabelValues("large"),
 	}
 	for i := range signalCount {
 		signal := otlp.Signal(i).String()
@@ -133,7 +133,7 @@ func (m *metrics) bytes(e *export, received, inflated int) {
 	m.inflated[e.signal].Add(float64(inflated))
 }
 
-// walked counts items that cannot be stored, or that are not meant to be.
+// walked counts items that cannot be stored, or that the sampling policy drops.
 func (m *metrics) walked(e *export, r otlp.Result) {
 	if e.discard {
 		m.discarded[e.signal].Add(float64(r.Accepted + r.Rejected))

@@ -12,26 +12,27 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// receipt is what is remembered of a request when it is answered: for the usage of the organization and the last outcomes of the key.
+// receipt collects the facts of a request that are recorded with its answer: for the usage of the organization and the last outcomes of the
+// key.
 type receipt struct {
 	signalName, doorName string
 	agent                string
-	// account is known from the moment that the key is. What comes with the test key, or with no key, is remembered of nobody.
+	// account is set as soon as the key is known. Requests with the test key, or without a key, are not recorded.
 	account outcome.Key
-	// test is set for what comes with the test key: it is answered with success in any case, and stored in none.
+	// test is set for a request with the test key, which always succeeds and is never stored.
 	test bool
-	// sent is the body as it came, decoded the same after decompression.
+	// sent is the size of the body as received, decoded its size after decompression.
 	sent, decoded               int
 	accepted, rejected, sampled int
-	// cut counts what was shortened or left out because it is beyond a limit.
+	// cut counts values that were shortened or left out because they exceed a limit.
 	cut int
-	// events are the product events that spans made.
+	// events counts the product events that came from spans.
 	events int
-	// reason is the first thing that was wrong in a request that succeeded.
+	// reason is the first problem of a request that succeeded.
 	reason string
 }
 
-// identify notes whose request it is. A key that is refused is known too, when it is only disabled or expired.
+// identify records the owner of the request. The owner of a disabled or expired key is known, too.
 func (rc *receipt) identify(key *Key) {
 	rc.account = outcome.Key{Org: key.Org, ID: key.PublicID}
 }
@@ -39,7 +40,7 @@ func (rc *receipt) identify(key *Key) {
 // note is a kind of problem in a result.
 type note interface{ String() string }
 
-// firstNote is the first reason for a rejection, or else the first warning.
+// firstNote returns the first reason for a rejection, or else the first warning.
 func firstNote[N note](reasons, warnings []N) string {
 	switch {
 	case len(reasons) > 0:
@@ -51,7 +52,7 @@ func firstNote[N note](reasons, warnings []N) string {
 	}
 }
 
-// settle counts a request that was answered, and remembers the answer.
+// settle counts an answered request and records its answer.
 func (g *Gateway) settle(rc *receipt, fail *apierr.Error) {
 	if rc.account.Org == "" || rc.account.ID == "" {
 		return
@@ -77,7 +78,7 @@ func (g *Gateway) settle(rc *receipt, fail *apierr.Error) {
 	g.outcomes.Record(rc.account, o)
 }
 
-// paced refuses a request of a key that sends more requests a second than it may.
+// paced refuses a request when its key exceeds its rate.
 func (g *Gateway) paced(key *Key) *apierr.Error {
 	if key.RateLimit <= 0 {
 		return nil
@@ -99,7 +100,7 @@ func requests(n float64) string {
 	return strconv.FormatFloat(n, 'f', -1, 64) + " requests"
 }
 
-// entitled refuses what the organization's plan does not include.
+// entitled refuses a request that the plan of the organization does not include.
 func (g *Gateway) entitled(ctx context.Context, org principal.OrgID, signal string) *apierr.Error {
 	if g.usage == nil {
 		return nil

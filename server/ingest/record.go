@@ -13,17 +13,17 @@ import (
 // Encoding is how the payload of a queue record is compressed. The values are stored: never renumber them.
 type Encoding uint8
 
-// Encodings. Gzip payloads are bodies as they came; Zstd is what the gateway itself uses.
+// Encodings. Gzip payloads are bodies as received; the gateway itself compresses with Zstd.
 const (
 	EncodingNone Encoding = 1
 	EncodingGzip Encoding = 2
 	EncodingZstd Encoding = 3
 )
 
-// RecordHeader is everything besides the payload that the rows of a queue record depend on, so that walking the record again gives
-// the same rows. Payloads are OTLP protobuf, or what Kind says.
+// RecordHeader holds everything besides the payload that the rows of a queue record depend on, so that a second walk gives the same rows.
+// Payloads are OTLP protobuf, or the format of Kind.
 type RecordHeader struct {
-	// Signal is what an OTLP payload holds; Kind, unless it is zero, what another does.
+	// Signal is the signal of an OTLP payload. Kind is the kind of another payload, and zero for OTLP.
 	Signal           otlp.Signal
 	Kind             activity.Kind
 	Encoding         Encoding
@@ -32,16 +32,16 @@ type RecordHeader struct {
 	KeyID            string
 	ReceivedUnixNano int64
 	Attributes       []otlp.ResourceAttribute
-	// Chunk is stored for activity.SessionReplayEvents alone.
+	// Chunk is stored for activity.SessionReplayEvents only.
 	Chunk activity.Chunk
-	// Mappings, Sampling and NoProductEvents are stored for traces alone; a sampling that drops nothing is not stored.
+	// Mappings, Sampling and NoProductEvents are stored for traces only. A sampling policy that drops nothing is not stored.
 	Mappings        []otlp.Mapping
 	Sampling        otlp.Sampling
 	NoProductEvents bool
 }
 
-// A header is written in the lowest version that has room for it, so that each has one form and a program can go back to the version
-// before as long as nobody uses what is new.
+// A header is written in the lowest version that can hold it. Each header then has one form, and an older program can read it as long as
+// nobody uses the new features.
 const (
 	firstVersion = 1
 	// policyVersion has the policies for traces.
@@ -104,8 +104,7 @@ func appendText(b []byte, s string) []byte {
 
 var errShortHeader = errors.New("it ends too early")
 
-// ParseRecordHeader reads what Append wrote. It refuses what it does not know rather than drop it, for example a header that a newer
-// version wrote.
+// ParseRecordHeader reads the form that Append writes. It refuses unknown content, for example of a newer version, instead of dropping it.
 func ParseRecordHeader(b []byte) (RecordHeader, error) {
 	h, err := parseRecordHeader(b)
 	if err != nil {
@@ -152,8 +151,7 @@ func parseRecordHeader(b []byte) (h RecordHeader, err error) {
 	return h, nil
 }
 
-// RecordOwner is the organization in a stored header, which counts the record against its share of the queue; nil when the header cannot
-// be read.
+// RecordOwner returns the organization in a stored header, whose share of the queue the record uses. It is nil when the header cannot be read.
 func RecordOwner(header []byte) []byte {
 	if len(header) < 11 || header[0] < firstVersion || header[0] > policyVersion {
 		return nil
@@ -165,7 +163,7 @@ func RecordOwner(header []byte) []byte {
 	return header[11+size:][:n]
 }
 
-// headerReader keeps the first error; after it every read gives nothing.
+// headerReader keeps the first error. After an error every read returns a zero value.
 type headerReader struct {
 	rest []byte
 	err  error
@@ -222,7 +220,7 @@ func (r *headerReader) fail() {
 	r.rest = nil
 }
 
-// stamp is what the walk needs of the header.
+// stamp returns the part of the header that the walk needs.
 func (h *RecordHeader) stamp(maxBytes int) otlp.Stamp {
 	return otlp.Stamp{
 		Org: h.Org, KeyType: h.KeyType, KeyID: h.KeyID, ReceivedUnixNano: h.ReceivedUnixNano, Attributes: h.Attributes,

@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// Policies that a header has, as stored: never renumber them.
+// Policies of a header, as stored: never renumber them.
 const (
 	policySampling        = 1 << 0
 	policyKeepErrors      = 1 << 1
@@ -23,7 +23,7 @@ const (
 	mappingAll        = mappingOfResource | mappingMove
 )
 
-// storedPolicies is which policies are worth storing: what makes no difference to the rows is not.
+// storedPolicies returns the policies that can change rows. Others are not stored.
 func (h *RecordHeader) storedPolicies() (flags byte) {
 	if h.Kind != 0 || h.Signal != otlp.Traces {
 		return 0
@@ -47,7 +47,7 @@ func (h *RecordHeader) storedPolicies() (flags byte) {
 }
 
 // appendPolicies appends: flags u8, ratio f64 (little-endian), slow threshold (uvarint), count of mappings (uvarint), then for each:
-// flags u8, source, target. What the flags leave out is not there.
+// flags u8, source, target. Parts without their flag are absent.
 func (h *RecordHeader) appendPolicies(b []byte, flags byte) []byte {
 	b = append(b, flags)
 	if flags&policySampling != 0 {
@@ -74,7 +74,7 @@ func (h *RecordHeader) appendPolicies(b []byte, flags byte) []byte {
 	return b
 }
 
-// policies reads what appendPolicies wrote. A header has them only when there are some, so that it has one form.
+// policies reads the form that appendPolicies writes. A header without policies has no such part, so that each header has one form.
 func (r *headerReader) policies(h *RecordHeader) {
 	if len(r.rest) == 0 || r.rest[0] == 0 || r.rest[0]&^policyAll != 0 {
 		r.fail()

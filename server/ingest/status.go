@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// errorDomain is ErrorInfo.domain of every refusal.
+// errorDomain is the ErrorInfo.domain of every refusal.
 const errorDomain = "svc"
 
 // grpcCode is the status table of the OTLP/gRPC door. Exporters repeat a request on UNAVAILABLE and DEADLINE_EXCEEDED.
@@ -25,7 +25,7 @@ func grpcCode(tag apierr.Tag) codes.Code {
 	case apierr.IngestPlanLimitReached:
 		return codes.FailedPrecondition
 	case apierr.IngestUnsupportedMediaType:
-		return codes.Unimplemented // what the gRPC specification demands for a compression that is not known
+		return codes.Unimplemented // the gRPC specification demands it for an unknown compression
 	case apierr.IngestBadRequest, apierr.IngestReplayBodyNotGzip:
 		return codes.InvalidArgument
 	case apierr.IngestPayloadTooLarge:
@@ -42,7 +42,7 @@ func grpcCode(tag apierr.Tag) codes.Code {
 	}
 }
 
-// grpcStatus is the refusal with its details: the tag in ErrorInfo.reason, RetryInfo when it may be repeated, the bad field.
+// grpcStatus returns a refusal with its details: the tag in ErrorInfo.reason, RetryInfo if the sender may repeat the request, the bad field.
 func grpcStatus(fail *apierr.Error) *status.Status {
 	spec := apierr.Spec(fail.Tag)
 	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{

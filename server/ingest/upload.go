@@ -14,8 +14,8 @@ import (
 // storeUpload takes the body of an activity endpoint from validation to the durable queue.
 func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.Result, fail *apierr.Error) {
 	var set *blocks.Set
-	var turn *turn
-	defer func() { turn.end() }()
+	var permit *decodePermit
+	defer func() { permit.release() }()
 	defer func() {
 		if p := recover(); p != nil {
 			// The set may be half-filled: it is not put back.
@@ -31,8 +31,8 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 		Kind: u.kind, Encoding: EncodingNone, Org: u.key.Org, KeyType: u.key.Type, KeyID: u.key.ID,
 		ReceivedUnixNano: g.now().UnixNano(), Attributes: u.key.Attributes,
 	}
-	u.gzip = u.gzip && len(u.body) > 0 // nothing is nothing, however it is encoded
-	if turn, fail = g.toDecoder(ctx, u.key.Org, len(u.body), u.expected(&g.limits)); fail != nil {
+	u.gzip = u.gzip && len(u.body) > 0 // an empty body is empty in any encoding
+	if permit, fail = g.acquireDecoder(ctx, u.key.Org, len(u.body), u.expected(&g.limits)); fail != nil {
 		return activity.Result{}, fail
 	}
 	set = g.sets.Get(blocks.ForSessions)
@@ -41,13 +41,13 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	u.sent = len(u.body)
 	var payload []byte
 	if u.kind == activity.SessionReplayEvents {
-		payload, result, fail = g.decodeChunk(ctx, u, &header, set, turn)
+		payload, result, fail = g.decodeChunk(ctx, u, &header, set, permit)
 	} else {
-		payload, result, fail = g.decodeLines(ctx, u, &header, work, set, turn)
+		payload, result, fail = g.decodeLines(ctx, u, &header, work, set, permit)
 	}
 	if fail != nil {
 		if fail.Tag == apierr.IngestPayloadTooLarge {
-			set, turn.grown = nil, u.kind != activity.SessionReplayEvents // as in store
+			set, permit.grown = nil, u.kind != activity.SessionReplayEvents // as in store
 		}
 		return activity.Result{}, fail
 	}
@@ -81,7 +81,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	return result, nil
 }
 
-// expected is the size of the body after decompression, if it is what it claims to be.
+// expected returns the size of the body after decompression, if its trailer is true.
 func (u *upload) expected(l *Limits) int {
 	switch {
 	case u.kind == activity.SessionReplayEvents:
@@ -94,13 +94,13 @@ func (u *upload) expected(l *Limits) int {
 }
 
 // decodeLines fills set from NDJSON and returns the payload to queue, which lies in the body or in work.
-func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHeader, work *buffer, set *blocks.Set, turn *turn) (payload []byte, result activity.Result, fail *apierr.Error) {
-	defer turn.leaveSlot()
+func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHeader, work *buffer, set *blocks.Set, permit *decodePermit) (payload []byte, result activity.Result, fail *apierr.Error) {
+	defer permit.releaseSlot()
 	raw := u.body
 	if u.gzip {
 		inflated := g.buffers.get(u.key.Org)
 		defer g.release(inflated)
-		if fail := g.gunzip(ctx, inflated, u.body, turn); fail != nil {
+		if fail := g.gunzip(ctx, inflated, u.body, permit); fail != nil {
 			return nil, result, fail
 		}
 		raw = inflated.b
@@ -109,11 +109,11 @@ func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHead
 	if len(raw) > g.limits.Decompressed {
 		return nil, result, g.expandsTooFar()
 	}
-	turn.grown = len(raw) > freeFrom
-	stamp := header.stamp(turn.bound(smallColumns, g.limits.Columns))
+	permit.grown = len(raw) > freeFrom
+	stamp := header.stamp(permit.bound(smallColumns, g.limits.Columns))
 	result, err := activity.Walk(ctx, u.kind, raw, &stamp, set)
-	if errors.Is(err, otlp.ErrTooLarge) && !turn.large && g.limits.Columns > smallColumns {
-		if fail := turn.widen(ctx, len(raw)); fail != nil {
+	if errors.Is(err, otlp.ErrTooLarge) && !permit.large && g.limits.Columns > smallColumns {
+		if fail := permit.promote(ctx, len(raw)); fail != nil {
 			return nil, activity.Result{}, fail
 		}
 		stamp = header.stamp(g.limits.Columns)
@@ -125,7 +125,7 @@ func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHead
 	case err != nil:
 		return nil, activity.Result{}, g.invalidUpload(err)
 	}
-	turn.grown = turn.grown || set.Bytes() > freeFrom
+	permit.grown = permit.grown || set.Bytes() > freeFrom
 	switch {
 	case u.gzip:
 		header.Encoding, payload = EncodingGzip, u.body
@@ -138,14 +138,14 @@ func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHead
 	return payload, result, nil
 }
 
-// decodeChunk checks a chunk of a recording and fills set with it as it came.
-func (g *Gateway) decodeChunk(ctx context.Context, u *upload, header *RecordHeader, set *blocks.Set, turn *turn) (payload []byte, result activity.Result, fail *apierr.Error) {
-	defer turn.leaveSlot()
+// decodeChunk checks a chunk of a recording and fills set with the unchanged chunk.
+func (g *Gateway) decodeChunk(ctx context.Context, u *upload, header *RecordHeader, set *blocks.Set, permit *decodePermit) (payload []byte, result activity.Result, fail *apierr.Error) {
+	defer permit.releaseSlot()
 	chunk, err := activity.ParseChunk(u.headers)
 	if err != nil {
 		return nil, result, g.invalidUpload(err)
 	}
-	size, fail := g.inflatedSize(ctx, u.body, turn)
+	size, fail := g.inflatedSize(ctx, u.body, permit)
 	if fail != nil {
 		return nil, result, fail
 	}
@@ -168,7 +168,7 @@ func (g *Gateway) countBytes(u *upload, inflated int) {
 // sender.
 func (g *Gateway) invalidUpload(err error) *apierr.Error {
 	if errors.Is(err, otlp.ErrTooLarge) {
-		return apierr.New(apierr.IngestPayloadTooLarge, "The lines of this request take more than "+limits.Size(g.limits.Columns)+" as they are stored. Send fewer lines in a request.", apierr.Cause(err))
+		return apierr.New(apierr.IngestPayloadTooLarge, "The lines of this request take more than "+limits.Size(g.limits.Columns)+" in storage. Send fewer lines in a request.", apierr.Cause(err))
 	}
 	var bad *activity.Error
 	if !errors.As(err, &bad) {

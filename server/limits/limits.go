@@ -3,11 +3,11 @@
 //
 // Code uses the constants. Messages, descriptions of tools and the OpenAPI document write a value with Days, Size, Number or Lasts, so
 // a sentence cannot disagree with the check beside it. The warehouse migrations take their TTL from Retention. Table lists all limits for
-// docs/limits.md, which a test compares.
+// docs/limits.md; a test compares both.
 //
-// Comments in .proto files contain the figures as plain text, because generated clients show these comments unchanged. The test
-// TestFigures of server/contract therefore reads all comments: each figure with a unit must be bound to a constant of this package, to a
-// validation rule of the same field, or be listed as a figure that is no limit. When a constant changes, the test names each
+// Comments in .proto files contain the figures as plain text, because generated clients show these comments unchanged. TestFigures of
+// server/contract reads the comments of all methods and their requests. It binds each longest window to the constant of its method, and
+// refuses every other figure with a unit of time or size that is not the value of a limit. When a constant changes, the test names each
 // comment that is now wrong.
 //
 // Internal sizes, such as buffers and pools, stay in the package that uses them.

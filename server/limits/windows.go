@@ -17,7 +17,7 @@ const (
 	UnfilteredBreakdownWindow = 24 * time.Hour
 	// ActivityWindow is that of reads of sessions and product events.
 	ActivityWindow = 31 * Day
-	// AgentSessionWindow is that of reads of agent sessions.
+	// AgentSessionWindow is that of one agent session. Searches of agent sessions and tools have SearchWindow.
 	AgentSessionWindow = 31 * Day
 	ErrorWindow        = 31 * Day
 	// ErrorLookBack is how far back the last occurrence of an error is looked for when a request has no window.
@@ -34,14 +34,14 @@ const (
 
 func windows() []Limit {
 	return []Limit{
-		lasts("SearchWindow", SearchWindow, "A search of traces or log records, and a list of a dashboard, reads a window of at most %s."),
+		lasts("SearchWindow", SearchWindow, "A search of traces, log records, agent sessions or agent tools, and a list of a dashboard, reads a window of at most %s."),
 		lasts("MetricWindow", MetricWindow, "A list of metrics reads a window of at most %s."),
 		lasts("ServiceWindow", ServiceWindow, "Services, operations, the service map and environments are read over at most %s."),
 		lasts("TimeseriesWindow", TimeseriesWindow, "A chart spans at most %s."),
 		lasts("BreakdownWindow", BreakdownWindow, "A breakdown reads a window of at most %s."),
 		lasts("UnfilteredBreakdownWindow", UnfilteredBreakdownWindow, "A breakdown of more than %s needs a filter that narrows what is read."),
 		lasts("ActivityWindow", ActivityWindow, "Sessions, product events, funnels and paths are read over at most %s."),
-		lasts("AgentSessionWindow", AgentSessionWindow, "Agent sessions are read over at most %s."),
+		lasts("AgentSessionWindow", AgentSessionWindow, "One agent session is read over at most %s."),
 		lasts("ErrorWindow", ErrorWindow, "Errors are read over at most %s."),
 		lasts("ErrorLookBack", ErrorLookBack, "The last occurrence of an error is looked for in the last %s when the request has no window."),
 		lasts("AttributeWindow", AttributeWindow, "Attribute keys and values are read over at most %s."),

@@ -16,7 +16,7 @@ func (b *builder) operation(m *contract.Method) (*operation, error) {
 	name, _ := tagOf(m)
 	op := &operation{
 		OperationID: m.OperationID, Summary: strings.TrimSuffix(publicText(m.Summary), "."),
-		Description: joinText(withoutRole(publicText(m.Description)), policyText(m)),
+		Description: joinText(publicText(m.Description), policyText(m)),
 		Tags:        []string{name}, Security: []requirement{}, Scope: m.Scope(),
 	}
 	if m.Admin {

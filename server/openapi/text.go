@@ -7,15 +7,8 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-var (
-	// Comments may name a page of the design. That helps authors, not callers.
-	inBrackets = regexp.MustCompile(`\s*\((?:See )?(?:[^()]*\b)?(?:rest-wire|public-api|product-facts|ingest-mcp-facts)\.md[^()]*\)`)
-	asSentence = regexp.MustCompile(`(?:^|\s)Additive to [a-z-]+\.md\.`)
-)
-
-// publicText returns a comment as callers read it: paragraphs without line breaks, and without references to the design.
+// publicText returns a comment as callers read it: paragraphs without line breaks.
 func publicText(comment string) string {
-	comment = asSentence.ReplaceAllString(inBrackets.ReplaceAllString(comment, ""), "")
 	paragraphs := strings.Split(strings.TrimSpace(comment), "\n\n")
 	for i, p := range paragraphs {
 		lines := strings.Split(p, "\n")
@@ -56,14 +49,6 @@ func joinText(a, b string) string {
 		return a
 	}
 	return a + "\n\n" + b
-}
-
-// roleSentence is the sentence with which comments of the .proto files name the role.
-const roleSentence = "Needs an organization administrator."
-
-// withoutRole removes the sentence where the full policy is described.
-func withoutRole(text string) string {
-	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(text, " "+roleSentence, ""), roleSentence, ""))
 }
 
 // tagOf returns the tag of a method's operations: the first words of its service's comment, `API keys`, and the whole comment.

@@ -9,10 +9,10 @@ import (
 // MaxSession is how long a session lasts at most: the events of a session that began in a window end that much later.
 const MaxSession = Day
 
-// KeyBy says who is counted.
+// KeyBy says what a read counts.
 type KeyBy string
 
-// Keys. A person is the user, else the user that the visitor is known as, else the visitor, else the session.
+// Keys. A person is the user of the event. Without one it is the last user of the same visitor, else the visitor, else the session.
 const (
 	ByPerson  KeyBy = "person"
 	ByVisitor KeyBy = "visitor"
@@ -20,7 +20,7 @@ const (
 	BySession KeyBy = "session"
 )
 
-// ProductSessionFilters keep the events of sessions for which all of this holds. Events of no session are left out when there is a filter.
+// ProductSessionFilters keep the events of sessions that meet all conditions. With a filter, events without a session are left out.
 type ProductSessionFilters struct {
 	Host, ReferrerHost, Country, DeviceType, BrowserName, OSName, Language *string
 	UtmSource, UtmMedium, UtmCampaign                                      *string
@@ -60,19 +60,19 @@ func (f *ProductSessionFilters) conditions(b *sqlbuild.Builder, w Window) sqlbui
 	return c
 }
 
-// SessionDimensions are what sessions can be told apart by, and their columns.
+// SessionDimensions are the dimensions of sessions, with their columns.
 func SessionDimensions() map[string]string {
 	return map[string]string{
 		"referrer_host": "ReferrerHost", "utm_source": "UtmSource", "utm_medium": "UtmMedium", "utm_campaign": "UtmCampaign", "country": "Country", "host": "Host",
 	}
 }
 
-// actors gives events the key of whoever sent them.
+// Actors gives events the key of the person, visitor, user or session that sent them.
 type Actors struct {
 	b       *sqlbuild.Builder
 	by      KeyBy
 	filters sqlbuild.Conditions
-	// Places of the window.
+	// Parameters of the window.
 	Start, end, sessionStart string
 }
 
@@ -83,12 +83,12 @@ func NewActors(b *sqlbuild.Builder, w Window, by KeyBy, filters ProductSessionFi
 	}
 }
 
-// inside is the window as conditions on events.
+// Inside is the window as conditions on events.
 func (a *Actors) Inside() sqlbuild.Conditions {
 	return sqlbuild.OfOrganization().With("Timestamp >= "+a.Start, "Timestamp <= "+a.end)
 }
 
-// sessions are the sessions that reach into the window, in their highest version, with their dimensions.
+// Sessions are the sessions that reach into the window, in their highest version, with their dimensions.
 func (a *Actors) Sessions() string {
 	c := sqlbuild.OfOrganization().With("StartTime >= "+a.sessionStart, "StartTime <= "+a.end)
 	matching := ""
@@ -109,7 +109,7 @@ func (a *Actors) Sessions() string {
 )`, c.Join(12), matching)
 }
 
-// parts gathers the events of a subquery, which has SessionId, VisitorId and UserId, so that only one row of all that the same ids came with needs
+// Parts gathers the events of a subquery, which has SessionId, VisitorId and UserId, so that only one row of all that the same ids came with needs
 // a key: the list Part of what element prints for each event. It keeps no id that the key does not need; bySession says that the session is asked
 // for whatever the others are.
 func (a *Actors) Parts(events, element string, bySession bool) string {
@@ -139,7 +139,7 @@ func (a *Actors) Parts(events, element string, bySession bool) string {
 )`, session, visitor, user, element, sqlbuild.Indent(events, 8))
 }
 
-// keyed adds to the events of a subquery, which has SessionId, VisitorId and UserId, the columns KnownVisitor and KnownUser, which
+// Keyed adds to the events of a subquery, which has SessionId, VisitorId and UserId, the columns KnownVisitor and KnownUser, which
 // the session may tell, Key, which is empty for nobody, and the dimensions of the session. With filters, events of other sessions go.
 func (a *Actors) Keyed(events string) string {
 	join := "LEFT"

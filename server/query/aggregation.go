@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Func is what an aggregation computes of rows.
+// Func is the function that an aggregation computes.
 type Func string
 
 // Functions. Rows of traces count as often as their sampling says (SampleRate), in every function.
@@ -29,15 +29,15 @@ const (
 // Aggregation is what a query computes for each group.
 type Aggregation struct {
 	Func Func
-	// Value is the field that is computed with: duration for durations of spans, in milliseconds. Metrics take their own value and have none.
+	// Value is the field to compute with, for example duration, in milliseconds. It is nil for metrics, which have a value of their own.
 	Value *Field
 	// Level is the quantile, between 0 and 1.
 	Level float64
-	// Threshold is that of Apdex: durations below it satisfy, those below four times it are tolerated, failed spans are neither.
+	// Threshold belongs to Apdex. Durations below it are satisfied, durations below four times it are tolerated. Failed spans are neither.
 	Threshold time.Duration
 }
 
-// DefaultApdexThreshold is that of a request without one.
+// DefaultApdexThreshold applies to a request without a threshold.
 const DefaultApdexThreshold = 500 * time.Millisecond
 
 // quantileLevels are the names of quantiles.
@@ -125,12 +125,12 @@ func ParseAggregation(path string, s Source, name, value string, threshold time.
 		a.Value = &Field{Key: "duration"}
 	}
 	if a.Func != Apdex && threshold != 0 {
-		return Aggregation{}, invalid(at("apdex_threshold_ms"), "belongs to the aggregation apdex")
+		return Aggregation{}, invalid(at("apdex_threshold_ms"), "can be given only with the aggregation apdex")
 	}
 	needs := a.needsValue(s) && a.Value == nil
 	switch {
 	case needs && value == "":
-		return Aggregation{}, invalid(at("value_field"), "is required for %s: the field that is computed with, for example attr.cart.size", name)
+		return Aggregation{}, invalid(at("value_field"), "is required for %s: the field to compute with, for example attr.cart.size", name)
 	case !needs && value != "":
 		return Aggregation{}, invalid(at("value_field"), "does not belong to %s", name)
 	case needs:
@@ -170,17 +170,17 @@ func (a Aggregation) validate(at func(string) string, s Source, m Metric) error 
 		}
 	case Apdex:
 		if s != Traces || a.Threshold <= 0 {
-			return invalid(at("aggregation"), "apdex is for traces, with a threshold above 0")
+			return invalid(at("aggregation"), "apdex needs traces and a threshold above 0")
 		}
 	case Quantile:
 		if !(a.Level >= 0 && a.Level <= 1) {
-			return invalid(at("aggregation"), "is a quantile outside 0 and 1")
+			return invalid(at("aggregation"), "is a quantile that is not between 0 and 1")
 		}
 	default:
 		return invalid(at("aggregation"), "must be one of %s, not %q", strings.Join(Aggregations(s), ", "), a.Func)
 	}
 	if (a.Value != nil) != a.needsValue(s) {
-		return invalid(at("value_field"), "is needed by sums, averages, extremes, quantiles and count_distinct, and by nothing else")
+		return invalid(at("value_field"), "is needed for sums, averages, extremes, quantiles and count_distinct, and only for them")
 	}
 	if a.Value == nil {
 		return nil
@@ -191,11 +191,11 @@ func (a Aggregation) validate(at func(string) string, s Source, m Metric) error 
 			return nil
 		}
 		if a.Func != CountDistinct || f.kind != textField {
-			return invalid(at("value_field"), "`%s` is no number", a.Value)
+			return invalid(at("value_field"), "`%s` is not a number", a.Value)
 		}
 	}
 	if a.Value.Scope == EventAttribute {
-		return invalid(at("value_field"), "`%s` is of events, of which a span has several", a.Value)
+		return invalid(at("value_field"), "`%s` belongs to events, and a span can have several events", a.Value)
 	}
 	if problem := m1.check(s); problem != "" {
 		return invalid(at("value_field"), "cannot be read: %s", problem)

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// bucketLadder are the lengths that AutoBucket picks from.
+// bucketLadder lists the lengths that AutoBucket picks from.
 func bucketLadder() []time.Duration {
 	return []time.Duration{
 		time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 4 * time.Hour, Day,
@@ -42,8 +42,8 @@ func AutoBucket(w Window, about int) time.Duration {
 // AboutBuckets is how many buckets a request without a length gets.
 const AboutBuckets = 30
 
-// Buckets lists the starts of the buckets of a window: multiples of their length since 1970, the first is the one that the window's start
-// falls into. A length of 0 is AutoBucket's.
+// Buckets lists the starts of the buckets of a window: multiples of their length since 1970, the first is the bucket of the window's start.
+// For the length 0, AutoBucket picks one.
 func Buckets(w Window, bucket time.Duration) ([]time.Time, error) {
 	if bucket == 0 {
 		bucket = AutoBucket(w, AboutBuckets)

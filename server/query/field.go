@@ -50,18 +50,18 @@ const (
 	listField // several texts in one row; conditions hold when one of them does
 )
 
-// builtin is a column, or what is made of several.
+// builtin is a field that is a column or is computed from columns.
 type builtin struct {
 	key     string
 	aliases []string
 	kind    fieldKind
-	// sql is a text that is empty, or a number that is 0, in rows without the field; bool fields are conditions.
+	// sql is an expression. In rows without the field, a text is empty and a number is 0. The expression of a bool field is a condition.
 	sql string
 	// normal gives the form in which values are stored.
 	normal func(string) string
 	// zero says that 0 is a number like any other.
 	zero bool
-	// identity says that sql reads columns of identified, which knows what sessions tell of product events.
+	// identity says that sql reads columns of identified, which joins product events with their sessions.
 	identity bool
 }
 
@@ -232,7 +232,7 @@ func BuiltinFields(s Source) []string {
 	return out
 }
 
-// renamed lists attributes that OpenTelemetry renamed, old name first: a read of either finds both.
+// renamed lists attributes that OpenTelemetry renamed, the old name first. A read of either name finds both.
 func renamed() [][2]string {
 	return [][2]string{
 		{"http.method", "http.request.method"},

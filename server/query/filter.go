@@ -19,12 +19,12 @@ const (
 	OpNotIn          Op = "!in"
 )
 
-// Ops are all operators, in the order in which they are explained.
+// Ops are all operators, in the order in which messages list them.
 func Ops() []Op {
 	return []Op{OpEqual, OpNotEqual, OpGreater, OpLess, OpGreaterOrEqual, OpLessOrEqual, OpContains, OpNotContains, OpExists, OpNotExists, OpIn, OpNotIn}
 }
 
-// opposite is the operator whose negation this one is; false when it is not a negation.
+// opposite is the operator that this one negates. It is false for an operator that does not negate another.
 func (o Op) opposite() (Op, bool) {
 	switch o {
 	case OpNotEqual:
@@ -45,15 +45,15 @@ func (o Op) ordered() bool {
 	return o == OpGreater || o == OpLess || o == OpGreaterOrEqual || o == OpLessOrEqual
 }
 
-// Filter is a tree of conditions: one of its fields is set, or none, which holds for every row.
+// Filter is a tree of conditions. At most one of its fields is set. The zero Filter holds for every row.
 type Filter struct {
 	All, Any []Filter
 	Not      *Filter
 	Match    *Match
 }
 
-// Match is one condition: a field, an operator and as many values as that takes (none for exists, several for in). A row without the field
-// fails every condition except the negated ones, which it passes. Where numbers are compared, a value that is no number fails.
+// Match is one condition: a field, an operator and its values. The operator exists takes no value, and in takes several. A row without the
+// field passes negated conditions and fails all others. Comparisons of numbers fail for a value that is not a number.
 type Match struct {
 	Field  Field
 	Op     Op
@@ -73,7 +73,7 @@ func (f Filter) IsZero() bool {
 	return len(f.All) == 0 && len(f.Any) == 0 && f.Not == nil && f.Match == nil
 }
 
-// And is the filter that holds where both do.
+// And is the filter that holds where all of the filters hold.
 func And(filters ...Filter) Filter {
 	var all []Filter
 	for _, f := range filters {
@@ -110,7 +110,7 @@ func (f Filter) matches(yield func(*Match) bool) bool {
 	return f.Not == nil || f.Not.matches(yield)
 }
 
-// narrows reports whether every row that passes has one of few values in a field for which known says so.
+// narrows reports whether every row that passes meets a condition for which known is true.
 func (f Filter) narrows(known func(*Match) bool) bool {
 	switch {
 	case f.Match != nil:

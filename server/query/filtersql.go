@@ -8,24 +8,24 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// fieldSQL is how a field of a row is read.
+// fieldSQL is the SQL that reads a field of a row.
 type fieldSQL struct {
 	kind fieldKind
-	// value is a text, or a number for number fields, or a condition for bool fields. Without the field it is the type's zero.
+	// value is a text, a number or a condition, by the kind of the field. In a row without the field it is the zero of its type.
 	value string
 	// present is the condition that a row has the field.
 	present string
-	// index is a condition that every row with this value meets and an index answers; nil without one.
+	// index is a condition that every row with a value meets and that an index answers. It is nil when no index helps.
 	index func(value string) string
-	// each is the array to apply conditions to, with the lambda's variable; empty for fields with one value.
+	// each is the array of values of a field that has several, and variable the name of one value. Both are empty for other fields.
 	each, variable string
 	normal         func(string) string
 }
 
-// always is the condition that holds for every row.
+// Always is the condition that holds for every row.
 const Always = "1"
 
-// attributeMap is the column of a source's own attributes, and whether its pairs are indexed.
+// AttributeMap is the column of a source's own attributes, and says whether an index covers its pairs.
 func AttributeMap(s Source) (name string, indexed bool) {
 	switch s {
 	case Traces:
@@ -37,7 +37,7 @@ func AttributeMap(s Source) (name string, indexed bool) {
 	}
 }
 
-// promotedResource are the columns that have the value of a resource attribute whenever it is there and not empty.
+// promotedResource is the column that copies a resource attribute. The copy is equal whenever the attribute is present and not empty.
 func promotedResource(s Source, key string) string {
 	switch {
 	case key == "service.name":
@@ -53,7 +53,7 @@ func promotedResource(s Source, key string) string {
 	}
 }
 
-// field binds what a field needs and says how it is read. The Spec was validated, so the field is there.
+// field binds the keys of a field and prints how to read it. Callers have validated the field.
 func (b planner) field(s Source, f Field) fieldSQL {
 	switch f.Scope {
 	case Builtin:
@@ -92,7 +92,7 @@ func builtinSQL(s Source, key string) fieldSQL {
 	return out
 }
 
-// mapSQL reads a key of a map, under each name that it may have.
+// mapSQL reads a key of a map under each of its names.
 func (b planner) mapSQL(m, key string, indexed bool) fieldSQL {
 	var names []string
 	for _, k := range SameAttribute(key) {
@@ -121,7 +121,7 @@ func (b planner) mapSQL(m, key string, indexed bool) fieldSQL {
 	return out
 }
 
-// text is the value as text, "" where a row has none.
+// text is the value as text, which is empty in a row without the field.
 func (f fieldSQL) text() string {
 	if f.each != "" {
 		return fmt.Sprintf("arrayMap(%s -> %s, arrayFilter(%[1]s -> %[3]s, %[4]s))[1]", f.variable, f.value, f.present, f.each)
@@ -136,7 +136,7 @@ func (f fieldSQL) text() string {
 	}
 }
 
-// number is the value as a finite Nullable(Float64), NULL where it is none.
+// number is the value as a finite Nullable(Float64). It is NULL for a value that is not a number.
 func (f fieldSQL) number() string {
 	switch f.kind {
 	case durationField:
@@ -144,7 +144,7 @@ func (f fieldSQL) number() string {
 	case numberField:
 		return fmt.Sprintf("if(%s, toFloat64(%s), NULL)", f.present, f.value)
 	default:
-		// What is no number is NULL, and so are the texts nan and inf.
+		// The texts nan and inf are NULL too.
 		return fmt.Sprintf("if(isFinite(toFloat64OrZero(%s)), toFloat64OrNull(%[1]s), NULL)", f.value)
 	}
 }
@@ -186,7 +186,7 @@ func (b planner) match(s Source, m *Match) sqlbuild.Conditions {
 	return list
 }
 
-// compare prints one comparison without its negation; indexed adds what lets indexes skip granules.
+// compare prints one comparison without its negation. With indexed it adds conditions by which indexes skip granules.
 func (b planner) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []string {
 	var out []string
 	switch op {
@@ -210,7 +210,7 @@ func (b planner) compare(s Source, m *Match, f fieldSQL, op Op, indexed bool) []
 	return f.having(fmt.Sprintf("%s %s %s", f.value, op, number))
 }
 
-// having adds to a condition that the row has the field.
+// having adds the condition that the row has the field.
 func (f fieldSQL) having(condition string) []string {
 	if f.present == Always {
 		return []string{condition}
@@ -253,8 +253,8 @@ func (b planner) equals(m *Match, f fieldSQL, indexed bool) []string {
 	} else {
 		out = append(out, fmt.Sprintf("%s IN (%s)", f.value, strings.Join(values, ", ")))
 	}
-	// A value that is empty has no index to go by, and then no list with it has one. What the index answers comes last: it is costly to
-	// compute, and is computed for the rows that passed the rest.
+	// The index cannot find an empty value, so a list that contains one is read without the index. The condition of the index comes last:
+	// it is costly, and the engine computes it only for rows that passed the other conditions.
 	if indexed && len(index) == len(m.Values) {
 		out = append(out, sqlbuild.Either(index))
 	}
@@ -270,7 +270,7 @@ func (b planner) groupKey(s Source, fields []Field) []string {
 	return out
 }
 
-// grouped is groupKey, or for a query Without groups no key and the condition that leaves them out.
+// grouped is groupKey. For a query with Without it prints no key, and the condition that leaves the named groups out.
 func (b planner) grouped(q *Spec) (keys []string, c sqlbuild.Conditions) {
 	keys = b.groupKey(q.Source, q.GroupBy)
 	if len(q.Without) == 0 || len(keys) == 0 {

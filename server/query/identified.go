@@ -6,7 +6,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// identity reports whether a field is of identified.
+// identity reports whether a field needs identified.
 func identity(f Field) bool {
 	if f.Scope != Builtin {
 		return false
@@ -15,7 +15,7 @@ func identity(f Field) bool {
 	return known.identity
 }
 
-// identities reports whether a query needs to know of events who did them.
+// identities reports whether a query needs to know the person of each event.
 func (q *Spec) identities() bool {
 	if q.Source != ProductEvents {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// layer is a rollup with its column of time, which has whole minutes or hours.
+// Layer is a rollup with its column of time, which holds whole minutes or hours.
 type Layer struct {
 	table, at string
 	grain     time.Duration
@@ -21,18 +21,19 @@ func logMinutes() Layer          { return Layer{"log_minutes", "Minute", time.Mi
 func ServiceHours() Layer        { return Layer{"service_hours", "Hour", time.Hour} }
 func operationHours() Layer      { return Layer{"operation_hours", "Hour", time.Hour} }
 
-// whole is what a window has of whole minutes, hours or the like. It ends before it starts, or then, when there is none.
+// Whole is the longest part of the window that consists of whole minutes, hours or other units. If the window contains no whole unit,
+// the result does not end after its start.
 func (w Window) Whole(grain time.Duration) Window {
 	first := w.Start.Truncate(grain)
 	if first.Before(w.Start) {
 		first = first.Add(grain)
 	}
-	// A minute is whole with its last nanosecond.
+	// The end is inclusive: a minute is whole when the window has its last nanosecond.
 	return Window{Start: first, End: w.End.Add(time.Nanosecond).Truncate(grain)}
 }
 
-// layered is a table of all that a window has: the whole hours and minutes of the layers, each without what a coarser one has, and the rows
-// that no layer has. Its column Minute is the time of a row's hour or minute.
+// layered prints a table of everything in a window. Each layer adds the whole hours or minutes that a coarser layer does not have. Rows add
+// the time that no layer has. The column Minute is the start of the hour or minute.
 func (b planner) layered(w Window, r RollupRead, filter sqlbuild.Conditions) string {
 	var parts []string
 	var coarser Window

@@ -23,10 +23,11 @@ func MetricTypes() []string {
 	return []string{SumMetric, GaugeMetric, histogramMetric, exponentialMetric, summaryMetric}
 }
 
-// MetricLookback is how long before a window the point is looked for that the first point of a cumulative series is compared with.
+// MetricLookback is how long before a window a read searches for the previous point of a cumulative series. The first point in the window is
+// compared with it.
 const MetricLookback = time.Hour
 
-// noRecordedValue leaves out points that only tell of a gap.
+// NoRecordedValue leaves out points that only mark a gap.
 const NoRecordedValue = "bitAnd(Flags, 1) = 0"
 
 // metricRead is the part of a statement that every type of metric shares.
@@ -68,14 +69,14 @@ func planMetric(q *Spec, w Window, bucket time.Duration) (Plan, error) {
 	return p, nil
 }
 
-// measure picks what a metric of its type is asked for.
+// measure picks the computation for the type of the metric and the aggregation.
 func (r *metricRead) measure() (metricMeasure, error) {
 	f := r.q.Aggregation.Func
 	if !slices.Contains(MetricTypes(), r.q.Metric.Type) {
 		return metricMeasure{}, invalid("metric.type", "must be %s, not %q", strings.Join(MetricTypes(), ", "), r.q.Metric.Type)
 	}
 	if (f == Rate || f == Increase) && r.q.Metric.Type != SumMetric {
-		return metricMeasure{}, invalid("aggregation", "%s is for sums that only grow, not for metrics of type %s", f, r.q.Metric.Type)
+		return metricMeasure{}, invalid("aggregation", "%s needs a sum that only grows, and this metric has the type %s", f, r.q.Metric.Type)
 	}
 	switch f {
 	case Rate, Increase:
@@ -83,7 +84,7 @@ func (r *metricRead) measure() (metricMeasure, error) {
 	case Avg, Sum, Count, Min, Max:
 	case Quantile:
 		if l := r.q.Aggregation.Level; !(l >= 0 && l <= 1) {
-			return metricMeasure{}, invalid("aggregation", "is a quantile outside 0 and 1")
+			return metricMeasure{}, invalid("aggregation", "is a quantile that is not between 0 and 1")
 		}
 	default:
 		return metricMeasure{}, invalid("aggregation", "must be one of %s, not %q", strings.Join(Aggregations(Metrics), ", "), f)

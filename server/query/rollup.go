@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Rollups says what the planner may read of rollups instead of rows.
+// Rollups says which rollups the planner may read instead of rows.
 type Rollups struct {
-	// Minutes is service_minutes with weighted durations. Coarse is what is made for long windows: organization_minutes, service_hours,
+	// Minutes is service_minutes with weighted durations. Coarse are the rollups for long windows: organization_minutes, service_hours,
 	// operation_hours and log_minutes. Series is service_series, the minutes of one service.
 	Minutes, Coarse, Series Rollup
 }
 
-// Rollup says since when a rollup has every row; the zero Since is always.
+// Rollup says since when a rollup has every row. The zero Since means always.
 type Rollup struct {
 	Complete bool
 	Since    time.Time
 }
 
-// AllRollups are those of a warehouse that was made with them.
+// AllRollups are the rollups of a warehouse that had them from its start.
 func AllRollups() Rollups {
 	always := Rollup{Complete: true}
 	return Rollups{Minutes: always, Coarse: always, Series: always}
@@ -26,18 +26,18 @@ func AllRollups() Rollups {
 
 func (r Rollup) Holds(w Window) bool { return r.Complete && !w.Start.Before(r.Since) }
 
-// shortestRolledUp is the shortest window that is read from minutes although it does not begin and end with one: a shorter one is as
-// quickly read from rows.
+// ShortestRolledUp is the shortest window that is read from minutes although it cuts its first or last minute. Reading a shorter window from
+// rows is as fast.
 const ShortestRolledUp = time.Hour
 
-// rollup is a choice of the planner: tables and what is computed of them.
+// RollupRead says which rollups answer a read, and how rows fill the time that the rollups do not have.
 type RollupRead struct {
-	// layers are the tables, the coarsest first; what lies between whole minutes or hours is read of rows.
+	// Layers are the tables, the coarsest first. Rows fill the time outside of whole minutes or hours.
 	Layers []Layer
-	// columns are those that layers and rows have in common, besides their time and measures.
+	// Columns are the dimensions that layers and rows have in common.
 	Columns  string
 	Measures string
-	// edge is what the same columns, time and measures are of rows; grouped says that they must be grouped by them.
+	// Edge computes the measures from rows. Grouped says that the rows must be grouped by time and columns.
 	Edge    string
 	Grouped bool
 	Rows    string
@@ -62,7 +62,7 @@ const (
             SampleRate * DurationNano AS EstimatedDurationNano`
 )
 
-// planRollup plans a query over rollups; false when none can answer it.
+// planRollup plans a query over rollups. It is false when no rollup can answer the query.
 func (b planner) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, bool) {
 	r, ok := b.chooseRollup(q, w, bucket)
 	if !ok {
@@ -75,7 +75,7 @@ func (b planner) planRollup(q *Spec, w Window, bucket time.Duration) (Plan, bool
 	return p, true
 }
 
-// chooseRollup picks the smallest rollup that has the fields of a query and whose times fit into its buckets.
+// chooseRollup picks the smallest rollup that has the fields of a query and whose minutes or hours fit into its buckets.
 func (b planner) chooseRollup(q *Spec, w Window, bucket time.Duration) (RollupRead, bool) {
 	minutes := w.Whole(time.Minute)
 	whole := minutes.Start.Equal(w.Start) && !minutes.End.Before(w.End)
@@ -122,13 +122,25 @@ func LogRollup() RollupRead {
 	return RollupRead{Layers: []Layer{logMinutes()}, Columns: logColumns, Measures: "LogCount", Edge: "toUInt64(1) AS LogCount", Rows: "logs"}
 }
 
-// uses reports whether all fields that a query filters and groups by are such.
+// InOperationHours reports whether operation_hours has every field of a filter.
+func InOperationHours(f Filter) bool { return f.only(inOperationHours) }
+
+// InLogMinutes reports whether log_minutes has every field of a filter.
+func InLogMinutes(f Filter) bool { return f.only(inLogMinutes) }
+
+// only reports whether held is true for all fields of the filter.
+func (f Filter) only(held func(Field) bool) bool {
+	for m := range f.Matches {
+		if !held(m.Field) {
+			return false
+		}
+	}
+	return true
+}
+
+// uses reports whether held is true for all fields that a query filters and groups by.
 func (q *Spec) uses(held func(Field) bool) bool {
-	all := true
-	q.Filter.Matches(func(m *Match) bool {
-		all = all && held(m.Field)
-		return all
-	})
+	all := q.Filter.only(held)
 	for _, f := range q.GroupBy {
 		all = all && held(f)
 	}
@@ -202,7 +214,7 @@ func logMinutesAggregate(a Aggregation) (string, bool) {
 	}
 }
 
-// RollupColumn is the column of service_minutes that has the values of a field of spans; "" where it has none.
+// RollupColumn is the column of service_minutes that has the values of a field of spans. It is empty when the table does not have the field.
 func RollupColumn(s Source, f Field) string {
 	if s != Traces || f.Scope != Builtin {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// equality is a condition of the signals' own filters.
+// equality adds the condition that a field has a value, if the request gives one.
 func equality(all *[]Filter, key string, value *string) {
 	if value != nil {
 		*all = append(*all, Filter{Match: &Match{Field: Field{Key: key}, Op: OpEqual, Values: []string{*value}}})
@@ -42,7 +42,7 @@ func TraceFilter(f *svcv2.TraceFilters) (Filter, error) {
 	equality(&all, "service.namespace", f.ServiceNamespace)
 	equality(&all, "http.method", f.HttpMethod)
 	if f.HttpStatusCode != nil {
-		code := "-1" // no span has it: what is asked for is no status code
+		code := "-1" // no span has this code: the request asks for text that is not a status code
 		if n, err := strconv.ParseUint(f.GetHttpStatusCode(), 10, 16); err == nil && strconv.FormatUint(n, 10) == f.GetHttpStatusCode() {
 			code = f.GetHttpStatusCode()
 		}
@@ -95,7 +95,7 @@ func LogFilter(f *svcv2.LogFilters) (Filter, error) {
 	return And(all...), nil
 }
 
-// MetricFilter is the conditions of svc.v2.MetricFilters as a tree; the name and the type are not among them.
+// MetricFilter is the conditions of svc.v2.MetricFilters as a tree, without the name and the type.
 func MetricFilter(f *svcv2.MetricFilters) (Filter, error) {
 	var all []Filter
 	if err := BoundedFilters("filters", f); err != nil {
@@ -111,40 +111,13 @@ func MetricFilter(f *svcv2.MetricFilters) (Filter, error) {
 }
 
 func attributeFilters(all *[]Filter, own, resource []*svcv2.AttributeFilter) error {
-	for _, list := range []struct {
-		path  string
-		scope Scope
-		in    []*svcv2.AttributeFilter
-	}{{"filters.attributes", OwnAttribute, own}, {"filters.resource_attributes", ResourceAttribute, resource}} {
-		filters, err := NewAttributeFilters(list.path, list.in)
-		if err != nil {
-			return err
-		}
-		for _, f := range filters {
-			*all = append(*all, f.filter(list.scope))
-		}
+	ofItem, err := AttributeFilters("filters.attributes", OwnAttribute, own)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// filter is the condition in the query language.
-func (f AttributeFilter) filter(scope Scope) Filter {
-	m := &Match{Field: Field{Scope: scope, Key: f.Key}}
-	switch f.Operator {
-	case Equals:
-		m.Op, m.Values = OpEqual, []string{f.Text}
-	case Contains:
-		m.Op, m.Values = OpContains, []string{f.Text}
-	case Exists:
-		m.Op = OpExists
-	default:
-		m.Op = map[Operator]Op{Greater: OpGreater, GreaterOrEqual: OpGreaterOrEqual, Less: OpLess, LessOrEqual: OpLessOrEqual}[f.Operator]
-		m.Values = []string{numberText(f.Number)}
-	}
-	if f.Negated {
-		return Filter{Not: &Filter{Match: m}}
-	}
-	return Filter{Match: m}
+	ofResource, err := AttributeFilters("filters.resource_attributes", ResourceAttribute, resource)
+	*all = append(*all, ofItem, ofResource)
+	return err
 }
 
 // SignalQuery is a request of one of the signals' own timeseries and breakdown methods.
@@ -212,7 +185,7 @@ func (s SignalQuery) group(spec *Spec) error {
 	return nil
 }
 
-// Explain gives what is wrong with a request of one query the tag of its method, and the name that the field has there.
+// Explain gives an *Invalid of a request with one query the tag of its method and the name of the field in that method.
 func Explain(err error, tag apierr.Tag) error {
 	var bad *Invalid
 	if !errors.As(err, &bad) {
@@ -228,7 +201,7 @@ func Explain(err error, tag apierr.Tag) error {
 	return (&Invalid{Field: field, Message: bad.Message}).API(tag)
 }
 
-// ExplainAll gives what is wrong with a request of several queries its tag.
+// ExplainAll gives an *Invalid of a request with several queries its tag.
 func ExplainAll(err error) error {
 	var bad *Invalid
 	if errors.As(err, &bad) {

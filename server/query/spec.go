@@ -4,6 +4,8 @@ package query
 
 import (
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Source is what a query reads.
@@ -81,12 +83,12 @@ const (
 	// MaxUnfilteredBreakdown is the longest window of a breakdown whose filter does not narrow what is read.
 	MaxUnfilteredBreakdown = Day
 	MaxBuckets             = 1500
-	MaxGroupBy             = 5
+	MaxGroupBy             = limits.GroupBy
 	MaxLimit               = 100
 	MaxSeriesLimit         = 100
 	DefaultLimit           = 10
 	DefaultSeriesLimit     = 50
-	MaxQueries             = 10
+	MaxQueries             = limits.Queries
 )
 
 // Query is a Spec with the name by which formulas and series refer to it.

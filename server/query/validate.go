@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// Invalid is a fault in a Spec or Request: the path of the field in the request, and what is wrong with it. API gives it a tag.
+// Invalid is a fault in a Spec or Request: the path of the field in the request, and the problem. API gives it a tag.
 type Invalid struct {
 	Field   string
 	Message string
@@ -20,7 +20,7 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return e.Field + ": " + e.Message }
 
-// API is the error for callers, with the tag of the operation.
+// API is the error for callers of an operation, with the tag of the operation.
 func (e *Invalid) API(tag apierr.Tag) error {
 	return apierr.New(tag, "`"+e.Field+"` "+e.Message, apierr.Param(e.Field))
 }
@@ -29,7 +29,7 @@ func invalid(field, format string, args ...any) *Invalid {
 	return &Invalid{Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// check says what is wrong with a condition, "" when nothing is.
+// check describes the problem of a condition. It is empty for a valid condition.
 func (m *Match) check(s Source) string {
 	if !validUTF8(m.Field.Key) || len(m.Field.Key) > maxKey {
 		return fmt.Sprintf("the name of a field must be text of at most %d bytes", maxKey)
@@ -115,7 +115,7 @@ func fieldNumber(kind fieldKind, text string) (float64, bool) {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		if kind == durationField {
-			n *= 1e6
+			n = math.Round(n * 1e6)
 		}
 		return n, !math.IsInf(n, 0) && !math.IsNaN(n)
 	}
@@ -150,7 +150,7 @@ func (f Filter) validate(path string, s Source, depth int, matches *int) error {
 	}
 	if f.Match != nil {
 		if *matches++; *matches > maxFilterMatches {
-			return invalid(path, "is one condition too many: %d are allowed", maxFilterMatches)
+			return invalid(path, "is one condition too many: at most %d are allowed", maxFilterMatches)
 		}
 		if problem := f.Match.check(s); problem != "" {
 			return invalid(path, "is not a valid condition: %s", problem)
@@ -222,12 +222,12 @@ func (q *Spec) Validate(path string) error {
 	return nil
 }
 
-// CheckGroup says why rows of a source cannot be grouped by a field, "" when they can.
+// CheckGroup says why rows of a source cannot be grouped by a field. It is empty when they can.
 func CheckGroup(s Source, f Field) string {
 	if b, ok := findBuiltin(s, f.Key); f.Scope == Builtin && ok && b.kind == durationField {
 		return fmt.Sprintf("cannot be grouped by: `%s` differs in every row", f)
 	}
-	// What an equality takes is what a group takes.
+	// A field can be a group when it can be compared for equality.
 	if problem := (&Match{Field: f, Op: OpEqual, Values: []string{"1"}}).check(s); problem != "" {
 		return "cannot be grouped by: " + problem
 	}
@@ -236,7 +236,7 @@ func CheckGroup(s Source, f Field) string {
 
 var queryName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}$`)
 
-// CheckName says why a query or formula cannot have a name, "" when it can. Formulas refer to names without regard to letter case.
+// CheckName says why a query or formula cannot have a name. It is empty for a valid name. Formulas ignore the letter case of names.
 func CheckName(name string) string {
 	if !queryName.MatchString(name) {
 		return "must be a letter and up to 31 letters, digits or underscores"
@@ -244,8 +244,8 @@ func CheckName(name string) string {
 	return ""
 }
 
-// CheckFormula says what is wrong with an expression, "" when nothing is. Known has the names of the queries and of earlier formulas, in
-// lower case.
+// CheckFormula describes the problem of an expression. It is empty for a valid expression. Known has the names of the queries and of
+// earlier formulas, in lower case.
 func CheckFormula(text string, known map[string]bool) string {
 	e, err := ParseFormula(text)
 	if err != nil {
@@ -253,7 +253,7 @@ func CheckFormula(text string, known map[string]bool) string {
 	}
 	for _, operand := range e.Operands() {
 		if !known[strings.ToLower(operand)] {
-			return fmt.Sprintf("names %q, which is no query and no earlier formula", operand)
+			return fmt.Sprintf("names %q, which is neither a query nor an earlier formula", operand)
 		}
 	}
 	return ""
@@ -273,7 +273,7 @@ func (r *Request) Validate(breakdown bool) error {
 			return invalid(path, "%s", problem)
 		}
 		if lower := strings.ToLower(name); seen[lower] {
-			return invalid(path, "is the name of two: %q", name)
+			return invalid(path, "is used twice: %q", name)
 		} else {
 			seen[lower] = true
 		}
@@ -322,7 +322,7 @@ func (r *Request) validateBreakdown() error {
 	return nil
 }
 
-// narrowing reports whether a condition leaves a part of the rows that is worth reading for a month.
+// narrowing reports whether a condition leaves few enough rows to read a month of them.
 func narrowing(m *Match) bool {
 	if m.Op.ordered() || m.Op == OpExists || m.Op == OpContains {
 		return false

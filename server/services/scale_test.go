@@ -20,10 +20,10 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
+	"github.com/svc-observability/svc/server/services/catalog"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
 	"github.com/svc-observability/svc/server/services/logs"
-	"github.com/svc-observability/svc/server/services/servicelist"
 	"github.com/svc-observability/svc/server/services/servicemap"
 	"github.com/svc-observability/svc/server/services/traces"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
@@ -89,7 +89,7 @@ func BenchmarkScale(b *testing.B) {
 	ctx := principal.WithResult(b.Context(), principal.Result{Principal: &principal.Principal{Org: org}})
 	// As the server has it: with what is rolled up, and without its cache.
 	all := engine.New(engine.Config{Warehouse: e, Rollups: query.AllRollups()})
-	tr, lg, sv, sm := traces.New(e).WithEngine(all), logs.New(e).WithEngine(all), servicelist.New(e).WithRollups(query.AllRollups()), servicemap.New(e, time.Now).WithRollups(query.AllRollups())
+	tr, lg, sv, sm := traces.New(e, all), logs.New(e, all), catalog.New(e, query.AllRollups()), servicemap.New(e, query.AllRollups(), time.Now)
 	from, to, hour := timestamppb.New(start), timestamppb.New(end), timestamppb.New(end.Add(-time.Hour))
 	page := int32(50)
 	traceID := fmt.Sprintf("%x", md5Of(rows/16))

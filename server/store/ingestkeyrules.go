@@ -119,7 +119,7 @@ func (c *checker) resourceAttributes(field string, list []ResourceAttribute) {
 	seen := map[string]bool{}
 	for i, a := range list {
 		at := fmt.Sprintf("%s[%d].", field, i)
-		c.attributeKey(at+"key", a.Key)
+		c.attributeKey(at+"key", a.Key, maxKeyLength)
 		if seen[a.Key] && a.Key != "" {
 			c.fail(at+"key", "%q appears twice", a.Key)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // ErrInvalid: the input breaks a rule; the error is an *InvalidError. Nothing was written.
@@ -47,13 +49,13 @@ func Signals() []string {
 	return []string{SignalTraces, SignalLogs, SignalMetrics, SignalSessions, SignalEvents}
 }
 
-// Bounds on what operators and users write.
+// Bounds on texts of operators and users. Lengths are in characters, as in the contract.
 const (
-	maxNameLength  = 200
-	maxTextLength  = 2000
-	maxAttributes  = 50
-	maxKeyLength   = 255
-	maxValueLength = 4096
+	maxNameLength  = limits.NameLength
+	maxTextLength  = limits.DescriptionLength
+	maxAttributes  = limits.KeyAttributes
+	maxKeyLength   = limits.KeyAttributeKeyLength
+	maxValueLength = limits.KeyAttributeValueLength
 )
 
 // checker collects violations.
@@ -85,8 +87,8 @@ func (c *checker) line(field, text string, longest int) {
 	switch {
 	case !utf8.ValidString(text):
 		c.fail(field, "is not valid UTF-8")
-	case len(text) > longest:
-		c.fail(field, "has %d bytes; at most %d are allowed", len(text), longest)
+	case utf8.RuneCountInString(text) > longest:
+		c.fail(field, "has %d characters; at most %d are allowed", utf8.RuneCountInString(text), longest)
 	case strings.ContainsFunc(text, unicode.IsControl):
 		c.fail(field, "contains a control character")
 	}
@@ -97,15 +99,15 @@ func (c *checker) text(field, text string, longest int) {
 	switch {
 	case !utf8.ValidString(text):
 		c.fail(field, "is not valid UTF-8")
-	case len(text) > longest:
-		c.fail(field, "has %d bytes; at most %d are allowed", len(text), longest)
+	case utf8.RuneCountInString(text) > longest:
+		c.fail(field, "has %d characters; at most %d are allowed", utf8.RuneCountInString(text), longest)
 	case strings.ContainsRune(text, 0):
 		c.fail(field, "contains a NUL character")
 	}
 }
 
 // attributeKey checks the name of an attribute that telemetry gets.
-func (c *checker) attributeKey(field, key string) {
+func (c *checker) attributeKey(field, key string, longest int) {
 	if strings.TrimSpace(key) == "" {
 		c.fail(field, "must not be empty")
 		return
@@ -113,7 +115,7 @@ func (c *checker) attributeKey(field, key string) {
 	if strings.TrimSpace(key) != key {
 		c.fail(field, "begins or ends with white space")
 	}
-	c.line(field, key, maxKeyLength)
+	c.line(field, key, longest)
 	if lower := strings.ToLower(key); strings.HasPrefix(lower, "svc_") || lower == "org_id" {
 		c.fail(field, "is reserved: names that begin with svc_, and org_id, are written by the server")
 	}

@@ -1,6 +1,10 @@
 package store
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/svc-observability/svc/server/limits"
+)
 
 // check brings an attribute mapping into the stored form and holds it against the rules that are about its meaning. A move from a resource acts as
 // a copy: other spans share the resource.
@@ -10,8 +14,8 @@ func (r *AttributeMapping) check(c *checker) {
 	if r.SourceKey == "" {
 		c.fail("source_key", "must not be empty")
 	}
-	c.line("source_key", r.SourceKey, maxKeyLength)
-	c.attributeKey("target_key", r.TargetKey)
+	c.line("source_key", r.SourceKey, limits.MappingKeyLength)
+	c.attributeKey("target_key", r.TargetKey, limits.MappingKeyLength)
 	if r.SourceContext == AttributeMappingSourceContextSpan && r.SourceKey != "" && r.SourceKey == r.TargetKey {
 		c.fail("target_key", "must differ from source_key when source_context is span")
 	}

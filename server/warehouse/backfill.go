@@ -36,10 +36,10 @@ const (
 // one that was broken off is begun again, and one that is done costs next to nothing. Two at once could add rows twice. It reports how many
 // hours of how many tables it went through.
 func (w *Warehouse) Backfill(ctx context.Context) (hours int, err error) {
-	if w.place.cluster != "" {
+	if w.endpoint.cluster != "" {
 		return 0, fmt.Errorf("a cluster is not filled: the views of its shards see their own rows only")
 	}
-	steps, err := renderMigrations(migrationFiles, w.place.database, "")
+	steps, err := renderMigrations(migrationFiles, w.endpoint.database, "")
 	if err != nil {
 		return 0, err
 	}
@@ -69,7 +69,7 @@ func (w *Warehouse) Backfill(ctx context.Context) (hours int, err error) {
 			}
 		}
 		sql := fmt.Sprintf("INSERT INTO schema_migrations (File, Statement, Checksum) VALUES (%s, 1, '')", quoteText(backfilled+f.view))
-		if err := w.exec(ctx, w.place.database, sql, nil); err != nil {
+		if err := w.exec(ctx, w.endpoint.database, sql, nil); err != nil {
 			return hours, err
 		}
 	}
@@ -100,7 +100,7 @@ func (w *Warehouse) fill(ctx context.Context, f backfill, query string, added ti
 	if err != nil {
 		return 0, err
 	}
-	columns, err := w.texts(ctx, "SELECT name FROM system.columns WHERE database = "+quoteText(w.place.database)+" AND table = "+quoteText(f.target)+" ORDER BY position")
+	columns, err := w.texts(ctx, "SELECT name FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+" AND table = "+quoteText(f.target)+" ORDER BY position")
 	if err != nil {
 		return 0, err
 	}
@@ -113,7 +113,7 @@ func (w *Warehouse) fill(ctx context.Context, f backfill, query string, added ti
 		sql := fmt.Sprintf("INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM (\n%[3]s\n) WHERE (%[4]s) NOT IN (SELECT %[4]s FROM %[1]s WHERE %[5]s AND %[6]s)",
 			f.target, list, rows, f.key, f.filter, within(f.at))
 		// One thread: what is stored and read meanwhile goes first.
-		if err := w.exec(ctx, w.place.database, sql, map[string]string{"max_threads": "1", "insert_deduplicate": "0"}); err != nil {
+		if err := w.exec(ctx, w.endpoint.database, sql, map[string]string{"max_threads": "1", "insert_deduplicate": "0"}); err != nil {
 			return hours, err
 		}
 		hours++

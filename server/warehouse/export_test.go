@@ -56,7 +56,7 @@ func (w *Warehouse) RunUnguarded(ctx context.Context, org principal.OrgID, sql s
 // RunUnfenced runs a statement that passed the guard as svc itself: no right and no policy holds it back.
 func (w *Warehouse) RunUnfenced(ctx context.Context, org principal.OrgID, sql string, limits TenantLimits) (*TenantResult, error) {
 	params := limits.params()
-	params.Set("database", w.place.database)
+	params.Set("database", w.endpoint.database)
 	params.Set("param_"+orgParam, string(org))
 	res, err := w.post(ctx, params, strings.NewReader(sql))
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *Warehouse) ForgetSchema() {
 }
 
 // Withheld are the tables that are not offered.
-func Withheld() map[string]string { return withheldTables() }
+func Withheld() map[string]string { return internalTables() }
 
 // FenceOf is the fence of other migrations.
 func FenceOf(sql ...string) (chdb.Fence, error) {

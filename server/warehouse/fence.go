@@ -14,9 +14,9 @@ var createPattern = regexp.MustCompile(`(?is)^CREATE\s+(?:OR\s+REPLACE\s+)?(?:MA
 // createsPattern finds statements that make something that could be read.
 var createsPattern = regexp.MustCompile(`(?i)^(CREATE|ATTACH|RENAME|EXCHANGE)\b`)
 
-// EmbeddedFence lists what the migrations of this version make, for the row policies of the embedded engine. A table that a migration
+// RowPolicies lists what the migrations of this version make, for the row policies of the embedded engine. A table that a migration
 // adds is in it by itself.
-func EmbeddedFence() (chdb.Fence, error) {
+func RowPolicies() (chdb.Fence, error) {
 	steps, err := renderMigrations(migrationFiles, chdb.DefaultDatabase, "")
 	if err != nil {
 		return chdb.Fence{}, err

@@ -13,13 +13,13 @@ import (
 
 // TestEveryTableIsOfferedOrWithheld: who adds a table decides whether tenants read it with SQL.
 func TestEveryTableIsOfferedOrWithheld(t *testing.T) {
-	fence, err := warehouse.EmbeddedFence()
+	fence, err := warehouse.RowPolicies()
 	if err != nil {
 		t.Fatal(err)
 	}
 	tables := slices.Concat(fence.Tenant, fence.Internal)
 	withheld, offered := warehouse.Withheld(), map[string]bool{}
-	for _, o := range warehouse.OfferedTables() {
+	for _, o := range warehouse.SQLTables() {
 		source := o.Source
 		if source == "" {
 			source = o.Name
@@ -37,12 +37,12 @@ func TestEveryTableIsOfferedOrWithheld(t *testing.T) {
 	}
 	for _, table := range tables {
 		if !offered[table] && withheld[table] == "" {
-			t.Errorf("the table %s is new: offer it to SQL in offered.go, or say in withheldTables why not", table)
+			t.Errorf("the table %s is new: offer it to SQL in offered.go, or say in internalTables why not", table)
 		}
 	}
 	for table := range withheld {
 		if !slices.Contains(tables, table) {
-			t.Errorf("withheldTables names %s, which no migration makes", table)
+			t.Errorf("internalTables names %s, which no migration makes", table)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 // SQL: a user that can read the offered tables and nothing else, limits that it cannot raise, and a row policy on the whole database. The
 // password is a place to fill in. The embedded engine needs none of them: svc writes them into its configuration.
 func (w *Warehouse) TenantGrants() string {
-	user := w.place.tenantUser
+	user := w.endpoint.tenantUser
 	if user == "" {
 		user = chdb.TenantUser
 	}
-	database, onCluster := w.place.database, ""
-	if w.place.cluster != "" {
-		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.place.cluster)
+	database, onCluster := w.endpoint.database, ""
+	if w.endpoint.cluster != "" {
+		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.endpoint.cluster)
 	}
 	limits := DefaultTenantLimits()
 	var b strings.Builder
@@ -29,7 +29,7 @@ func (w *Warehouse) TenantGrants() string {
 	line("CREATE USER IF NOT EXISTS %s%s IDENTIFIED WITH sha256_password BY '…' DEFAULT ROLE NONE SETTINGS PROFILE '%s'", user, onCluster, user)
 	line("REVOKE%s ALL ON *.* FROM %s", onCluster, user)
 	var sources []string
-	for _, o := range OfferedTables() {
+	for _, o := range SQLTables() {
 		if s := o.source(); !slices.Contains(sources, s) {
 			sources = append(sources, s)
 		}

@@ -18,9 +18,9 @@ func (w *Warehouse) Insert(ctx context.Context, table, columns string, body io.R
 	return w.insert(ctx, table, w.insertParams(table, columns, token), body)
 }
 
-// InsertPastViews is Insert for rows that a view cannot take: it stores them in the table and in what the other views feed, and leaves that view
+// InsertIgnoringViews is Insert for rows that a view cannot take: it stores them in the table and in what the other views feed, and leaves that view
 // without the block. What an attempt to Insert with the token has stored is not stored again. It fails when the table itself refuses the rows.
-func (w *Warehouse) InsertPastViews(ctx context.Context, table, columns string, body io.Reader, token string) error {
+func (w *Warehouse) InsertIgnoringViews(ctx context.Context, table, columns string, body io.Reader, token string) error {
 	p := w.insertParams(table, columns, token)
 	p.Set("materialized_views_ignore_errors", "1")
 	return w.insert(ctx, table, p, body)
@@ -41,14 +41,14 @@ func (w *Warehouse) insert(ctx context.Context, table string, params url.Values,
 func (w *Warehouse) insertParams(table, columns, token string) url.Values {
 	p := url.Values{}
 	p.Set("query", fmt.Sprintf("INSERT INTO %s (%s) FORMAT Native", table, columns))
-	p.Set("database", w.place.database)
+	p.Set("database", w.endpoint.database)
 	p.Set("async_insert", "0")
 	if token != "" {
 		p.Set("insert_deduplicate", "1")
 		p.Set("insert_deduplication_token", token)
 		p.Set("deduplicate_blocks_in_dependent_materialized_views", "1")
 	}
-	if w.place.cluster != "" {
+	if w.endpoint.cluster != "" {
 		// The shard's answer is awaited: without it a Distributed table only takes the rows to send them later.
 		p.Set("distributed_foreground_insert", "1")
 	}

@@ -38,26 +38,26 @@ func (w *Warehouse) Migrate(ctx context.Context) error {
 }
 
 func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
-	steps, err := renderMigrations(files, w.place.database, w.place.cluster)
+	steps, err := renderMigrations(files, w.endpoint.database, w.endpoint.cluster)
 	if err != nil {
 		return err
 	}
 	onCluster, engine := "", "MergeTree"
 	settings := map[string]string{}
-	if w.place.cluster != "" {
-		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.place.cluster)
+	if w.endpoint.cluster != "" {
+		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.endpoint.cluster)
 		// One table for all shards: every node knows what was done.
 		engine = "ReplicatedMergeTree('/clickhouse/tables/all/{database}/{table}', '{shard}-{replica}')"
 		settings["distributed_ddl_task_timeout"] = "300"
 	}
 	// The database may not be there yet, so this one statement runs in the server's default one.
-	if err := w.exec(ctx, "", "CREATE DATABASE IF NOT EXISTS "+w.place.database+onCluster, settings); err != nil {
+	if err := w.exec(ctx, "", "CREATE DATABASE IF NOT EXISTS "+w.endpoint.database+onCluster, settings); err != nil {
 		return fmt.Errorf("cannot create the warehouse database: %w", err)
 	}
 	record := "CREATE TABLE IF NOT EXISTS schema_migrations" + onCluster +
 		" (File String, Statement UInt32, Checksum String, AppliedAt DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC'))" +
 		" ENGINE = " + engine + " ORDER BY (File, Statement) SETTINGS fsync_after_insert = 1"
-	if err := w.exec(ctx, w.place.database, record, settings); err != nil {
+	if err := w.exec(ctx, w.endpoint.database, record, settings); err != nil {
 		return fmt.Errorf("cannot create the record of warehouse migrations: %w", err)
 	}
 	applied, err := w.appliedSteps(ctx)
@@ -77,18 +77,18 @@ func (w *Warehouse) migrate(ctx context.Context, files fs.FS) error {
 			continue
 		}
 		start := time.Now()
-		if err := w.exec(ctx, w.place.database, s.sql, settings); err != nil {
+		if err := w.exec(ctx, w.endpoint.database, s.sql, settings); err != nil {
 			return fmt.Errorf("warehouse migration %s, statement %d (%s): %w", s.file, s.number, s.title(), err)
 		}
 		sql := fmt.Sprintf("INSERT INTO schema_migrations (File, Statement, Checksum) VALUES (%s, %d, %s)", quoteText(s.file), s.number, quoteText(s.checksum))
-		if err := w.exec(ctx, w.place.database, sql, nil); err != nil {
+		if err := w.exec(ctx, w.endpoint.database, sql, nil); err != nil {
 			return fmt.Errorf("warehouse migration %s, statement %d was applied but not recorded: %w", s.file, s.number, err)
 		}
 		fresh++
-		w.log.DebugContext(ctx, "warehouse_migration_applied", "file", s.file, "statement", s.number, "title", s.title(), "duration", time.Since(start).String())
+		w.log.DebugContext(ctx, "applied a warehouse migration", "file", s.file, "statement", s.number, "title", s.title(), "duration", time.Since(start).String())
 	}
 	if fresh > 0 {
-		w.log.InfoContext(ctx, "warehouse_migrated", "statements", fresh, "duration", time.Since(begun).String())
+		w.log.InfoContext(ctx, "migrated the warehouse", "statements", fresh, "duration", time.Since(begun).String())
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (w *Warehouse) appliedSteps(ctx context.Context) (map[stepKey]appliedStep, 
 
 // MigrationStatuses lists every statement that this place needs. It changes nothing; before the first Migrate none is applied.
 func (w *Warehouse) MigrationStatuses(ctx context.Context) ([]MigrationStatus, error) {
-	steps, err := renderMigrations(migrationFiles, w.place.database, w.place.cluster)
+	steps, err := renderMigrations(migrationFiles, w.endpoint.database, w.endpoint.cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (w *Warehouse) MigrationStatuses(ctx context.Context) ([]MigrationStatus, e
 
 func (w *Warehouse) hasMigrationRecord(ctx context.Context) (bool, error) {
 	// Without a database parameter: ClickHouse refuses one that does not exist.
-	sql := "SELECT count() FROM system.tables WHERE database = " + quoteText(w.place.database) + " AND name = 'schema_migrations'"
+	sql := "SELECT count() FROM system.tables WHERE database = " + quoteText(w.endpoint.database) + " AND name = 'schema_migrations'"
 	res, err := w.post(ctx, nil, strings.NewReader(sql))
 	if err != nil {
 		return false, err

@@ -14,14 +14,14 @@ import (
 // post sends one statement over the HTTP interface. The caller closes the answer's body. A failure before the first byte of
 // output is an *Error; one after it is in the body, see copyAnswer.
 func (w *Warehouse) post(ctx context.Context, params url.Values, body io.Reader) (*http.Response, error) {
-	return w.postAs(ctx, credentials{w.place.user, w.place.password}, params, body)
+	return w.postAs(ctx, credentials{w.endpoint.user, w.endpoint.password}, params, body)
 }
 
 // credentials are a user of ClickHouse.
 type credentials struct{ user, password string }
 
 func (w *Warehouse) postAs(ctx context.Context, as credentials, params url.Values, body io.Reader) (*http.Response, error) {
-	u := w.place.base
+	u := w.endpoint.base
 	u.Path = "/"
 	u.RawQuery = params.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), body)
@@ -124,5 +124,5 @@ func (w *Warehouse) Exec(ctx context.Context, sql string, args ...Arg) error {
 	for name, value := range params {
 		settings["param_"+name] = value
 	}
-	return w.exec(ctx, w.place.database, sql, settings)
+	return w.exec(ctx, w.endpoint.database, sql, settings)
 }

@@ -65,13 +65,13 @@ func (w *Warehouse) DeleteOrganization(ctx context.Context, org principal.OrgID)
 		return err
 	}
 	onCluster := ""
-	if w.place.cluster != "" {
-		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.place.cluster)
+	if w.endpoint.cluster != "" {
+		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.endpoint.cluster)
 	}
 	errs := []error{w.dropTenantDatabase(ctx, org, onCluster)}
 	for _, t := range tables {
 		sql := fmt.Sprintf("ALTER TABLE %s%s DELETE WHERE OrgId = %s", t, onCluster, quoteText(string(org)))
-		if err := w.exec(ctx, w.place.database, sql, map[string]string{"mutations_sync": "2"}); err != nil {
+		if err := w.exec(ctx, w.endpoint.database, sql, map[string]string{"mutations_sync": "2"}); err != nil {
 			errs = append(errs, fmt.Errorf("delete from table %s: %w", t, err))
 		}
 	}
@@ -81,8 +81,8 @@ func (w *Warehouse) DeleteOrganization(ctx context.Context, org principal.OrgID)
 // organizationTables lists the tables that hold rows of organizations: on a cluster, those of the shards.
 func (w *Warehouse) organizationTables(ctx context.Context) ([]string, error) {
 	qctx := clickhouse.Context(ctx, clickhouse.WithSettings(w.limits.settings()))
-	rows, err := w.conn.Query(qctx, "SELECT table FROM system.columns WHERE database = "+quoteText(w.place.database)+" AND name = 'OrgId' AND table IN "+
-		"(SELECT name FROM system.tables WHERE database = "+quoteText(w.place.database)+" AND engine LIKE '%MergeTree') ORDER BY table")
+	rows, err := w.conn.Query(qctx, "SELECT table FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+" AND name = 'OrgId' AND table IN "+
+		"(SELECT name FROM system.tables WHERE database = "+quoteText(w.endpoint.database)+" AND engine LIKE '%MergeTree') ORDER BY table")
 	if err != nil {
 		return nil, mapError(ctx, err)
 	}
@@ -101,7 +101,7 @@ func (w *Warehouse) organizationTables(ctx context.Context) ([]string, error) {
 	if err := rows.Err(); err != nil {
 		return nil, mapError(ctx, err)
 	}
-	if w.place.cluster != "" {
+	if w.endpoint.cluster != "" {
 		tables = slices.DeleteFunc(tables, func(t string) bool { return !strings.HasSuffix(t, localSuffix) })
 	}
 	if len(tables) == 0 {

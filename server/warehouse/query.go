@@ -104,7 +104,7 @@ func (w *Warehouse) RawQuery(ctx context.Context, sql, format string, out io.Wri
 		return fmt.Errorf("format %q: use the name of a ClickHouse format such as TSV, JSONEachRow or PrettyCompact", format)
 	}
 	params := url.Values{}
-	params.Set("database", w.place.database)
+	params.Set("database", w.endpoint.database)
 	params.Set("default_format", format)
 	params.Set("readonly", "1")
 	res, err := w.post(ctx, params, strings.NewReader(sql))

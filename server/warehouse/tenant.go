@@ -39,7 +39,7 @@ func DefaultTenantLimits() TenantLimits {
 
 // TenantResult is what a tenant's statement gives.
 type TenantResult struct {
-	Columns []OfferedColumn // names and types
+	Columns []SQLColumn // names and types
 	// Rows hold a JSON array each. 64-bit integers and decimals are texts, so that nothing rounds them; times are RFC 3339.
 	Rows      []json.RawMessage
 	Truncated bool
@@ -88,7 +88,7 @@ func (w *Warehouse) confined(ctx context.Context, org principal.OrgID, sql strin
 	if !orgPattern.MatchString(string(org)) {
 		return nil, scopeError("the organization %q cannot have SQL of its own", org)
 	}
-	if w.place.socket == "" && w.place.tenantUser == "" {
+	if w.endpoint.socket == "" && w.endpoint.tenantUser == "" {
 		return nil, ErrTenantNotSetUp
 	}
 	schema, err := w.tenantSchema(ctx)
@@ -140,7 +140,7 @@ func (w *Warehouse) definitions(schema *tenantSchema, names []string) ([]confine
 		for i, c := range t.Columns {
 			columns[i] = "`" + c.Name + "`"
 		}
-		source := w.place.database + "." + t.source()
+		source := w.endpoint.database + "." + t.source()
 		final := ""
 		if t.latest {
 			final = " FINAL"
@@ -156,7 +156,7 @@ func (w *Warehouse) definitions(schema *tenantSchema, names []string) ([]confine
 // tree asks the engine how it reads a statement. It runs nothing.
 func (w *Warehouse) tree(ctx context.Context, org principal.OrgID, sql string) (*confine.Node, error) {
 	params := url.Values{
-		"database": {w.place.database}, "default_format": {"TabSeparatedRaw"}, "readonly": {"1"}, "max_execution_time": {"5"}, "param_" + orgParam: {string(org)},
+		"database": {w.endpoint.database}, "default_format": {"TabSeparatedRaw"}, "readonly": {"1"}, "max_execution_time": {"5"}, "param_" + orgParam: {string(org)},
 		"max_parser_depth": {"300"}, "union_default_mode": {unionDefault},
 	}
 	res, err := w.post(ctx, params, strings.NewReader("EXPLAIN AST "+sql))
@@ -310,7 +310,7 @@ func readTenantResult(out io.Reader, most int) (*TenantResult, error) {
 		}
 	}
 	for i, name := range head[0] {
-		c := OfferedColumn{Name: name}
+		c := SQLColumn{Name: name}
 		if i < len(head[1]) {
 			c.Type = head[1][i]
 		}
@@ -339,10 +339,10 @@ func (w *Warehouse) tenantDatabase(ctx context.Context, org principal.OrgID) err
 		return nil
 	}
 	onCluster := ""
-	if w.place.cluster != "" {
-		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.place.cluster)
+	if w.endpoint.cluster != "" {
+		onCluster = fmt.Sprintf(" ON CLUSTER '%s'", w.endpoint.cluster)
 	}
-	if err := w.exec(ctx, w.place.database, "CREATE DATABASE IF NOT EXISTS "+chdb.TenantPrefix+string(org)+onCluster+" ENGINE = Memory", nil); err != nil {
+	if err := w.exec(ctx, w.endpoint.database, "CREATE DATABASE IF NOT EXISTS "+chdb.TenantPrefix+string(org)+onCluster+" ENGINE = Memory", nil); err != nil {
 		return err
 	}
 	w.tenantDatabases.Store(org, true)
@@ -355,20 +355,20 @@ func (w *Warehouse) dropTenantDatabase(ctx context.Context, org principal.OrgID,
 		return nil // it never had one
 	}
 	defer w.tenantDatabases.Delete(org)
-	return w.exec(ctx, w.place.database, "DROP DATABASE IF EXISTS "+chdb.TenantPrefix+string(org)+onCluster, nil)
+	return w.exec(ctx, w.endpoint.database, "DROP DATABASE IF EXISTS "+chdb.TenantPrefix+string(org)+onCluster, nil)
 }
 
 // tenantUser is the engine's user that the row policies must hold for.
 func (w *Warehouse) tenantUser() string {
-	if w.place.socket != "" {
+	if w.endpoint.socket != "" {
 		return "default"
 	}
-	return w.place.tenantUser
+	return w.endpoint.tenantUser
 }
 
 func (w *Warehouse) tenantCredentials() credentials {
-	if w.place.socket != "" {
+	if w.endpoint.socket != "" {
 		return credentials{user: chdb.TenantUser}
 	}
-	return credentials{user: w.place.tenantUser, password: w.place.tenantPassword}
+	return credentials{user: w.endpoint.tenantUser, password: w.endpoint.tenantPassword}
 }

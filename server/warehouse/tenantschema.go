@@ -17,26 +17,26 @@ import (
 // schemaFor is how long what is known of the engine's schema and policies counts: a migration or an operator may change them.
 const schemaFor = time.Minute
 
-// OfferedColumn is a column of an offered table.
-type OfferedColumn struct {
+// SQLColumn is a column of an offered table.
+type SQLColumn struct {
 	Name, Type string
 	// Sorted is the column's place in the sort key, from 1; 0 for others.
 	Sorted int
 }
 
-// OfferedSchema is an offered table as it is.
-type OfferedSchema struct {
-	Offered
-	Columns []OfferedColumn
+// SQLSchema is an offered table as it is.
+type SQLSchema struct {
+	SQLTable
+	Columns []SQLColumn
 	// latest says that only the last version of a row counts.
 	latest bool
 }
 
 // SortKey lists the columns by which the rows are found fastest, in their order.
-func (o OfferedSchema) SortKey() []string {
+func (o SQLSchema) SortKey() []string {
 	var key []string
 	for i := 1; ; i++ {
-		at := slices.IndexFunc(o.Columns, func(c OfferedColumn) bool { return c.Sorted == i })
+		at := slices.IndexFunc(o.Columns, func(c SQLColumn) bool { return c.Sorted == i })
 		if at < 0 {
 			return key
 		}
@@ -47,7 +47,7 @@ func (o OfferedSchema) SortKey() []string {
 // tenantSchema is what the confinement knows of the engine.
 type tenantSchema struct {
 	guard  *confine.Guard
-	tables map[string]OfferedSchema
+	tables map[string]SQLSchema
 	at     time.Time
 }
 
@@ -56,14 +56,14 @@ type tenantSchemas struct {
 	current *tenantSchema
 }
 
-// OfferedSchemas describes the tables for SQL, in the order of OfferedTables.
-func (w *Warehouse) OfferedSchemas(ctx context.Context) ([]OfferedSchema, error) {
+// SQLSchemas describes the tables for SQL, in the order of SQLTables.
+func (w *Warehouse) SQLSchemas(ctx context.Context) ([]SQLSchema, error) {
 	s, err := w.tenantSchema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var list []OfferedSchema
-	for _, o := range OfferedTables() {
+	var list []SQLSchema
+	for _, o := range SQLTables() {
 		if t, ok := s.tables[o.Name]; ok {
 			list = append(list, t)
 		}
@@ -84,19 +84,19 @@ func (w *Warehouse) tenantSchema(ctx context.Context) (*tenantSchema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &tenantSchema{guard: confine.NewGuard(offeredNames(), functions), tables: map[string]OfferedSchema{}, at: time.Now()}
+	s := &tenantSchema{guard: confine.NewGuard(sqlTableNames(), functions), tables: map[string]SQLSchema{}, at: time.Now()}
 	local := ""
-	if w.place.cluster != "" {
+	if w.endpoint.cluster != "" {
 		local = localSuffix
 	}
 	// The sort key and the engine are those of the table that holds the rows.
 	columns, err := w.texts(ctx, "SELECT concat(c.table, '\\t', c.name, '\\t', c.type, '\\t', toString(indexOf(splitByString(', ', t.sorting_key), c.name)), '\\t', "+
 		"if(t.engine LIKE '%ReplacingMergeTree', '1', '')) FROM system.columns AS c INNER JOIN system.tables AS t ON t.database = c.database AND t.name = concat(c.table, "+
-		quoteText(local)+") WHERE c.database = "+quoteText(w.place.database)+" AND c.default_kind != 'EPHEMERAL' ORDER BY c.table, c.position")
+		quoteText(local)+") WHERE c.database = "+quoteText(w.endpoint.database)+" AND c.default_kind != 'EPHEMERAL' ORDER BY c.table, c.position")
 	if err != nil {
 		return nil, err
 	}
-	sources := map[string]*OfferedSchema{}
+	sources := map[string]*SQLSchema{}
 	for _, line := range columns {
 		f := strings.Split(line, "\t")
 		if len(f) != 5 {
@@ -104,19 +104,19 @@ func (w *Warehouse) tenantSchema(ctx context.Context) (*tenantSchema, error) {
 		}
 		t := sources[f[0]]
 		if t == nil {
-			t = &OfferedSchema{latest: f[4] != ""}
+			t = &SQLSchema{latest: f[4] != ""}
 			sources[f[0]] = t
 		}
-		c := OfferedColumn{Name: f[1], Type: f[2]}
+		c := SQLColumn{Name: f[1], Type: f[2]}
 		if _, err := fmt.Sscan(f[3], &c.Sorted); err != nil {
 			return nil, decodeError(err)
 		}
 		t.Columns = append(t.Columns, c)
 	}
-	for _, o := range OfferedTables() {
+	for _, o := range SQLTables() {
 		if t := sources[o.source()]; t != nil {
 			t := *t
-			t.Offered = o
+			t.SQLTable = o
 			s.tables[o.Name] = t
 		}
 	}
@@ -147,13 +147,13 @@ var ErrFence = fmt.Errorf("%w: the row policies of the warehouse do not cover ev
 
 // verifyFence looks whether every table with rows of organizations has the policy that tells them apart, and nothing beside it.
 func (w *Warehouse) verifyFence(ctx context.Context) error {
-	bare, err := w.texts(ctx, "SELECT table FROM system.columns WHERE database = "+quoteText(w.place.database)+
+	bare, err := w.texts(ctx, "SELECT table FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+
 		" AND name = 'OrgId' AND NOT startsWith(table, '.') ORDER BY table")
 	if err != nil {
 		return err
 	}
 	policies, err := w.texts(ctx, "SELECT concat(table, '\\t', coalesce(select_filter, ''), '\\t', toString(is_restrictive)) FROM system.row_policies WHERE database = "+
-		quoteText(w.place.database)+" AND (apply_to_all = 1 OR has(apply_to_list, "+quoteText(w.tenantUser())+"))")
+		quoteText(w.endpoint.database)+" AND (apply_to_all = 1 OR has(apply_to_list, "+quoteText(w.tenantUser())+"))")
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (w *Warehouse) verifyFence(ctx context.Context) error {
 		case f[2] == "1": // it can only take away
 		case bareCondition(f[1]) == bareCondition(w.ownRows()):
 			covered[f[0]] = true
-		case bareCondition(f[1]) == bareCondition("currentDatabase() = "+quoteText(w.place.database)) && w.place.socket != "": // none of a tenant
+		case bareCondition(f[1]) == bareCondition("currentDatabase() = "+quoteText(w.endpoint.database)) && w.endpoint.socket != "": // none of a tenant
 		default:
 			return fmt.Errorf("%w: the policy %q on table %q shows a tenant other rows", ErrFence, f[1], f[0])
 		}
@@ -187,8 +187,8 @@ func (w *Warehouse) verifyFence(ctx context.Context) error {
 // ownRows is the condition of the row policies.
 func (w *Warehouse) ownRows() string {
 	own := chdb.OwnRows()
-	if w.place.socket != "" {
-		return "currentDatabase() = " + quoteText(w.place.database) + " OR " + own
+	if w.endpoint.socket != "" {
+		return "currentDatabase() = " + quoteText(w.endpoint.database) + " OR " + own
 	}
 	return own
 }

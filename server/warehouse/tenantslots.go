@@ -9,12 +9,14 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// How many statements of tenants run at once: of one organization, and of all. Others wait for a while. The embedded engine counts them
-// again: there they last until they have ended, here until their callers have an answer.
+// TenantPatience is how long SQL of an organization waits for other statements. Then it fails with ErrTenantBusy.
+const TenantPatience = 5 * time.Second
+
+// Bounds on the statements of tenants that run at once: of one organization, and of all. The embedded engine counts statements again, until
+// they have ended. Here a statement counts until its caller has an answer.
 const (
-	tenantAtOnce   = chdb.ConfinedOfTenant
-	tenantsAtOnce  = chdb.ConfinedAtOnce
-	tenantPatience = 5 * time.Second
+	tenantAtOnce  = chdb.ConfinedOfTenant
+	tenantsAtOnce = chdb.ConfinedAtOnce
 )
 
 // tenantSlots bounds the statements of each organization, so that one cannot take the engine from all.
@@ -26,14 +28,14 @@ type tenantSlots struct {
 
 type orgSlots struct {
 	slots chan struct{}
-	users int // that hold or wait for a slot
+	users int // statements that hold a slot or wait for one
 }
 
 func newTenantSlots() *tenantSlots {
 	return &tenantSlots{all: make(chan struct{}, tenantsAtOnce), of: map[principal.OrgID]*orgSlots{}}
 }
 
-// take waits for a place. The returned function gives it back.
+// take waits for a slot. The returned function gives it back.
 func (s *tenantSlots) take(ctx context.Context, org principal.OrgID) (func(), error) {
 	s.mu.Lock()
 	o := s.of[org]
@@ -50,9 +52,9 @@ func (s *tenantSlots) take(ctx context.Context, org principal.OrgID) (func(), er
 			delete(s.of, org)
 		}
 	}
-	timeout := time.NewTimer(tenantPatience)
+	timeout := time.NewTimer(TenantPatience)
 	defer timeout.Stop()
-	for _, slots := range []chan struct{}{o.slots, s.all} { // one's own first: who waits there takes no place from others
+	for _, slots := range []chan struct{}{o.slots, s.all} { // the slot of the organization first: a statement that waits for it keeps no slot from others
 		select {
 		case slots <- struct{}{}:
 			continue

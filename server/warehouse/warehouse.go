@@ -37,11 +37,11 @@ type Config struct {
 
 // Warehouse is the telemetry store. Its methods may be called concurrently.
 type Warehouse struct {
-	place  place
-	conn   driver.Conn
-	http   *http.Client
-	limits Limits
-	log    *slog.Logger
+	endpoint endpoint
+	conn     driver.Conn
+	http     *http.Client
+	limits   Limits
+	log      *slog.Logger
 
 	// Of tenants' SQL, see SelectConfined.
 	schemas         tenantSchemas
@@ -53,7 +53,7 @@ const dialTimeout = 5 * time.Second
 
 // Open prepares the connection. It does not connect: the engine may be down, and come and go.
 func Open(_ context.Context, cfg Config) (*Warehouse, error) {
-	var p place
+	var p endpoint
 	switch {
 	case cfg.URL != "" && cfg.Socket != "":
 		return nil, errors.New("the warehouse is either a URL or the embedded engine's socket, not both")
@@ -63,7 +63,7 @@ func Open(_ context.Context, cfg Config) (*Warehouse, error) {
 			return nil, err
 		}
 	case cfg.Socket != "":
-		p = place{socket: cfg.Socket, base: url.URL{Scheme: "http", Host: "warehouse"}, database: chdb.DefaultDatabase}
+		p = endpoint{socket: cfg.Socket, base: url.URL{Scheme: "http", Host: "warehouse"}, database: chdb.DefaultDatabase}
 	default:
 		return nil, errors.New("the warehouse needs a URL or the embedded engine's socket")
 	}
@@ -79,7 +79,7 @@ func Open(_ context.Context, cfg Config) (*Warehouse, error) {
 		return nil, fmt.Errorf("cannot prepare the warehouse connection: %w", err)
 	}
 	return &Warehouse{
-		place: p, conn: conn, http: &http.Client{Transport: transport}, limits: cfg.Limits.withDefaults(), log: cfg.Logger, tenantSlots: newTenantSlots(),
+		endpoint: p, conn: conn, http: &http.Client{Transport: transport}, limits: cfg.Limits.withDefaults(), log: cfg.Logger, tenantSlots: newTenantSlots(),
 	}, nil
 }
 
@@ -96,15 +96,15 @@ func (w *Warehouse) Ping(ctx context.Context) error {
 }
 
 // Database is the database that holds the tables.
-func (w *Warehouse) Database() string { return w.place.database }
+func (w *Warehouse) Database() string { return w.endpoint.database }
 
 // Cluster is the name of the cluster whose tables are used, empty for one server.
-func (w *Warehouse) Cluster() string { return w.place.cluster }
+func (w *Warehouse) Cluster() string { return w.endpoint.cluster }
 
 // String names the place without its password.
-func (w *Warehouse) String() string { return w.place.String() }
+func (w *Warehouse) String() string { return w.endpoint.String() }
 
-func (p place) transport(connections int) *http.Transport {
+func (p endpoint) transport(connections int) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	t := &http.Transport{
 		Proxy:               nil, // a warehouse is reached directly; a proxy for the internet must not see telemetry
@@ -126,7 +126,7 @@ func (p place) transport(connections int) *http.Transport {
 	return t
 }
 
-func (p place) options(transport *http.Transport, connections int) *clickhouse.Options {
+func (p endpoint) options(transport *http.Transport, connections int) *clickhouse.Options {
 	return &clickhouse.Options{
 		Protocol: clickhouse.HTTP,
 		Addr:     []string{p.base.Host},

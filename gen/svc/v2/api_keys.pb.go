@@ -32,7 +32,7 @@ type ApiKey struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `api_key`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Label that tells keys apart.
+	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
 	// Free note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
@@ -195,7 +195,7 @@ type ApiKeyWithSecret struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `api_key`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Label that tells keys apart.
+	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
 	// Free note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
@@ -376,7 +376,7 @@ type ApiKeyMutationResponse struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `api_key`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Label that tells keys apart.
+	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
 	// Free note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
@@ -669,7 +669,7 @@ func (x *ListApiKeysResponse) GetNextCursor() string {
 	return ""
 }
 
-// ApiKeyCreateParams: what a new key is to be.
+// ApiKeyCreateParams: settings of a new key.
 type CreateApiKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Label, at least one character that is not white space.

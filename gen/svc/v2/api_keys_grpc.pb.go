@@ -30,7 +30,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// API keys: credentials for programmatic access, each scoped to one organization. (public-api.md "API key", rest-wire.md section 2.)
+// API keys: credentials for programmatic access, each scoped to one organization.
 type ApiKeysServiceClient interface {
 	// List API keys.
 	//
@@ -38,7 +38,7 @@ type ApiKeysServiceClient interface {
 	ListApiKeys(ctx context.Context, in *ListApiKeysRequest, opts ...grpc.CallOption) (*ListApiKeysResponse, error)
 	// Create an API key.
 	//
-	// Creates a key and returns its secret, once: only a keyed hash of it is stored. Needs an organization administrator.
+	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
 	CreateApiKey(ctx context.Context, in *CreateApiKeyRequest, opts ...grpc.CallOption) (*ApiKeyWithSecret, error)
 	// Get an API key.
 	//
@@ -46,12 +46,12 @@ type ApiKeysServiceClient interface {
 	GetApiKey(ctx context.Context, in *GetApiKeyRequest, opts ...grpc.CallOption) (*ApiKey, error)
 	// Revoke an API key.
 	//
-	// Revocation is permanent and takes effect at once. Revoking a revoked key changes nothing. Needs an organization administrator.
+	// Revocation is permanent and takes effect at once. Revoking a revoked key changes nothing.
 	RevokeApiKey(ctx context.Context, in *RevokeApiKeyRequest, opts ...grpc.CallOption) (*ApiKeyMutationResponse, error)
 	// Roll an API key.
 	//
-	// Revokes the key and creates another with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. The new key never expires. A revoked key cannot be rolled. Needs an organization administrator.
+	// Revokes the key and creates another one with the same name, description, kind and scopes, a new id and a new secret, in one
+	// step. The new key never expires. A revoked key cannot be rolled.
 	RollApiKey(ctx context.Context, in *RollApiKeyRequest, opts ...grpc.CallOption) (*ApiKeyWithSecret, error)
 }
 
@@ -117,7 +117,7 @@ func (c *apiKeysServiceClient) RollApiKey(ctx context.Context, in *RollApiKeyReq
 // All implementations must embed UnimplementedApiKeysServiceServer
 // for forward compatibility.
 //
-// API keys: credentials for programmatic access, each scoped to one organization. (public-api.md "API key", rest-wire.md section 2.)
+// API keys: credentials for programmatic access, each scoped to one organization.
 type ApiKeysServiceServer interface {
 	// List API keys.
 	//
@@ -125,7 +125,7 @@ type ApiKeysServiceServer interface {
 	ListApiKeys(context.Context, *ListApiKeysRequest) (*ListApiKeysResponse, error)
 	// Create an API key.
 	//
-	// Creates a key and returns its secret, once: only a keyed hash of it is stored. Needs an organization administrator.
+	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
 	CreateApiKey(context.Context, *CreateApiKeyRequest) (*ApiKeyWithSecret, error)
 	// Get an API key.
 	//
@@ -133,12 +133,12 @@ type ApiKeysServiceServer interface {
 	GetApiKey(context.Context, *GetApiKeyRequest) (*ApiKey, error)
 	// Revoke an API key.
 	//
-	// Revocation is permanent and takes effect at once. Revoking a revoked key changes nothing. Needs an organization administrator.
+	// Revocation is permanent and takes effect at once. Revoking a revoked key changes nothing.
 	RevokeApiKey(context.Context, *RevokeApiKeyRequest) (*ApiKeyMutationResponse, error)
 	// Roll an API key.
 	//
-	// Revokes the key and creates another with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. The new key never expires. A revoked key cannot be rolled. Needs an organization administrator.
+	// Revokes the key and creates another one with the same name, description, kind and scopes, a new id and a new secret, in one
+	// step. The new key never expires. A revoked key cannot be rolled.
 	RollApiKey(context.Context, *RollApiKeyRequest) (*ApiKeyWithSecret, error)
 	mustEmbedUnimplementedApiKeysServiceServer()
 }

@@ -281,7 +281,7 @@ func (x *ListAttributeMappingsResponse) GetNextCursor() string {
 	return ""
 }
 
-// What a new mapping is to do.
+// Settings of a new mapping.
 type CreateAttributeMappingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Label.
@@ -435,7 +435,7 @@ type UpdateAttributeMappingRequest struct {
 	Operation *string `protobuf:"bytes,6,opt,name=operation" json:"operation,omitempty"`
 	// Whether the mapping is applied.
 	Enabled *bool `protobuf:"varint,7,opt,name=enabled" json:"enabled,omitempty"`
-	// Fields to change; over REST, those that the body names. Left out: those that are set.
+	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,8,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

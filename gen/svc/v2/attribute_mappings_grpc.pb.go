@@ -30,7 +30,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Attribute mappings: copy or move an attribute of spans while they are ingested. (rest-wire.md section 12, product-facts.md 2.3.)
+// Attribute mappings: copy or move an attribute of spans while they are ingested.
 type AttributeMappingsServiceClient interface {
 	// List attribute mappings.
 	//
@@ -38,7 +38,7 @@ type AttributeMappingsServiceClient interface {
 	ListAttributeMappings(ctx context.Context, in *ListAttributeMappingsRequest, opts ...grpc.CallOption) (*ListAttributeMappingsResponse, error)
 	// Create an attribute mapping.
 	//
-	// Spans that arrive within the next half minute, at the latest, are mapped. Needs an organization administrator.
+	// The mapping applies to new spans within half a minute.
 	CreateAttributeMapping(ctx context.Context, in *CreateAttributeMappingRequest, opts ...grpc.CallOption) (*AttributeMapping, error)
 	// Get an attribute mapping.
 	//
@@ -46,11 +46,11 @@ type AttributeMappingsServiceClient interface {
 	GetAttributeMapping(ctx context.Context, in *GetAttributeMappingRequest, opts ...grpc.CallOption) (*AttributeMapping, error)
 	// Change an attribute mapping.
 	//
-	// Fields that are left out keep their value. Spans that were stored before are not changed. Needs an organization administrator.
+	// Fields that are left out keep their value. Stored spans do not change.
 	UpdateAttributeMapping(ctx context.Context, in *UpdateAttributeMappingRequest, opts ...grpc.CallOption) (*AttributeMapping, error)
 	// Delete an attribute mapping.
 	//
-	// Spans that were mapped stay as they are. Needs an organization administrator.
+	// Stored spans do not change.
 	DeleteAttributeMapping(ctx context.Context, in *DeleteAttributeMappingRequest, opts ...grpc.CallOption) (*DeletedAttributeMapping, error)
 }
 
@@ -116,7 +116,7 @@ func (c *attributeMappingsServiceClient) DeleteAttributeMapping(ctx context.Cont
 // All implementations must embed UnimplementedAttributeMappingsServiceServer
 // for forward compatibility.
 //
-// Attribute mappings: copy or move an attribute of spans while they are ingested. (rest-wire.md section 12, product-facts.md 2.3.)
+// Attribute mappings: copy or move an attribute of spans while they are ingested.
 type AttributeMappingsServiceServer interface {
 	// List attribute mappings.
 	//
@@ -124,7 +124,7 @@ type AttributeMappingsServiceServer interface {
 	ListAttributeMappings(context.Context, *ListAttributeMappingsRequest) (*ListAttributeMappingsResponse, error)
 	// Create an attribute mapping.
 	//
-	// Spans that arrive within the next half minute, at the latest, are mapped. Needs an organization administrator.
+	// The mapping applies to new spans within half a minute.
 	CreateAttributeMapping(context.Context, *CreateAttributeMappingRequest) (*AttributeMapping, error)
 	// Get an attribute mapping.
 	//
@@ -132,11 +132,11 @@ type AttributeMappingsServiceServer interface {
 	GetAttributeMapping(context.Context, *GetAttributeMappingRequest) (*AttributeMapping, error)
 	// Change an attribute mapping.
 	//
-	// Fields that are left out keep their value. Spans that were stored before are not changed. Needs an organization administrator.
+	// Fields that are left out keep their value. Stored spans do not change.
 	UpdateAttributeMapping(context.Context, *UpdateAttributeMappingRequest) (*AttributeMapping, error)
 	// Delete an attribute mapping.
 	//
-	// Spans that were mapped stay as they are. Needs an organization administrator.
+	// Stored spans do not change.
 	DeleteAttributeMapping(context.Context, *DeleteAttributeMappingRequest) (*DeletedAttributeMapping, error)
 	mustEmbedUnimplementedAttributeMappingsServiceServer()
 }

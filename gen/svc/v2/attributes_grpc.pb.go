@@ -27,7 +27,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Attributes: the keys that were sent and their values, for autocompletion.
+// Attributes: the keys and values of the received telemetry, for autocompletion.
 type AttributesServiceClient interface {
 	// List attribute keys.
 	//
@@ -35,8 +35,9 @@ type AttributesServiceClient interface {
 	ListAttributeKeys(ctx context.Context, in *ListAttributeKeysRequest, opts ...grpc.CallOption) (*ListAttributeKeysResponse, error)
 	// List attribute values.
 	//
-	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. Of a busy window the latest part is read;
-	// `sampled` says so.
+	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window only the latest
+	// part is
+	// read, and `sampled` is true.
 	ListAttributeValues(ctx context.Context, in *ListAttributeValuesRequest, opts ...grpc.CallOption) (*ListAttributeValuesResponse, error)
 }
 
@@ -72,7 +73,7 @@ func (c *attributesServiceClient) ListAttributeValues(ctx context.Context, in *L
 // All implementations must embed UnimplementedAttributesServiceServer
 // for forward compatibility.
 //
-// Attributes: the keys that were sent and their values, for autocompletion.
+// Attributes: the keys and values of the received telemetry, for autocompletion.
 type AttributesServiceServer interface {
 	// List attribute keys.
 	//
@@ -80,8 +81,9 @@ type AttributesServiceServer interface {
 	ListAttributeKeys(context.Context, *ListAttributeKeysRequest) (*ListAttributeKeysResponse, error)
 	// List attribute values.
 	//
-	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. Of a busy window the latest part is read;
-	// `sampled` says so.
+	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window only the latest
+	// part is
+	// read, and `sampled` is true.
 	ListAttributeValues(context.Context, *ListAttributeValuesRequest) (*ListAttributeValuesResponse, error)
 	mustEmbedUnimplementedAttributesServiceServer()
 }

@@ -26,7 +26,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// The audit log: every attempted change, through any door. Entries are only ever added. (rest-wire.md section 5.)
+// The audit log: every attempted change, through any door. Entries are only ever added.
 type AuditLogServiceClient interface {
 	// List audit log entries.
 	//
@@ -56,7 +56,7 @@ func (c *auditLogServiceClient) ListAuditLogEntries(ctx context.Context, in *Lis
 // All implementations must embed UnimplementedAuditLogServiceServer
 // for forward compatibility.
 //
-// The audit log: every attempted change, through any door. Entries are only ever added. (rest-wire.md section 5.)
+// The audit log: every attempted change, through any door. Entries are only ever added.
 type AuditLogServiceServer interface {
 	// List audit log entries.
 	//

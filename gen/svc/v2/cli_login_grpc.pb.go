@@ -31,35 +31,38 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Command-line login: how `svc login` gets a key, after a person has confirmed its code in a browser (RFC 8628). (ingest-mcp-facts.md 5.2.)
+// Command-line login: how `svc login` gets a key, after a person has confirmed its code in a browser (RFC 8628).
 type CliServiceClient interface {
 	// Start a command-line login.
 	//
-	// Answers two codes. Show the user code and the address to the person, who signs in there, compares the code, and chooses the
-	// organization. Meanwhile ask `/v2/cli/token` with the device code, which nobody else may see. Starts are limited by address.
+	// Returns two codes. Show the user code and the address to the person, who signs in there, compares the code, and chooses the
+	// organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins is limited by
+	// address.
 	StartCliLogin(ctx context.Context, in *StartCliLoginRequest, opts ...grpc.CallOption) (*CliLogin, error)
 	// Redeem a command-line login.
 	//
-	// Until the person has decided, the answer is `CliLoginPendingError`: ask again after `interval` seconds, and 5 seconds later from then on
-	// whenever the answer is `CliLoginSlowDownError`. After a confirmation the answer is, once, an API key with full access to the chosen
-	// organization that expires after 90 days. Only administrators can confirm, and the key is made only while the person still is one.
+	// Until the person has decided, the answer is `CliLoginPendingError`: ask again after `interval` seconds. After each
+	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer is, once, an API key with full access to
+	// the
+	// chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be one when the key is
+	// made.
 	RedeemCliLogin(ctx context.Context, in *RedeemCliLoginRequest, opts ...grpc.CallOption) (*CliCredential, error)
 	// End a command-line login.
 	//
-	// Revokes the key that this request carries, which must be one that a command-line login made. Revoke other keys by their id.
+	// Revokes the key that this request carries. The key must come from a command-line login. Revoke other keys by their id.
 	EndCliLogin(ctx context.Context, in *EndCliLoginRequest, opts ...grpc.CallOption) (*EndedCliLogin, error)
 	// Read a command-line login that waits for confirmation.
 	//
-	// For the page on which a signed-in person compares the code. Unknown codes are limited by address and by user.
+	// For the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
 	GetCliLogin(ctx context.Context, in *GetCliLoginRequest, opts ...grpc.CallOption) (*PendingCliLogin, error)
 	// Confirm a command-line login.
 	//
-	// Whoever waits gets a key with full access to the organization of the session. Needs a session of an organization administrator: a
-	// key acts as one.
+	// The waiting command line gets a key with full access to the organization of the session. Only a session of an organization
+	// administrator can confirm, because the key acts as an administrator.
 	ApproveCliLogin(ctx context.Context, in *ApproveCliLoginRequest, opts ...grpc.CallOption) (*PendingCliLogin, error)
 	// Refuse a command-line login.
 	//
-	// Whoever waits is told so and gets nothing.
+	// The waiting command line gets `CliLoginDeniedError` and no key.
 	DenyCliLogin(ctx context.Context, in *DenyCliLoginRequest, opts ...grpc.CallOption) (*PendingCliLogin, error)
 }
 
@@ -135,35 +138,38 @@ func (c *cliServiceClient) DenyCliLogin(ctx context.Context, in *DenyCliLoginReq
 // All implementations must embed UnimplementedCliServiceServer
 // for forward compatibility.
 //
-// Command-line login: how `svc login` gets a key, after a person has confirmed its code in a browser (RFC 8628). (ingest-mcp-facts.md 5.2.)
+// Command-line login: how `svc login` gets a key, after a person has confirmed its code in a browser (RFC 8628).
 type CliServiceServer interface {
 	// Start a command-line login.
 	//
-	// Answers two codes. Show the user code and the address to the person, who signs in there, compares the code, and chooses the
-	// organization. Meanwhile ask `/v2/cli/token` with the device code, which nobody else may see. Starts are limited by address.
+	// Returns two codes. Show the user code and the address to the person, who signs in there, compares the code, and chooses the
+	// organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins is limited by
+	// address.
 	StartCliLogin(context.Context, *StartCliLoginRequest) (*CliLogin, error)
 	// Redeem a command-line login.
 	//
-	// Until the person has decided, the answer is `CliLoginPendingError`: ask again after `interval` seconds, and 5 seconds later from then on
-	// whenever the answer is `CliLoginSlowDownError`. After a confirmation the answer is, once, an API key with full access to the chosen
-	// organization that expires after 90 days. Only administrators can confirm, and the key is made only while the person still is one.
+	// Until the person has decided, the answer is `CliLoginPendingError`: ask again after `interval` seconds. After each
+	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer is, once, an API key with full access to
+	// the
+	// chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be one when the key is
+	// made.
 	RedeemCliLogin(context.Context, *RedeemCliLoginRequest) (*CliCredential, error)
 	// End a command-line login.
 	//
-	// Revokes the key that this request carries, which must be one that a command-line login made. Revoke other keys by their id.
+	// Revokes the key that this request carries. The key must come from a command-line login. Revoke other keys by their id.
 	EndCliLogin(context.Context, *EndCliLoginRequest) (*EndedCliLogin, error)
 	// Read a command-line login that waits for confirmation.
 	//
-	// For the page on which a signed-in person compares the code. Unknown codes are limited by address and by user.
+	// For the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
 	GetCliLogin(context.Context, *GetCliLoginRequest) (*PendingCliLogin, error)
 	// Confirm a command-line login.
 	//
-	// Whoever waits gets a key with full access to the organization of the session. Needs a session of an organization administrator: a
-	// key acts as one.
+	// The waiting command line gets a key with full access to the organization of the session. Only a session of an organization
+	// administrator can confirm, because the key acts as an administrator.
 	ApproveCliLogin(context.Context, *ApproveCliLoginRequest) (*PendingCliLogin, error)
 	// Refuse a command-line login.
 	//
-	// Whoever waits is told so and gets nothing.
+	// The waiting command line gets `CliLoginDeniedError` and no key.
 	DenyCliLogin(context.Context, *DenyCliLoginRequest) (*PendingCliLogin, error)
 	mustEmbedUnimplementedCliServiceServer()
 }

@@ -33,7 +33,8 @@ type SearchDashboardWidgetDataRequest struct {
 	WidgetId string `protobuf:"bytes,2,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
 	// The window; that of the widget, else that of the dashboard when left out.
 	TimeRange *TimeRange `protobuf:"bytes,3,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Values of variables by name; `__all` for every value where the variable allows it. A variable without a value here has its default, else every value.
+	// Values of variables by name; `__all` for every value where the variable allows it. A variable without a value here has its default,
+	// else every value.
 	VariableValues map[string]string `protobuf:"bytes,4,rep,name=variable_values,json=variableValues" json:"variable_values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// `sparkline` for the small chart behind a number, when it has a data source of its own; `primary` when left out.
 	Source *string `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
@@ -124,7 +125,7 @@ func (x *SearchDashboardWidgetDataRequest) GetEmptyRangeFallback() bool {
 	return false
 }
 
-// A widget that is not stored, and what its data is read with.
+// A widget that is not stored, and the parameters of its read.
 type PreviewDashboardWidgetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The widget.
@@ -133,7 +134,8 @@ type PreviewDashboardWidgetRequest struct {
 	TimeRange *TimeRange `protobuf:"bytes,2,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
 	// The variables of its dashboard.
 	Variables []*DashboardVariable `protobuf:"bytes,3,rep,name=variables" json:"variables,omitempty"`
-	// Values of variables by name; `__all` for every value where the variable allows it. A variable without a value here has its default, else every value.
+	// Values of variables by name; `__all` for every value where the variable allows it. A variable without a value here has its default,
+	// else every value.
 	VariableValues map[string]string `protobuf:"bytes,4,rep,name=variable_values,json=variableValues" json:"variable_values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// `sparkline` for the small chart behind a number, when it has a data source of its own; `primary` when left out.
 	Source *string `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
@@ -233,7 +235,8 @@ type SearchDashboardWidgetInspectionRequest struct {
 	WidgetId string `protobuf:"bytes,2,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
 	// The window; that of the widget, else that of the dashboard when left out.
 	TimeRange *TimeRange `protobuf:"bytes,3,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Values of variables by name; `__all` for every value where the variable allows it. A variable without a value here has its default, else every value.
+	// Values of variables by name; `__all` for every value where the variable allows it. A variable without a value here has its default,
+	// else every value.
 	VariableValues map[string]string `protobuf:"bytes,4,rep,name=variable_values,json=variableValues" json:"variable_values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache

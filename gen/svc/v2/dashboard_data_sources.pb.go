@@ -29,7 +29,7 @@ type WidgetDataSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `query`: the query builder. `raw_sql`: a statement. `route`: a named endpoint with parameters. `static`: no data.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	// Of `query`: what the queries give.
+	// Of `query`: the shape of the result.
 	ResultShape *string `protobuf:"bytes,2,opt,name=result_shape,json=resultShape" json:"result_shape,omitempty"`
 	// Of `query`: at least one.
 	Queries []*QueryDraft `protobuf:"bytes,3,rep,name=queries" json:"queries,omitempty"`
@@ -187,7 +187,8 @@ func (x *WidgetDataSource) GetTransform() *DataTransform {
 	return nil
 }
 
-// What happens to the rows of a data source: the steps run in the order hide_series, field_map, sort_by, limit, flatten_series, compute_ratio, reduce_to_value.
+// What happens to the rows of a data source: the steps run in the order hide_series, field_map, sort_by, limit, flatten_series,
+// compute_ratio, reduce_to_value.
 type DataTransform struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// New field name to the field that it copies.

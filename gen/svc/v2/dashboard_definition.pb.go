@@ -21,7 +21,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The stored content of a dashboard: what people edit, without the identifier and the times. The server stores its JSON, one text for each version.
+// The stored content of a dashboard: what people edit, without the identifier and the times. The server stores its JSON, one text for each
+// version.
 //
 // No method sends this message. A field must keep its JSON name, or stored dashboards can no longer be read.
 type DashboardDefinition struct {

@@ -37,7 +37,8 @@ type WidgetDisplay struct {
 	Prefix *string `protobuf:"bytes,4,opt,name=prefix" json:"prefix,omitempty"`
 	// Text after a number.
 	Suffix *string `protobuf:"bytes,5,opt,name=suffix" json:"suffix,omitempty"`
-	// Unit of the values: `none`, `number`, `percent` (of a ratio from 0 to 1), `duration_ms`, `duration_us`, `duration_s`, `duration_ns`, `bytes`, `requests_per_sec`, `short`, or free text.
+	// Unit of the values: `none`, `number`, `percent` (of a ratio from 0 to 1), `duration_ms`, `duration_us`, `duration_s`, `duration_ns`,
+	// `bytes`, `requests_per_sec`, `short`, or free text.
 	Unit *string `protobuf:"bytes,6,opt,name=unit" json:"unit,omitempty"`
 	// Legend, tooltip and the like.
 	ChartPresentation *ChartPresentation `protobuf:"bytes,7,opt,name=chart_presentation,json=chartPresentation" json:"chart_presentation,omitempty"`
@@ -59,7 +60,7 @@ type WidgetDisplay struct {
 	Sparkline *Sparkline `protobuf:"bytes,15,opt,name=sparkline" json:"sparkline,omitempty"`
 	// Columns of a table.
 	Columns []*TableColumn `protobuf:"bytes,16,rep,name=columns" json:"columns,omitempty"`
-	// Of a list: what it shows.
+	// Of a list: its data.
 	ListDataSource *string `protobuf:"bytes,17,opt,name=list_data_source,json=listDataSource" json:"list_data_source,omitempty"`
 	// Of a list: its filter.
 	ListWhereClause *string `protobuf:"bytes,18,opt,name=list_where_clause,json=listWhereClause" json:"list_where_clause,omitempty"`

@@ -137,7 +137,7 @@ type FunnelStep struct {
 	PagePath *string `protobuf:"bytes,4,opt,name=page_path,json=pagePath" json:"page_path,omitempty"`
 	// Of `page`: its host.
 	Host *string `protobuf:"bytes,5,opt,name=host" json:"host,omitempty"`
-	// Of `session`: what is compared.
+	// Of `session`: the compared value.
 	Dimension *string `protobuf:"bytes,6,opt,name=dimension" json:"dimension,omitempty"`
 	// Of `session`: the value.
 	Value         *string `protobuf:"bytes,7,opt,name=value" json:"value,omitempty"`

@@ -32,31 +32,31 @@ type QueryDraft struct {
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
 	// Whether it runs. True when left out.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled" json:"enabled,omitempty"`
-	// Whether its series are only for formulas.
+	// True hides its series: only formulas use them.
 	Hidden *bool `protobuf:"varint,4,opt,name=hidden" json:"hidden,omitempty"`
 	// Filter text.
 	WhereClause *string `protobuf:"bytes,5,opt,name=where_clause,json=whereClause" json:"where_clause,omitempty"`
-	// What is computed, as `count` or `p95_duration`.
+	// Aggregation, for example `count` or `p95_duration`.
 	Aggregation string `protobuf:"bytes,6,opt,name=aggregation" json:"aggregation,omitempty"`
-	// Seconds of a bucket, as text; from the window when empty.
+	// Length of a bucket in seconds, as text; chosen from the window when empty.
 	StepInterval *string `protobuf:"bytes,7,opt,name=step_interval,json=stepInterval" json:"step_interval,omitempty"`
 	// Order of the groups.
 	OrderByDirection *string `protobuf:"bytes,8,opt,name=order_by_direction,json=orderByDirection" json:"order_by_direction,omitempty"`
-	// Which of the clauses below count.
+	// The clauses below that apply.
 	AddOns *QueryAddOns `protobuf:"bytes,9,opt,name=add_ons,json=addOns" json:"add_ons,omitempty"`
-	// Attributes to group by.
+	// Attributes to group by, at most 5.
 	GroupBy []string `protobuf:"bytes,10,rep,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// Filter on the result.
 	Having *string `protobuf:"bytes,11,opt,name=having" json:"having,omitempty"`
-	// What groups are ordered by.
+	// Field that orders the groups.
 	OrderBy *string `protobuf:"bytes,12,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
-	// Groups at most, as text.
+	// Most groups, as text.
 	Limit *string `protobuf:"bytes,13,opt,name=limit" json:"limit,omitempty"`
-	// Series at most, as text.
+	// Most series, as text.
 	SeriesLimit *string `protobuf:"bytes,14,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
 	// Name of the series.
 	Legend *string `protobuf:"bytes,15,opt,name=legend" json:"legend,omitempty"`
-	// What is queried.
+	// Kind of telemetry.
 	DataSource string `protobuf:"bytes,16,opt,name=data_source,json=dataSource" json:"data_source,omitempty"`
 	// Of `traces`: the numeric span attribute that is aggregated.
 	ValueField *string `protobuf:"bytes,17,opt,name=value_field,json=valueField" json:"value_field,omitempty"`

@@ -46,7 +46,7 @@ type Dashboard struct {
 	Sections []*DashboardSection `protobuf:"bytes,8,rep,name=sections" json:"sections,omitempty"`
 	// Its variables.
 	Variables []*DashboardVariable `protobuf:"bytes,9,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null mean none.
+	// Seconds between refreshes; 0 and null switch refreshes off.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,10,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
 	// When it was created.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
@@ -191,7 +191,7 @@ type DashboardMutationResponse struct {
 	Sections []*DashboardSection `protobuf:"bytes,8,rep,name=sections" json:"sections,omitempty"`
 	// Its variables.
 	Variables []*DashboardVariable `protobuf:"bytes,9,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null mean none.
+	// Seconds between refreshes; 0 and null switch refreshes off.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,10,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
 	// When it was created.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
@@ -469,7 +469,7 @@ type CreateDashboardRequest struct {
 	Sections []*DashboardSection `protobuf:"bytes,6,rep,name=sections" json:"sections,omitempty"`
 	// Its variables, at most 50.
 	Variables []*DashboardVariable `protobuf:"bytes,7,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null mean none.
+	// Seconds between refreshes; 0 and null switch refreshes off.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,8,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -626,11 +626,11 @@ type UpdateDashboardRequest struct {
 	Sections []*DashboardSection `protobuf:"bytes,7,rep,name=sections" json:"sections,omitempty"`
 	// Its variables, at most 50.
 	Variables []*DashboardVariable `protobuf:"bytes,8,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null mean none.
+	// Seconds between refreshes; 0 and null switch refreshes off.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,9,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
-	// The `updated_at` that the caller has seen: the change is refused with 409 when the dashboard has another one.
+	// The `updated_at` that the caller has read. A dashboard with another value is not changed, and the answer is 409.
 	ExpectedUpdatedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expected_updated_at,json=expectedUpdatedAt" json:"expected_updated_at,omitempty"`
-	// Fields to change; over REST, those that the body names. Left out: those that are set.
+	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,11,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -35,11 +35,11 @@ type DashboardShare struct {
 	DashboardId string `protobuf:"bytes,3,opt,name=dashboard_id,json=dashboardId" json:"dashboard_id,omitempty"`
 	// The widget; null for the whole dashboard.
 	WidgetId *string `protobuf:"bytes,4,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
-	// `public`: whoever has the link. `org`: those who are signed in to the organization.
+	// `public`: everybody with the link. `org`: people who are signed in to the organization.
 	Mode string `protobuf:"bytes,5,opt,name=mode" json:"mode,omitempty"`
 	// The secret of the link.
 	Token string `protobuf:"bytes,6,opt,name=token" json:"token,omitempty"`
-	// Its end, to tell links apart.
+	// The end of the token, to tell links apart.
 	TokenSuffix string `protobuf:"bytes,7,opt,name=token_suffix,json=tokenSuffix" json:"token_suffix,omitempty"`
 	// When the link was made.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
@@ -390,12 +390,12 @@ func (x *GetDashboardShareResponse) GetShare() *DashboardShare {
 	return nil
 }
 
-// Who can read it.
+// The readers of a link.
 type UpsertDashboardShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// `public`: whoever has the link. `org`: those who are signed in to the organization.
+	// `public`: everybody with the link. `org`: people who are signed in to the organization.
 	Mode          string `protobuf:"bytes,2,opt,name=mode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -638,14 +638,14 @@ func (x *GetDashboardWidgetShareResponse) GetShare() *DashboardShare {
 	return nil
 }
 
-// Who can read it.
+// The readers of a link.
 type UpsertDashboardWidgetShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The widget.
 	WidgetId string `protobuf:"bytes,2,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
-	// `public`: whoever has the link. `org`: those who are signed in to the organization.
+	// `public`: everybody with the link. `org`: people who are signed in to the organization.
 	Mode          string `protobuf:"bytes,3,opt,name=mode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

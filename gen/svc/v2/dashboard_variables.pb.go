@@ -173,7 +173,7 @@ type DashboardVariable struct {
 	DefaultValue *string `protobuf:"bytes,4,opt,name=default_value,json=defaultValue" json:"default_value,omitempty"`
 	// Where its values come from.
 	Type string `protobuf:"bytes,5,opt,name=type" json:"type,omitempty"`
-	// Of `query`: what is listed.
+	// Of `query`: the source of the listed values.
 	Source *VariableSource `protobuf:"bytes,6,opt,name=source" json:"source,omitempty"`
 	// Of `custom`: the values.
 	Options       []*VariableOption `protobuf:"bytes,7,rep,name=options" json:"options,omitempty"`

@@ -38,11 +38,12 @@ type WidgetData struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window that was read.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Where the window comes from: the request, the widget, the dashboard, or, because that window had no data, a longer one that ends at the same time.
+	// Where the window comes from: the request, the widget, the dashboard, or, because that window had no data, a longer one that ends at the
+	// same time.
 	RangeSource string `protobuf:"bytes,6,opt,name=range_source,json=rangeSource" json:"range_source,omitempty"`
 	// Length of the window that was read when it is shorter than the one asked for, because the data is too costly for all of it; else null.
 	NarrowedToSeconds *float64 `protobuf:"fixed64,7,opt,name=narrowed_to_seconds,json=narrowedToSeconds" json:"narrowed_to_seconds,omitempty"`
-	// Values over time; for one number, what it was computed from.
+	// Values over time. For a single number, the values that it was computed from.
 	Timeseries *WidgetTimeseries `protobuf:"bytes,8,opt,name=timeseries" json:"timeseries,omitempty"`
 	// Values of groups.
 	Breakdown *WidgetBreakdown `protobuf:"bytes,9,opt,name=breakdown" json:"breakdown,omitempty"`
@@ -58,7 +59,7 @@ type WidgetData struct {
 	Funnel *WidgetFunnel `protobuf:"bytes,14,opt,name=funnel" json:"funnel,omitempty"`
 	// Paths of people.
 	Paths *WidgetPaths `protobuf:"bytes,15,opt,name=paths" json:"paths,omitempty"`
-	// True when there is more than what is given.
+	// True when there is more data than the answer holds.
 	Truncated bool `protobuf:"varint,16,opt,name=truncated" json:"truncated,omitempty"`
 	// What a reader should know.
 	Warnings      []string `protobuf:"bytes,17,rep,name=warnings" json:"warnings,omitempty"`
@@ -325,7 +326,7 @@ func (x *WidgetBreakdown) GetRows() []*QueryRow {
 	return nil
 }
 
-// Rows: of a list, of a statement, or of what the transform of the data source made of other data.
+// Rows: of a list, of a statement, or of a transform of other data.
 type WidgetTable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The columns in their order.
@@ -1062,7 +1063,7 @@ type WidgetQueryInspection struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Name, by which formulas call it.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// `skipped` for what is switched off or hidden, and for what cannot be told from other queries; `error` when it was refused.
+	// `skipped` for a query that is switched off or hidden, or that cannot be told apart from others; `error` for a refused query.
 	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
 	// Why it was skipped or refused.
 	Error *string `protobuf:"bytes,4,opt,name=error" json:"error,omitempty"`
@@ -1070,9 +1071,9 @@ type WidgetQueryInspection struct {
 	Rows uint32 `protobuf:"varint,5,opt,name=rows" json:"rows,omitempty"`
 	// Series or columns.
 	SeriesCount uint32 `protobuf:"varint,6,opt,name=series_count,json=seriesCount" json:"series_count,omitempty"`
-	// Time of its first value; null for what has no times.
+	// Time of its first value; null for values without times.
 	FirstBucket *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=first_bucket,json=firstBucket" json:"first_bucket,omitempty"`
-	// Time of its last value; null for what has no times.
+	// Time of its last value; null for values without times.
 	LastBucket *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_bucket,json=lastBucket" json:"last_bucket,omitempty"`
 	// The number that the widget shows, when it is that of this query.
 	ReducedValue *float64 `protobuf:"fixed64,9,opt,name=reduced_value,json=reducedValue" json:"reduced_value,omitempty"`
@@ -1321,7 +1322,7 @@ func (x *WidgetSeriesFigures) GetSamples() []*WidgetSample {
 // A value of a series or column.
 type WidgetSample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Start of its bucket; null for what has no times.
+	// Start of its bucket; null for values without times.
 	Bucket *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=bucket" json:"bucket,omitempty"`
 	// The value; null for a row without one.
 	Value         *float64 `protobuf:"fixed64,2,opt,name=value" json:"value,omitempty"`

@@ -97,7 +97,7 @@ func (x *TimeRange) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// One panel of a dashboard: what it asks, how it draws the answer, and where it stands.
+// One panel of a dashboard: its data source, its display and its place.
 type Widget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the widget, unique in its dashboard. Chosen by whoever writes the dashboard.
@@ -108,7 +108,7 @@ type Widget struct {
 	DataSource *WidgetDataSource `protobuf:"bytes,3,opt,name=data_source,json=dataSource" json:"data_source,omitempty"`
 	// How it looks. Every field is optional.
 	Display *WidgetDisplay `protobuf:"bytes,4,opt,name=display" json:"display,omitempty"`
-	// Where it stands, in a grid of 12 columns, relative to the section or tab that holds it.
+	// Its place in a grid of 12 columns, relative to the section or tab that holds it.
 	Layout *WidgetLayout `protobuf:"bytes,5,opt,name=layout" json:"layout,omitempty"`
 	// A window of its own, instead of the window of the dashboard.
 	TimeRange *TimeRange `protobuf:"bytes,6,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`

@@ -46,7 +46,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Dashboards: their definitions, versions, templates and share links. (rest-wire.md section 6.)
+// Dashboards: their definitions, versions, templates and share links.
 type DashboardsServiceClient interface {
 	// List dashboards.
 	//
@@ -54,7 +54,7 @@ type DashboardsServiceClient interface {
 	ListDashboards(ctx context.Context, in *ListDashboardsRequest, opts ...grpc.CallOption) (*ListDashboardsResponse, error)
 	// Create a dashboard.
 	//
-	// The definition is checked as a whole; an error names every field that is at fault by its path.
+	// The definition is checked as a whole. An error names the path of every invalid field.
 	CreateDashboard(ctx context.Context, in *CreateDashboardRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
 	// Get a dashboard.
 	//
@@ -62,11 +62,12 @@ type DashboardsServiceClient interface {
 	GetDashboard(ctx context.Context, in *GetDashboardRequest, opts ...grpc.CallOption) (*Dashboard, error)
 	// Change a dashboard.
 	//
-	// Fields that are left out keep their value; a list that is given replaces the whole list. Changes of others since `expected_updated_at` are not overwritten, but refused with 409.
+	// Fields that are left out keep their value. A list replaces the whole stored list. If the dashboard has changed since
+	// `expected_updated_at`, the answer is 409 and nothing changes.
 	UpdateDashboard(ctx context.Context, in *UpdateDashboardRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
 	// Delete a dashboard.
 	//
-	// Its versions and share links go with it, at once and for good.
+	// Its versions and share links are deleted with it. This cannot be undone.
 	DeleteDashboard(ctx context.Context, in *DeleteDashboardRequest, opts ...grpc.CallOption) (*DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
@@ -78,7 +79,7 @@ type DashboardsServiceClient interface {
 	GetDashboardVersion(ctx context.Context, in *GetDashboardVersionRequest, opts ...grpc.CallOption) (*DashboardVersionDetail, error)
 	// Restore a version of a dashboard.
 	//
-	// The dashboard gets the definition of the version. That is a change like any other: nothing of the history is lost.
+	// The dashboard gets the definition of the version. The restoration adds a version, so the history stays complete.
 	RestoreDashboardVersion(ctx context.Context, in *RestoreDashboardVersionRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
 	// List dashboard templates.
 	//
@@ -86,7 +87,7 @@ type DashboardsServiceClient interface {
 	ListDashboardTemplates(ctx context.Context, in *ListDashboardTemplatesRequest, opts ...grpc.CallOption) (*ListDashboardTemplatesResponse, error)
 	// Preview a dashboard template.
 	//
-	// What instantiating the template with these parameters would build. Nothing is stored; required parameters may be missing.
+	// The dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be missing.
 	PreviewDashboardTemplate(ctx context.Context, in *PreviewDashboardTemplateRequest, opts ...grpc.CallOption) (*DashboardTemplatePreview, error)
 	// Create a dashboard from a template.
 	//
@@ -94,44 +95,44 @@ type DashboardsServiceClient interface {
 	InstantiateDashboardTemplate(ctx context.Context, in *InstantiateDashboardTemplateRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
 	// List the share links of a dashboard.
 	//
-	// The link to the dashboard and those to its widgets, with their tokens. The answer is a bare list.
+	// The links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
 	ListDashboardShares(ctx context.Context, in *ListDashboardSharesRequest, opts ...grpc.CallOption) (*ListDashboardSharesResponse, error)
 	// Get the share link of a dashboard.
 	//
-	// The link with its token, or null when there is none.
+	// The link with its token, or null without a link.
 	GetDashboardShare(ctx context.Context, in *GetDashboardShareRequest, opts ...grpc.CallOption) (*GetDashboardShareResponse, error)
 	// Share a dashboard by a link.
 	//
-	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	// Creates the link, or changes who can read it. An existing link keeps its token.
 	UpsertDashboardShare(ctx context.Context, in *UpsertDashboardShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
 	// Give the share link of a dashboard another token.
 	//
-	// The old token ends at once.
+	// The old token stops working at once.
 	RotateDashboardShare(ctx context.Context, in *RotateDashboardShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
 	// End the share link of a dashboard.
 	//
-	// The token ends at once. Without a link, nothing happens.
+	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardShare(ctx context.Context, in *RevokeDashboardShareRequest, opts ...grpc.CallOption) (*DeletedDashboardShare, error)
 	// Get the share link of a widget.
 	//
-	// The link with its token, or null when there is none.
+	// The link with its token, or null without a link.
 	GetDashboardWidgetShare(ctx context.Context, in *GetDashboardWidgetShareRequest, opts ...grpc.CallOption) (*GetDashboardWidgetShareResponse, error)
 	// Share a widget by a link.
 	//
-	// Makes the link, or changes who can read it; the token of a link that exists stays.
-	// The link works only while the whole dashboard is shared, too.
+	// Creates the link, or changes who can read it. An existing link keeps its token.
+	// The link works only while the whole dashboard is shared as well.
 	UpsertDashboardWidgetShare(ctx context.Context, in *UpsertDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
 	// Give the share link of a widget another token.
 	//
-	// The old token ends at once.
+	// The old token stops working at once.
 	RotateDashboardWidgetShare(ctx context.Context, in *RotateDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
 	// End the share link of a widget.
 	//
-	// The token ends at once. Without a link, nothing happens.
+	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(ctx context.Context, in *RevokeDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DeletedDashboardShare, error)
 	// Import a dashboard of Perses.
 	//
-	// Every panel becomes a widget; one whose query cannot be translated becomes a text that says why. The warnings name each change.
+	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text with the reason. The warnings name each change.
 	ImportExternalDashboard(ctx context.Context, in *ImportExternalDashboardRequest, opts ...grpc.CallOption) (*DashboardPersesImport, error)
 }
 
@@ -357,7 +358,7 @@ func (c *dashboardsServiceClient) ImportExternalDashboard(ctx context.Context, i
 // All implementations must embed UnimplementedDashboardsServiceServer
 // for forward compatibility.
 //
-// Dashboards: their definitions, versions, templates and share links. (rest-wire.md section 6.)
+// Dashboards: their definitions, versions, templates and share links.
 type DashboardsServiceServer interface {
 	// List dashboards.
 	//
@@ -365,7 +366,7 @@ type DashboardsServiceServer interface {
 	ListDashboards(context.Context, *ListDashboardsRequest) (*ListDashboardsResponse, error)
 	// Create a dashboard.
 	//
-	// The definition is checked as a whole; an error names every field that is at fault by its path.
+	// The definition is checked as a whole. An error names the path of every invalid field.
 	CreateDashboard(context.Context, *CreateDashboardRequest) (*DashboardMutationResponse, error)
 	// Get a dashboard.
 	//
@@ -373,11 +374,12 @@ type DashboardsServiceServer interface {
 	GetDashboard(context.Context, *GetDashboardRequest) (*Dashboard, error)
 	// Change a dashboard.
 	//
-	// Fields that are left out keep their value; a list that is given replaces the whole list. Changes of others since `expected_updated_at` are not overwritten, but refused with 409.
+	// Fields that are left out keep their value. A list replaces the whole stored list. If the dashboard has changed since
+	// `expected_updated_at`, the answer is 409 and nothing changes.
 	UpdateDashboard(context.Context, *UpdateDashboardRequest) (*DashboardMutationResponse, error)
 	// Delete a dashboard.
 	//
-	// Its versions and share links go with it, at once and for good.
+	// Its versions and share links are deleted with it. This cannot be undone.
 	DeleteDashboard(context.Context, *DeleteDashboardRequest) (*DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
@@ -389,7 +391,7 @@ type DashboardsServiceServer interface {
 	GetDashboardVersion(context.Context, *GetDashboardVersionRequest) (*DashboardVersionDetail, error)
 	// Restore a version of a dashboard.
 	//
-	// The dashboard gets the definition of the version. That is a change like any other: nothing of the history is lost.
+	// The dashboard gets the definition of the version. The restoration adds a version, so the history stays complete.
 	RestoreDashboardVersion(context.Context, *RestoreDashboardVersionRequest) (*DashboardMutationResponse, error)
 	// List dashboard templates.
 	//
@@ -397,7 +399,7 @@ type DashboardsServiceServer interface {
 	ListDashboardTemplates(context.Context, *ListDashboardTemplatesRequest) (*ListDashboardTemplatesResponse, error)
 	// Preview a dashboard template.
 	//
-	// What instantiating the template with these parameters would build. Nothing is stored; required parameters may be missing.
+	// The dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be missing.
 	PreviewDashboardTemplate(context.Context, *PreviewDashboardTemplateRequest) (*DashboardTemplatePreview, error)
 	// Create a dashboard from a template.
 	//
@@ -405,44 +407,44 @@ type DashboardsServiceServer interface {
 	InstantiateDashboardTemplate(context.Context, *InstantiateDashboardTemplateRequest) (*DashboardMutationResponse, error)
 	// List the share links of a dashboard.
 	//
-	// The link to the dashboard and those to its widgets, with their tokens. The answer is a bare list.
+	// The links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
 	ListDashboardShares(context.Context, *ListDashboardSharesRequest) (*ListDashboardSharesResponse, error)
 	// Get the share link of a dashboard.
 	//
-	// The link with its token, or null when there is none.
+	// The link with its token, or null without a link.
 	GetDashboardShare(context.Context, *GetDashboardShareRequest) (*GetDashboardShareResponse, error)
 	// Share a dashboard by a link.
 	//
-	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	// Creates the link, or changes who can read it. An existing link keeps its token.
 	UpsertDashboardShare(context.Context, *UpsertDashboardShareRequest) (*DashboardShare, error)
 	// Give the share link of a dashboard another token.
 	//
-	// The old token ends at once.
+	// The old token stops working at once.
 	RotateDashboardShare(context.Context, *RotateDashboardShareRequest) (*DashboardShare, error)
 	// End the share link of a dashboard.
 	//
-	// The token ends at once. Without a link, nothing happens.
+	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardShare(context.Context, *RevokeDashboardShareRequest) (*DeletedDashboardShare, error)
 	// Get the share link of a widget.
 	//
-	// The link with its token, or null when there is none.
+	// The link with its token, or null without a link.
 	GetDashboardWidgetShare(context.Context, *GetDashboardWidgetShareRequest) (*GetDashboardWidgetShareResponse, error)
 	// Share a widget by a link.
 	//
-	// Makes the link, or changes who can read it; the token of a link that exists stays.
-	// The link works only while the whole dashboard is shared, too.
+	// Creates the link, or changes who can read it. An existing link keeps its token.
+	// The link works only while the whole dashboard is shared as well.
 	UpsertDashboardWidgetShare(context.Context, *UpsertDashboardWidgetShareRequest) (*DashboardShare, error)
 	// Give the share link of a widget another token.
 	//
-	// The old token ends at once.
+	// The old token stops working at once.
 	RotateDashboardWidgetShare(context.Context, *RotateDashboardWidgetShareRequest) (*DashboardShare, error)
 	// End the share link of a widget.
 	//
-	// The token ends at once. Without a link, nothing happens.
+	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(context.Context, *RevokeDashboardWidgetShareRequest) (*DeletedDashboardShare, error)
 	// Import a dashboard of Perses.
 	//
-	// Every panel becomes a widget; one whose query cannot be translated becomes a text that says why. The warnings name each change.
+	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text with the reason. The warnings name each change.
 	ImportExternalDashboard(context.Context, *ImportExternalDashboardRequest) (*DashboardPersesImport, error)
 	mustEmbedUnimplementedDashboardsServiceServer()
 }

@@ -160,9 +160,9 @@ type Environment struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Its name, never empty.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Spans that began in the window, as received. Additive to rest-wire.md.
+	// Spans that began in the window, as received.
 	SpanCount float64 `protobuf:"fixed64,3,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Services that sent them. Additive to rest-wire.md.
+	// Services that sent them.
 	ServiceCount  int32 `protobuf:"varint,4,opt,name=service_count,json=serviceCount" json:"service_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -26,7 +26,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Environments: the deployment environments that services run in. (rest-wire.md section 9.)
+// Environments: the deployment environments that services run in.
 type EnvironmentsServiceClient interface {
 	// List environments.
 	//
@@ -56,7 +56,7 @@ func (c *environmentsServiceClient) ListEnvironments(ctx context.Context, in *Li
 // All implementations must embed UnimplementedEnvironmentsServiceServer
 // for forward compatibility.
 //
-// Environments: the deployment environments that services run in. (rest-wire.md section 9.)
+// Environments: the deployment environments that services run in.
 type EnvironmentsServiceServer interface {
 	// List environments.
 	//

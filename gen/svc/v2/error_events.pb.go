@@ -396,13 +396,13 @@ type ErrorEvent struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Fingerprint of the error, a whole number as decimal text.
 	FingerprintHash string `protobuf:"bytes,2,opt,name=fingerprint_hash,json=fingerprintHash" json:"fingerprint_hash,omitempty"`
-	// Short name of the error: the exception type, else what the message begins with.
+	// Short name of the error: the exception type, or the start of the message without one.
 	ErrorLabel string `protobuf:"bytes,3,opt,name=error_label,json=errorLabel" json:"error_label,omitempty"`
 	// Type of the exception; empty when the span has none.
 	ExceptionType string `protobuf:"bytes,4,opt,name=exception_type,json=exceptionType" json:"exception_type,omitempty"`
 	// The latest message: of the exception, else of the span status.
 	SampleMessage string `protobuf:"bytes,5,opt,name=sample_message,json=sampleMessage" json:"sample_message,omitempty"`
-	// First frame of the stack, without numbers; empty when there is none.
+	// First frame of the stack, without numbers; empty without a stack.
 	TopFrame string `protobuf:"bytes,6,opt,name=top_frame,json=topFrame" json:"top_frame,omitempty"`
 	// Occurrences in the window: spans with status Error.
 	Count float64 `protobuf:"fixed64,7,opt,name=count" json:"count,omitempty"`
@@ -567,7 +567,7 @@ type GetErrorEventRequest struct {
 	DeploymentEnvironment *string `protobuf:"bytes,5,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
 	// Length of a bucket in seconds, 60 to 86400; chosen for about 40 buckets when left out. A window has at most 1500.
 	BucketSeconds *int32 `protobuf:"varint,6,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// How many traces to give, 1 to 20; 5 when left out.
+	// Number of traces, 1 to 20; 5 when left out.
 	SampleLimit   *int32 `protobuf:"varint,7,opt,name=sample_limit,json=sampleLimit" json:"sample_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -659,13 +659,13 @@ type ErrorEventDetail struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Fingerprint of the error, a whole number as decimal text.
 	FingerprintHash string `protobuf:"bytes,2,opt,name=fingerprint_hash,json=fingerprintHash" json:"fingerprint_hash,omitempty"`
-	// Short name of the error: the exception type, else what the message begins with.
+	// Short name of the error: the exception type, or the start of the message without one.
 	ErrorLabel string `protobuf:"bytes,3,opt,name=error_label,json=errorLabel" json:"error_label,omitempty"`
 	// Type of the exception; empty when the span has none.
 	ExceptionType string `protobuf:"bytes,4,opt,name=exception_type,json=exceptionType" json:"exception_type,omitempty"`
 	// The latest message: of the exception, else of the span status.
 	SampleMessage string `protobuf:"bytes,5,opt,name=sample_message,json=sampleMessage" json:"sample_message,omitempty"`
-	// First frame of the stack, without numbers; empty when there is none.
+	// First frame of the stack, without numbers; empty without a stack.
 	TopFrame string `protobuf:"bytes,6,opt,name=top_frame,json=topFrame" json:"top_frame,omitempty"`
 	// Occurrences in the window: spans with status Error.
 	Count float64 `protobuf:"fixed64,7,opt,name=count" json:"count,omitempty"`
@@ -910,7 +910,7 @@ type RelatedError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Fingerprint of the error, a whole number as decimal text.
 	FingerprintHash string `protobuf:"bytes,1,opt,name=fingerprint_hash,json=fingerprintHash" json:"fingerprint_hash,omitempty"`
-	// Short name of the error: the exception type, else what the message begins with.
+	// Short name of the error: the exception type, or the start of the message without one.
 	ErrorLabel string `protobuf:"bytes,2,opt,name=error_label,json=errorLabel" json:"error_label,omitempty"`
 	// A service in which it occurred.
 	ServiceName string `protobuf:"bytes,3,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`

@@ -31,13 +31,14 @@ const (
 type ErrorEventsServiceClient interface {
 	// Search error groups.
 	//
-	// The errors of a window of at most 31 days, most frequent first. Errors are spans with status Error; those with the same service,
-	// exception type and first stack frames, or without frames the same message apart from numbers, are one group with one fingerprint.
+	// The errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. A group has one fingerprint: its
+	// errors have the same service, exception type and first stack frames. Without stack frames, they have the same message apart from
+	// numbers.
 	SearchErrorEvents(ctx context.Context, in *SearchErrorEventsRequest, opts ...grpc.CallOption) (*SearchErrorEventsResponse, error)
 	// Get an error group.
 	//
-	// One group by its fingerprint: how often it occurred over time, where, and in which traces, with the latest stack. Without a window,
-	// the 24 hours up to its last occurrence of the last 30 days.
+	// One group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window, the
+	// 24 hours up to its last occurrence in the last 30 days.
 	GetErrorEvent(ctx context.Context, in *GetErrorEventRequest, opts ...grpc.CallOption) (*ErrorEventDetail, error)
 }
 
@@ -77,13 +78,14 @@ func (c *errorEventsServiceClient) GetErrorEvent(ctx context.Context, in *GetErr
 type ErrorEventsServiceServer interface {
 	// Search error groups.
 	//
-	// The errors of a window of at most 31 days, most frequent first. Errors are spans with status Error; those with the same service,
-	// exception type and first stack frames, or without frames the same message apart from numbers, are one group with one fingerprint.
+	// The errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. A group has one fingerprint: its
+	// errors have the same service, exception type and first stack frames. Without stack frames, they have the same message apart from
+	// numbers.
 	SearchErrorEvents(context.Context, *SearchErrorEventsRequest) (*SearchErrorEventsResponse, error)
 	// Get an error group.
 	//
-	// One group by its fingerprint: how often it occurred over time, where, and in which traces, with the latest stack. Without a window,
-	// the 24 hours up to its last occurrence of the last 30 days.
+	// One group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window, the
+	// 24 hours up to its last occurrence in the last 30 days.
 	GetErrorEvent(context.Context, *GetErrorEventRequest) (*ErrorEventDetail, error)
 	mustEmbedUnimplementedErrorEventsServiceServer()
 }

@@ -23,7 +23,6 @@ const (
 )
 
 // Every error that any door can give. The options of a value hold its fixed half: status, code, title, recovery.
-// Sources: public-api.md "Errors", rest-wire.md section 17. Values marked "additive" are ours.
 type ErrorTag int32
 
 const (
@@ -275,15 +274,15 @@ const (
 	ErrorTag_ERROR_TAG_QUERY_ENGINE_TIMEOUT ErrorTag = 122
 	// Result of wrong shape.
 	ErrorTag_ERROR_TAG_QUERY_ENGINE_RESULT_MISMATCH ErrorTag = 123
-	// Method not allowed (additive).
+	// Method not allowed.
 	ErrorTag_ERROR_TAG_METHOD_NOT_ALLOWED ErrorTag = 124
-	// Answer format not offered (additive).
+	// Answer format not offered.
 	ErrorTag_ERROR_TAG_NOT_ACCEPTABLE ErrorTag = 125
-	// Request body too large (additive).
+	// Request body too large.
 	ErrorTag_ERROR_TAG_PAYLOAD_TOO_LARGE ErrorTag = 126
-	// Content type not supported (additive).
+	// Content type not supported.
 	ErrorTag_ERROR_TAG_UNSUPPORTED_MEDIA_TYPE ErrorTag = 127
-	// Request canceled by the caller (additive).
+	// Request canceled by the caller.
 	ErrorTag_ERROR_TAG_REQUEST_CANCELED ErrorTag = 128
 	// Organizations unavailable.
 	ErrorTag_ERROR_TAG_ORGANIZATION_PERSISTENCE ErrorTag = 129
@@ -311,7 +310,7 @@ const (
 	ErrorTag_ERROR_TAG_WAREHOUSE_VALIDATION ErrorTag = 140
 	// Ingest key refused.
 	ErrorTag_ERROR_TAG_INGEST_UNAUTHORIZED ErrorTag = 141
-	// Signal not allowed for this key. Additive.
+	// Signal not allowed for this key.
 	ErrorTag_ERROR_TAG_INGEST_SIGNAL_NOT_ALLOWED ErrorTag = 142
 	// Too many requests.
 	ErrorTag_ERROR_TAG_INGEST_RATE_LIMITED ErrorTag = 143
@@ -341,47 +340,47 @@ const (
 	ErrorTag_ERROR_TAG_INGEST_PAYLOAD_ENCODE_FAILED ErrorTag = 155
 	// Internal failure.
 	ErrorTag_ERROR_TAG_INGEST_INTERNAL ErrorTag = 156
-	// No such ingest endpoint. Additive.
+	// No such ingest endpoint.
 	ErrorTag_ERROR_TAG_INGEST_ROUTE_NOT_FOUND ErrorTag = 157
-	// Method not allowed. Additive.
+	// Method not allowed.
 	ErrorTag_ERROR_TAG_INGEST_METHOD_NOT_ALLOWED ErrorTag = 158
-	// No such ingest key. Additive.
+	// No such ingest key.
 	ErrorTag_ERROR_TAG_INGEST_KEY_NOT_FOUND ErrorTag = 159
-	// Ingest key not valid. Additive.
+	// Ingest key not valid.
 	ErrorTag_ERROR_TAG_INGEST_KEY_VALIDATION ErrorTag = 160
-	// No such member. Additive.
+	// No such member.
 	ErrorTag_ERROR_TAG_MEMBER_NOT_FOUND ErrorTag = 161
-	// No such invitation. Additive.
+	// No such invitation.
 	ErrorTag_ERROR_TAG_INVITATION_NOT_FOUND ErrorTag = 162
-	// The last administrator stays. Additive.
+	// The last administrator stays.
 	ErrorTag_ERROR_TAG_LAST_ADMINISTRATOR ErrorTag = 163
-	// Key used for another request. Additive.
+	// Key used for another request.
 	ErrorTag_ERROR_TAG_IDEMPOTENCY_KEY_REUSED ErrorTag = 164
-	// First request under way. Additive.
+	// First request under way.
 	ErrorTag_ERROR_TAG_IDEMPOTENCY_IN_PROGRESS ErrorTag = 165
-	// Sign-in refused. Additive.
+	// Sign-in refused.
 	ErrorTag_ERROR_TAG_SIGN_IN_FAILED ErrorTag = 166
-	// Too many sign-ins. Additive.
+	// Too many sign-ins.
 	ErrorTag_ERROR_TAG_SIGN_IN_THROTTLED ErrorTag = 167
-	// Not confirmed yet. Additive.
+	// Not confirmed yet.
 	ErrorTag_ERROR_TAG_CLI_LOGIN_PENDING ErrorTag = 168
-	// Asked too often. Additive.
+	// Asked too often.
 	ErrorTag_ERROR_TAG_CLI_LOGIN_SLOW_DOWN ErrorTag = 169
-	// Login refused. Additive.
+	// Login refused.
 	ErrorTag_ERROR_TAG_CLI_LOGIN_DENIED ErrorTag = 170
-	// Login expired. Additive.
+	// Login expired.
 	ErrorTag_ERROR_TAG_CLI_LOGIN_EXPIRED ErrorTag = 171
 	// No error group with this fingerprint in the window.
 	ErrorTag_ERROR_TAG_ERROR_EVENT_NOT_FOUND ErrorTag = 172
-	// No metric of this name in the window. Additive.
+	// No metric of this name in the window.
 	ErrorTag_ERROR_TAG_METRIC_NOT_FOUND ErrorTag = 173
-	// No such widget in the dashboard. Additive.
+	// No such widget in the dashboard.
 	ErrorTag_ERROR_TAG_DASHBOARD_WIDGET_NOT_FOUND ErrorTag = 174
-	// No such variable in the dashboard. Additive.
+	// No such variable in the dashboard.
 	ErrorTag_ERROR_TAG_DASHBOARD_VARIABLE_NOT_FOUND ErrorTag = 175
-	// No agent session with this id in the window. Additive.
+	// No agent session with this id in the window.
 	ErrorTag_ERROR_TAG_AGENT_SESSION_NOT_FOUND ErrorTag = 176
-	// No such failure of a tool in the window. Additive.
+	// No such failure of a tool in the window.
 	ErrorTag_ERROR_TAG_AGENT_TOOL_ERROR_NOT_FOUND ErrorTag = 177
 )
 

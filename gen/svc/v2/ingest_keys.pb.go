@@ -179,7 +179,7 @@ type IngestKey struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `ingest_key`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Label that tells keys apart.
+	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
 	// Free note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
@@ -351,7 +351,7 @@ type IngestKeyWithSecret struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `ingest_key`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Label that tells keys apart.
+	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
 	// Free note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
@@ -835,7 +835,7 @@ type CreateCustomIngestKeyRequest struct {
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// Free note.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// False refuses what is sent with the key. True when left out.
+	// False refuses telemetry that is sent with the key. True when left out.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled" json:"enabled,omitempty"`
 	// What may be sent with the key, at least one signal.
 	AllowedSignals []string `protobuf:"bytes,4,rep,name=allowed_signals,json=allowedSignals" json:"allowed_signals,omitempty"`
@@ -983,7 +983,7 @@ type UpdateCustomIngestKeyRequest struct {
 	Name *string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
 	// Free note. Null clears it.
 	Description *string `protobuf:"bytes,3,opt,name=description" json:"description,omitempty"`
-	// False refuses what is sent with the key.
+	// False refuses telemetry that is sent with the key.
 	Enabled *bool `protobuf:"varint,4,opt,name=enabled" json:"enabled,omitempty"`
 	// What may be sent with the key, at least one signal.
 	AllowedSignals []string `protobuf:"bytes,5,rep,name=allowed_signals,json=allowedSignals" json:"allowed_signals,omitempty"`
@@ -993,7 +993,7 @@ type UpdateCustomIngestKeyRequest struct {
 	ResourceAttributes []*IngestKeyAttribute `protobuf:"bytes,7,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
 	// When the key is to stop being accepted. Null means never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// Fields to change; over REST, those that the body names. Left out: those that are set.
+	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,9,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1184,7 +1184,7 @@ func (x *DeleteCustomIngestKeyRequest) GetId() string {
 	return ""
 }
 
-// Which spans of the organization are kept. (product-facts.md 2.4.)
+// Which spans of the organization are kept.
 type SamplingPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `sampling_policy`.
@@ -1193,7 +1193,7 @@ type SamplingPolicy struct {
 	TraceSampleRatio float64 `protobuf:"fixed64,2,opt,name=trace_sample_ratio,json=traceSampleRatio" json:"trace_sample_ratio,omitempty"`
 	// Whether spans that failed are kept in any case.
 	AlwaysKeepErrorSpans bool `protobuf:"varint,3,opt,name=always_keep_error_spans,json=alwaysKeepErrorSpans" json:"always_keep_error_spans,omitempty"`
-	// Duration in milliseconds from which spans are kept in any case. Null means that none is.
+	// Spans of this duration in milliseconds and longer are always kept. Null keeps no span for its duration.
 	AlwaysKeepSlowSpansMs *int64 `protobuf:"varint,4,opt,name=always_keep_slow_spans_ms,json=alwaysKeepSlowSpansMs" json:"always_keep_slow_spans_ms,omitempty"`
 	// When a policy was first set; null until then.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
@@ -1321,7 +1321,7 @@ type UpdateSamplingPolicyRequest struct {
 	AlwaysKeepErrorSpans *bool `protobuf:"varint,2,opt,name=always_keep_error_spans,json=alwaysKeepErrorSpans" json:"always_keep_error_spans,omitempty"`
 	// Duration in milliseconds from which to keep spans in any case. Null keeps none for its duration.
 	AlwaysKeepSlowSpansMs *int64 `protobuf:"varint,3,opt,name=always_keep_slow_spans_ms,json=alwaysKeepSlowSpansMs" json:"always_keep_slow_spans_ms,omitempty"`
-	// Fields to change; over REST, those that the body names. Left out: those that are set.
+	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,4,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

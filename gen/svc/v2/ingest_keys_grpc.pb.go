@@ -37,51 +37,53 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // Ingest keys: credentials that can only send telemetry. Every organization has one public and one private key, and any number of custom
-// ones. (public-api.md "Default and custom ingest keys", rest-wire.md section 3, product-facts.md 2.)
+// ones.
 type IngestKeysServiceClient interface {
 	// Get the default ingest keys.
 	//
-	// The public key in full, which is made to be shipped in client code, and the start of the private key, of which only a keyed hash is stored. Needs an organization administrator.
+	// The full public key, which may appear in client code, and the start of the private key, of which only a keyed hash is stored.
 	GetIngestKeys(ctx context.Context, in *GetIngestKeysRequest, opts ...grpc.CallOption) (*IngestKeys, error)
 	// Roll the public ingest key.
 	//
-	// The old key stops working at once, everywhere. Needs an organization administrator.
+	// The old key stops working at once on every server.
 	RollPublicIngestKey(ctx context.Context, in *RollPublicIngestKeyRequest, opts ...grpc.CallOption) (*IngestKeys, error)
 	// Roll the private ingest key.
 	//
-	// The old key stops working at once, everywhere. Only this answer holds the new key in full. Needs an organization administrator.
+	// The old key stops working at once on every server. Only this answer holds the new key in full.
 	RollPrivateIngestKey(ctx context.Context, in *RollPrivateIngestKeyRequest, opts ...grpc.CallOption) (*IngestKeys, error)
 	// List custom ingest keys.
 	//
-	// Every custom key of the organization, most recently created first. Needs an organization administrator.
+	// Every custom key of the organization, most recently created first.
 	ListCustomIngestKeys(ctx context.Context, in *ListCustomIngestKeysRequest, opts ...grpc.CallOption) (*ListCustomIngestKeysResponse, error)
 	// Create a custom ingest key.
 	//
-	// Creates a key and returns its secret, once: only a keyed hash of it is stored. Needs an organization administrator.
+	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
 	CreateCustomIngestKey(ctx context.Context, in *CreateCustomIngestKeyRequest, opts ...grpc.CallOption) (*IngestKeyWithSecret, error)
 	// Get a custom ingest key.
 	//
-	// The key without its secret, which cannot be read again. Needs an organization administrator.
+	// The key without its secret, which cannot be read again.
 	GetCustomIngestKey(ctx context.Context, in *GetCustomIngestKeyRequest, opts ...grpc.CallOption) (*IngestKey, error)
 	// Change a custom ingest key.
 	//
-	// Fields that are left out keep their value. Every ingest server follows within a minute. Needs an organization administrator.
+	// Fields that are left out keep their value. Every ingest server applies the change within a minute.
 	UpdateCustomIngestKey(ctx context.Context, in *UpdateCustomIngestKeyRequest, opts ...grpc.CallOption) (*IngestKey, error)
 	// Roll a custom ingest key.
 	//
-	// Gives the key a new secret and keeps its id and settings, so that telemetry stays attributed to it. The old secret stops working within a minute on every ingest server. Needs an organization administrator.
+	// Gives the key a new secret. The id and settings stay, so telemetry stays attributed to the key. The old secret stops working within a
+	// minute on every ingest server.
 	RollCustomIngestKey(ctx context.Context, in *RollCustomIngestKeyRequest, opts ...grpc.CallOption) (*IngestKeyWithSecret, error)
 	// Delete a custom ingest key.
 	//
-	// The key stops working within a minute on every ingest server. Telemetry that it sent stays. Needs an organization administrator.
+	// The key stops working within a minute on every ingest server. The telemetry that it sent stays.
 	DeleteCustomIngestKey(ctx context.Context, in *DeleteCustomIngestKeyRequest, opts ...grpc.CallOption) (*DeletedIngestKey, error)
 	// Get the sampling policy.
 	//
-	// Which spans are kept. An organization that never set one keeps every span. Needs an organization administrator.
+	// The policy that decides which spans are kept. An organization without a policy keeps every span.
 	GetSamplingPolicy(ctx context.Context, in *GetSamplingPolicyRequest, opts ...grpc.CallOption) (*SamplingPolicy, error)
 	// Change the sampling policy.
 	//
-	// Fields that are left out keep their value. Spans that arrive within the next half minute, at the latest, are sampled so; a trace is kept or dropped as a whole. Needs an organization administrator.
+	// Fields that are left out keep their value. The policy applies to new spans within half a minute. A trace
+	// is kept or dropped as a whole.
 	UpdateSamplingPolicy(ctx context.Context, in *UpdateSamplingPolicyRequest, opts ...grpc.CallOption) (*SamplingPolicy, error)
 }
 
@@ -208,51 +210,53 @@ func (c *ingestKeysServiceClient) UpdateSamplingPolicy(ctx context.Context, in *
 // for forward compatibility.
 //
 // Ingest keys: credentials that can only send telemetry. Every organization has one public and one private key, and any number of custom
-// ones. (public-api.md "Default and custom ingest keys", rest-wire.md section 3, product-facts.md 2.)
+// ones.
 type IngestKeysServiceServer interface {
 	// Get the default ingest keys.
 	//
-	// The public key in full, which is made to be shipped in client code, and the start of the private key, of which only a keyed hash is stored. Needs an organization administrator.
+	// The full public key, which may appear in client code, and the start of the private key, of which only a keyed hash is stored.
 	GetIngestKeys(context.Context, *GetIngestKeysRequest) (*IngestKeys, error)
 	// Roll the public ingest key.
 	//
-	// The old key stops working at once, everywhere. Needs an organization administrator.
+	// The old key stops working at once on every server.
 	RollPublicIngestKey(context.Context, *RollPublicIngestKeyRequest) (*IngestKeys, error)
 	// Roll the private ingest key.
 	//
-	// The old key stops working at once, everywhere. Only this answer holds the new key in full. Needs an organization administrator.
+	// The old key stops working at once on every server. Only this answer holds the new key in full.
 	RollPrivateIngestKey(context.Context, *RollPrivateIngestKeyRequest) (*IngestKeys, error)
 	// List custom ingest keys.
 	//
-	// Every custom key of the organization, most recently created first. Needs an organization administrator.
+	// Every custom key of the organization, most recently created first.
 	ListCustomIngestKeys(context.Context, *ListCustomIngestKeysRequest) (*ListCustomIngestKeysResponse, error)
 	// Create a custom ingest key.
 	//
-	// Creates a key and returns its secret, once: only a keyed hash of it is stored. Needs an organization administrator.
+	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
 	CreateCustomIngestKey(context.Context, *CreateCustomIngestKeyRequest) (*IngestKeyWithSecret, error)
 	// Get a custom ingest key.
 	//
-	// The key without its secret, which cannot be read again. Needs an organization administrator.
+	// The key without its secret, which cannot be read again.
 	GetCustomIngestKey(context.Context, *GetCustomIngestKeyRequest) (*IngestKey, error)
 	// Change a custom ingest key.
 	//
-	// Fields that are left out keep their value. Every ingest server follows within a minute. Needs an organization administrator.
+	// Fields that are left out keep their value. Every ingest server applies the change within a minute.
 	UpdateCustomIngestKey(context.Context, *UpdateCustomIngestKeyRequest) (*IngestKey, error)
 	// Roll a custom ingest key.
 	//
-	// Gives the key a new secret and keeps its id and settings, so that telemetry stays attributed to it. The old secret stops working within a minute on every ingest server. Needs an organization administrator.
+	// Gives the key a new secret. The id and settings stay, so telemetry stays attributed to the key. The old secret stops working within a
+	// minute on every ingest server.
 	RollCustomIngestKey(context.Context, *RollCustomIngestKeyRequest) (*IngestKeyWithSecret, error)
 	// Delete a custom ingest key.
 	//
-	// The key stops working within a minute on every ingest server. Telemetry that it sent stays. Needs an organization administrator.
+	// The key stops working within a minute on every ingest server. The telemetry that it sent stays.
 	DeleteCustomIngestKey(context.Context, *DeleteCustomIngestKeyRequest) (*DeletedIngestKey, error)
 	// Get the sampling policy.
 	//
-	// Which spans are kept. An organization that never set one keeps every span. Needs an organization administrator.
+	// The policy that decides which spans are kept. An organization without a policy keeps every span.
 	GetSamplingPolicy(context.Context, *GetSamplingPolicyRequest) (*SamplingPolicy, error)
 	// Change the sampling policy.
 	//
-	// Fields that are left out keep their value. Spans that arrive within the next half minute, at the latest, are sampled so; a trace is kept or dropped as a whole. Needs an organization administrator.
+	// Fields that are left out keep their value. The policy applies to new spans within half a minute. A trace
+	// is kept or dropped as a whole.
 	UpdateSamplingPolicy(context.Context, *UpdateSamplingPolicyRequest) (*SamplingPolicy, error)
 	mustEmbedUnimplementedIngestKeysServiceServer()
 }

@@ -164,9 +164,9 @@ type TelemetrySignal struct {
 	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
 	// Spans, log records, data points, sessions or product events in the window; null when unknown.
 	Count *float64 `protobuf:"fixed64,4,opt,name=count" json:"count,omitempty"`
-	// Time of the earliest, of spans to the minute; null when there is none.
+	// Time of the earliest, for spans to the minute; null without any.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Time of the latest, of spans to the minute; null when there is none.
+	// Time of the latest, for spans to the minute; null without any.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -475,7 +475,8 @@ type Recommendation struct {
 	Number int32 `protobuf:"varint,3,opt,name=number" json:"number,omitempty"`
 	// What it is about: `rename:`, `dual:` or `naming:` and the source key.
 	RecommendationKey string `protobuf:"bytes,4,opt,name=recommendation_key,json=recommendationKey" json:"recommendation_key,omitempty"`
-	// `rename`: the key is deprecated; `double-emission`: a service sends it beside its replacement; `naming`: it is not dotted lower case. A key is both of the
+	// `rename`: the key is deprecated; `double-emission`: a service sends it beside its replacement; `naming`: it is not dotted lower case. A
+	// key is both of the
 	// first when some services send it alone and others beside its replacement.
 	Kind string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
 	// The attribute key that spans carry.
@@ -492,7 +493,7 @@ type Recommendation struct {
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	// When it was applied or resolved; null while it is not.
 	ResolvedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=resolved_at,json=resolvedAt" json:"resolved_at,omitempty"`
-	// The services that it was found in, most spans first, at most 20; empty when it was not found now, and for `naming`. Additive to rest-wire.md.
+	// The services that it was found in, most spans first, at most 20; empty when it was not found now, and for `naming`.
 	Services      []*RecommendationService `protobuf:"bytes,13,rep,name=services" json:"services,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

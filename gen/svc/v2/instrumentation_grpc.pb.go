@@ -30,12 +30,14 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// What is instrumented, as the telemetry shows it. (rest-wire.md section 13.)
+// What is instrumented, as the telemetry shows it.
 type InstrumentationServiceClient interface {
 	// List recommendations.
 	//
-	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and names that
-	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not answer, it is as it was.
+	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and
+	// names that
+	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not
+	// answer, it is as it was.
 	ListInstrumentationRecommendations(ctx context.Context, in *ListInstrumentationRecommendationsRequest, opts ...grpc.CallOption) (*ListInstrumentationRecommendationsResponse, error)
 	// Dismiss a recommendation.
 	//
@@ -47,8 +49,9 @@ type InstrumentationServiceClient interface {
 	ReopenInstrumentationRecommendation(ctx context.Context, in *ReopenInstrumentationRecommendationRequest, opts ...grpc.CallOption) (*Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks what ingest keys were answered and what the telemetry of the last 24 hours holds (of the last hour when the organization sends very much), and says with
-	// figures what is wrong and how to mend it. It answers when the telemetry store does not: its checks are skipped then.
+	// Checks the answers to ingest keys and the telemetry of the last 24 hours (of the last hour in an organization with very much
+	// telemetry).
+	// The result names each problem, with figures and a remedy. When the telemetry store does not answer, its checks are skipped.
 	GetSetupAudit(ctx context.Context, in *GetSetupAuditRequest, opts ...grpc.CallOption) (*SetupAudit, error)
 	// Get telemetry signals.
 	//
@@ -119,12 +122,14 @@ func (c *instrumentationServiceClient) GetTelemetrySignals(ctx context.Context, 
 // All implementations must embed UnimplementedInstrumentationServiceServer
 // for forward compatibility.
 //
-// What is instrumented, as the telemetry shows it. (rest-wire.md section 13.)
+// What is instrumented, as the telemetry shows it.
 type InstrumentationServiceServer interface {
 	// List recommendations.
 	//
-	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and names that
-	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not answer, it is as it was.
+	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and
+	// names that
+	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not
+	// answer, it is as it was.
 	ListInstrumentationRecommendations(context.Context, *ListInstrumentationRecommendationsRequest) (*ListInstrumentationRecommendationsResponse, error)
 	// Dismiss a recommendation.
 	//
@@ -136,8 +141,9 @@ type InstrumentationServiceServer interface {
 	ReopenInstrumentationRecommendation(context.Context, *ReopenInstrumentationRecommendationRequest) (*Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks what ingest keys were answered and what the telemetry of the last 24 hours holds (of the last hour when the organization sends very much), and says with
-	// figures what is wrong and how to mend it. It answers when the telemetry store does not: its checks are skipped then.
+	// Checks the answers to ingest keys and the telemetry of the last 24 hours (of the last hour in an organization with very much
+	// telemetry).
+	// The result names each problem, with figures and a remedy. When the telemetry store does not answer, its checks are skipped.
 	GetSetupAudit(context.Context, *GetSetupAuditRequest) (*SetupAudit, error)
 	// Get telemetry signals.
 	//

@@ -182,7 +182,7 @@ type SearchLogPatternsRequest struct {
 	Filters *LogFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
 	// Most records to read of each window, 100 to 50000; 10000 when left out.
 	SampleSize *int32 `protobuf:"varint,4,opt,name=sample_size,json=sampleSize" json:"sample_size,omitempty"`
-	// Most patterns to give, 1 to 200; 50 when left out.
+	// Most patterns of the answer, 1 to 200; 50 when left out.
 	MaxPatterns *int32 `protobuf:"varint,5,opt,name=max_patterns,json=maxPatterns" json:"max_patterns,omitempty"`
 	// What to compare with: `previous`, the window of the same length before this one, or `none`. `previous` when left out.
 	Baseline      *string `protobuf:"bytes,6,opt,name=baseline" json:"baseline,omitempty"`
@@ -360,9 +360,9 @@ type Log struct {
 	LogAttributes map[string]string `protobuf:"bytes,10,rep,name=log_attributes,json=logAttributes" json:"log_attributes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Attributes of the resource that sent the record.
 	ResourceAttributes map[string]string `protobuf:"bytes,11,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Name of the instrumentation scope. Additive to rest-wire.md.
+	// Name of the instrumentation scope.
 	ScopeName *string `protobuf:"bytes,12,opt,name=scope_name,json=scopeName" json:"scope_name,omitempty"`
-	// OpenTelemetry event name. Additive to rest-wire.md.
+	// OpenTelemetry event name.
 	EventName     *string `protobuf:"bytes,13,opt,name=event_name,json=eventName" json:"event_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,7 +31,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Log records. (rest-wire.md section 9.)
+// Log records.
 type LogsServiceClient interface {
 	// Search logs.
 	//
@@ -43,7 +43,7 @@ type LogsServiceClient interface {
 	GetLog(ctx context.Context, in *GetLogRequest, opts ...grpc.CallOption) (*Log, error)
 	// Find log patterns.
 	//
-	// What the records of a window of at most 24 hours have in common, most frequent first. They are grouped by their fixed parts; ids,
+	// The common patterns of the records of a window of at most 24 hours, most frequent first. They are grouped by their fixed parts; ids,
 	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
 	// window before is read too, and patterns that it lacks are marked as new.
 	SearchLogPatterns(ctx context.Context, in *SearchLogPatternsRequest, opts ...grpc.CallOption) (*LogPatternList, error)
@@ -53,11 +53,11 @@ type LogsServiceClient interface {
 	SearchLogFacets(ctx context.Context, in *SearchLogFacetsRequest, opts ...grpc.CallOption) (*FacetList, error)
 	// Query logs over time.
 	//
-	// How many log records each bucket of a window of at most 31 days holds, of all that match or of each group of them.
+	// The number of log records in each bucket of a window of at most 31 days, of all matching records or of each group of them.
 	QueryLogTimeseries(ctx context.Context, in *QueryLogTimeseriesRequest, opts ...grpc.CallOption) (*LogTimeseries, error)
 	// Break down logs.
 	//
-	// How many log records each group has in a window of at most 30 days, the largest first.
+	// The number of log records of each group in a window of at most 30 days, the largest first.
 	QueryLogBreakdown(ctx context.Context, in *QueryLogBreakdownRequest, opts ...grpc.CallOption) (*LogBreakdown, error)
 }
 
@@ -133,7 +133,7 @@ func (c *logsServiceClient) QueryLogBreakdown(ctx context.Context, in *QueryLogB
 // All implementations must embed UnimplementedLogsServiceServer
 // for forward compatibility.
 //
-// Log records. (rest-wire.md section 9.)
+// Log records.
 type LogsServiceServer interface {
 	// Search logs.
 	//
@@ -145,7 +145,7 @@ type LogsServiceServer interface {
 	GetLog(context.Context, *GetLogRequest) (*Log, error)
 	// Find log patterns.
 	//
-	// What the records of a window of at most 24 hours have in common, most frequent first. They are grouped by their fixed parts; ids,
+	// The common patterns of the records of a window of at most 24 hours, most frequent first. They are grouped by their fixed parts; ids,
 	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
 	// window before is read too, and patterns that it lacks are marked as new.
 	SearchLogPatterns(context.Context, *SearchLogPatternsRequest) (*LogPatternList, error)
@@ -155,11 +155,11 @@ type LogsServiceServer interface {
 	SearchLogFacets(context.Context, *SearchLogFacetsRequest) (*FacetList, error)
 	// Query logs over time.
 	//
-	// How many log records each bucket of a window of at most 31 days holds, of all that match or of each group of them.
+	// The number of log records in each bucket of a window of at most 31 days, of all matching records or of each group of them.
 	QueryLogTimeseries(context.Context, *QueryLogTimeseriesRequest) (*LogTimeseries, error)
 	// Break down logs.
 	//
-	// How many log records each group has in a window of at most 30 days, the largest first.
+	// The number of log records of each group in a window of at most 30 days, the largest first.
 	QueryLogBreakdown(context.Context, *QueryLogBreakdownRequest) (*LogBreakdown, error)
 	mustEmbedUnimplementedLogsServiceServer()
 }

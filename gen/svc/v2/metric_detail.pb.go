@@ -166,9 +166,9 @@ type MetricOfType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// sum, gauge, histogram, exponential_histogram or summary.
 	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
-	// The sender's description; empty when there is none.
+	// The sender's description; empty without one.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Unit in UCUM notation; empty when there is none.
+	// Unit in UCUM notation; empty without a unit.
 	Unit string `protobuf:"bytes,3,opt,name=unit" json:"unit,omitempty"`
 	// True for a sum that only grows, in all of its services.
 	IsMonotonic bool `protobuf:"varint,4,opt,name=is_monotonic,json=isMonotonic" json:"is_monotonic,omitempty"`
@@ -186,7 +186,7 @@ type MetricOfType struct {
 	Attributes []*MetricAttribute `protobuf:"bytes,10,rep,name=attributes" json:"attributes,omitempty"`
 	// Resource attributes of the data points of that hour.
 	ResourceAttributes []*MetricAttribute `protobuf:"bytes,11,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	// Value of the latest data point: of histograms and summaries the mean of what it observed. Null when it has none.
+	// Value of the latest data point. For histograms and summaries, the mean of the observed values. Null without a value.
 	LatestValue   *float64 `protobuf:"fixed64,12,opt,name=latest_value,json=latestValue" json:"latest_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -33,13 +33,13 @@ type MetricFilters struct {
 	MetricType string `protobuf:"bytes,2,opt,name=metric_type,json=metricType" json:"metric_type,omitempty"`
 	// Exact service name.
 	ServiceName *string `protobuf:"bytes,3,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// Exact deployment environment. Additive to rest-wire.md.
+	// Exact deployment environment.
 	DeploymentEnvironment *string `protobuf:"bytes,4,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
-	// Exact service namespace. Additive to rest-wire.md.
+	// Exact service namespace.
 	ServiceNamespace *string `protobuf:"bytes,5,opt,name=service_namespace,json=serviceNamespace" json:"service_namespace,omitempty"`
-	// Conditions on attributes of data points, at most 20. Additive to rest-wire.md.
+	// Conditions on attributes of data points, at most 20.
 	Attributes []*AttributeFilter `protobuf:"bytes,6,rep,name=attributes" json:"attributes,omitempty"`
-	// Conditions on resource attributes, at most 20. Additive to rest-wire.md.
+	// Conditions on resource attributes, at most 20.
 	ResourceAttributes []*AttributeFilter `protobuf:"bytes,7,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -145,7 +145,7 @@ type QueryMetricsTimeseriesRequest struct {
 	BucketSeconds *int32 `protobuf:"varint,8,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	// Series at most, 1 to 100; 50 when left out. The others are merged into one more.
 	SeriesLimit *int32 `protobuf:"varint,9,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
-	// Conditions as text, which must hold as well. Additive to rest-wire.md.
+	// Further conditions, as text in the query language.
 	Where         *string `protobuf:"bytes,10,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -268,11 +268,11 @@ type MetricTimeseries struct {
 	GroupBy *string `protobuf:"bytes,6,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The series, the largest first.
 	Series []*TelemetrySeries `protobuf:"bytes,7,rep,name=series" json:"series,omitempty"`
-	// True when there were more groups than the series limit. Additive to rest-wire.md.
+	// True when there were more groups than the series limit.
 	Truncated bool `protobuf:"varint,8,opt,name=truncated" json:"truncated,omitempty"`
-	// What a reader should know, such as an attribute that nobody sent. Additive to rest-wire.md.
+	// Warnings for the reader, such as an attribute that is not in the telemetry.
 	Warnings []string `protobuf:"bytes,9,rep,name=warnings" json:"warnings,omitempty"`
-	// Unit of the metric in UCUM notation; empty when there is none. A rate is per second, a count has no unit. Additive to rest-wire.md.
+	// Unit of the metric in UCUM notation; empty without a unit. A rate is per second, a count has no unit.
 	Unit          string `protobuf:"bytes,10,opt,name=unit" json:"unit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -395,9 +395,9 @@ type QueryMetricBreakdownRequest struct {
 	GroupByAttributeKey *string `protobuf:"bytes,6,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
 	// The resource attribute to group by, for the group `resource_attribute`.
 	GroupByResourceAttributeKey *string `protobuf:"bytes,7,opt,name=group_by_resource_attribute_key,json=groupByResourceAttributeKey" json:"group_by_resource_attribute_key,omitempty"`
-	// Rows at most, 1 to 100; 20 when left out.
+	// Most rows, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,8,opt,name=limit" json:"limit,omitempty"`
-	// Conditions as text, which must hold as well. Additive to rest-wire.md.
+	// Further conditions, as text in the query language.
 	Where         *string `protobuf:"bytes,10,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -511,11 +511,11 @@ type MetricBreakdown struct {
 	GroupBy string `protobuf:"bytes,5,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The groups.
 	Data []*TelemetryGroup `protobuf:"bytes,6,rep,name=data" json:"data,omitempty"`
-	// True when there were more groups than the limit. Additive to rest-wire.md.
+	// True when there were more groups than the limit.
 	Truncated bool `protobuf:"varint,7,opt,name=truncated" json:"truncated,omitempty"`
-	// What a reader should know, such as an attribute that nobody sent. Additive to rest-wire.md.
+	// Warnings for the reader, such as an attribute that is not in the telemetry.
 	Warnings []string `protobuf:"bytes,8,rep,name=warnings" json:"warnings,omitempty"`
-	// Unit of the metric in UCUM notation; empty when there is none. A rate is per second, a count has no unit. Additive to rest-wire.md.
+	// Unit of the metric in UCUM notation; empty without a unit. A rate is per second, a count has no unit.
 	Unit          string `protobuf:"bytes,9,opt,name=unit" json:"unit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -383,9 +383,9 @@ type Metric struct {
 	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
 	// `service.name` of the resource.
 	ServiceName string `protobuf:"bytes,4,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// The sender's description; empty when there is none.
+	// The sender's description; empty without one.
 	Description string `protobuf:"bytes,5,opt,name=description" json:"description,omitempty"`
-	// Unit in UCUM notation; empty when there is none.
+	// Unit in UCUM notation; empty without a unit.
 	Unit string `protobuf:"bytes,6,opt,name=unit" json:"unit,omitempty"`
 	// True for a sum that only grows.
 	IsMonotonic bool `protobuf:"varint,7,opt,name=is_monotonic,json=isMonotonic" json:"is_monotonic,omitempty"`

@@ -30,7 +30,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Metrics. (rest-wire.md section 9.)
+// Metrics.
 type MetricsServiceClient interface {
 	// List metrics.
 	//
@@ -38,14 +38,16 @@ type MetricsServiceClient interface {
 	ListMetrics(ctx context.Context, in *ListMetricsRequest, opts ...grpc.CallOption) (*ListMetricsResponse, error)
 	// Summarize metrics.
 	//
-	// How many metrics of each type received data points in a window of at most 31 days: what a page of the list does not tell.
+	// The number of metrics of each type that received data points in a window of at most 31 days.
 	SummarizeMetrics(ctx context.Context, in *SummarizeMetricsRequest, opts ...grpc.CallOption) (*SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
 	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
-	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
-	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a count that
+	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are
+	// compared
+	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a
+	// count that
 	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
 	// with a warning, and null where observations lie above the last bound.
 	QueryMetricsTimeseries(ctx context.Context, in *QueryMetricsTimeseriesRequest, opts ...grpc.CallOption) (*MetricTimeseries, error)
@@ -122,7 +124,7 @@ func (c *metricsServiceClient) GetMetric(ctx context.Context, in *GetMetricReque
 // All implementations must embed UnimplementedMetricsServiceServer
 // for forward compatibility.
 //
-// Metrics. (rest-wire.md section 9.)
+// Metrics.
 type MetricsServiceServer interface {
 	// List metrics.
 	//
@@ -130,14 +132,16 @@ type MetricsServiceServer interface {
 	ListMetrics(context.Context, *ListMetricsRequest) (*ListMetricsResponse, error)
 	// Summarize metrics.
 	//
-	// How many metrics of each type received data points in a window of at most 31 days: what a page of the list does not tell.
+	// The number of metrics of each type that received data points in a window of at most 31 days.
 	SummarizeMetrics(context.Context, *SummarizeMetricsRequest) (*SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
 	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
-	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
-	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a count that
+	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are
+	// compared
+	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a
+	// count that
 	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
 	// with a warning, and null where observations lie above the last bound.
 	QueryMetricsTimeseries(context.Context, *QueryMetricsTimeseriesRequest) (*MetricTimeseries, error)

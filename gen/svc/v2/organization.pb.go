@@ -263,7 +263,7 @@ func (x *Member) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// A member who was removed.
+// A removed member.
 type RemovedMember struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user, `user_…`.
@@ -482,7 +482,7 @@ type InvitationWithLink struct {
 	CreatedBy string `protobuf:"bytes,7,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
 	// Until when the link works.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// Link to hand over. Shown once; whoever opens it is shown what it offers and can join. Its last part is the token for
+	// Link to hand over. It is shown once. A person who opens it sees the offer and can join. Its last part is the token for
 	// acceptInvitation.
 	Link          string `protobuf:"bytes,9,opt,name=link" json:"link,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -690,7 +690,7 @@ type UpdateOrganizationRequest struct {
 	Name *string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// Short name: lower-case letters and digits, with single dashes between them.
 	Slug *string `protobuf:"bytes,2,opt,name=slug" json:"slug,omitempty"`
-	// Fields to change; over REST, those that the body names. Left out: those that are set.
+	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -750,7 +750,7 @@ func (x *UpdateOrganizationRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 // Confirms the deletion of the organization.
 type DeleteOrganizationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The organization's id, so that nobody deletes another than they think.
+	// The organization's id, as a confirmation.
 	Confirm       string `protobuf:"bytes,1,opt,name=confirm" json:"confirm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -928,7 +928,7 @@ type UpdateMemberRequest struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The new role.
 	Role *string `protobuf:"bytes,2,opt,name=role" json:"role,omitempty"`
-	// Fields to change; over REST, those that the body names. Left out: those that are set.
+	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1031,7 +1031,7 @@ func (x *RemoveMemberRequest) GetId() string {
 	return ""
 }
 
-// Who is invited, as what.
+// The invited person and the role.
 type CreateInvitationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The only address that can accept the invitation. Left out: whoever has the link.
@@ -1265,11 +1265,11 @@ type AcceptInvitationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The last part of the invitation's link.
 	Token string `protobuf:"bytes,1,opt,name=token" json:"token,omitempty"`
-	// Address of the user who joins. Left out by who is signed in.
+	// Address of the user who joins. A signed-in user leaves it out.
 	Email *string `protobuf:"bytes,2,opt,name=email" json:"email,omitempty"`
-	// The user's password; of a user who is new here, the one to set, at least ten characters.
+	// The user's password. For a new user, the password to set, of at least ten characters.
 	Password *string `protobuf:"bytes,3,opt,name=password" json:"password,omitempty"`
-	// Name of a user who is new here.
+	// Name of a new user.
 	Name          *string `protobuf:"bytes,4,opt,name=name" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -36,7 +36,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// The organization, its members, and invitations to join it. (rest-wire.md section 4.)
+// The organization, its members, and invitations to join it.
 type OrganizationServiceClient interface {
 	// Get the organization.
 	//
@@ -44,52 +44,53 @@ type OrganizationServiceClient interface {
 	GetOrganization(ctx context.Context, in *GetOrganizationRequest, opts ...grpc.CallOption) (*Organization, error)
 	// Change the organization.
 	//
-	// Fields that are left out keep their value. Needs an organization administrator.
+	// Fields that are left out keep their value.
 	UpdateOrganization(ctx context.Context, in *UpdateOrganizationRequest, opts ...grpc.CallOption) (*Organization, error)
 	// Delete the organization.
 	//
-	// Removes the organization with everything in it, for good: keys, sessions, dashboards, the audit log, and all telemetry, stored or
-	// still on its way. Every credential is dead at once; telemetry is gone from the disks a little later. Members who belong to no other
-	// organization are removed too. Needs an organization administrator.
+	// Removes the organization with everything in it, for good: keys, sessions, dashboards, the audit log, and all telemetry, stored
+	// or still in the queue. Every credential stops working at once. The telemetry leaves the disks a little later. Members who belong to no
+	// other
+	// organization are removed as well.
 	DeleteOrganization(ctx context.Context, in *DeleteOrganizationRequest, opts ...grpc.CallOption) (*DeletedOrganization, error)
 	// List members.
 	//
-	// Every member of the organization, the longest standing first.
+	// Every member of the organization, earliest first.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
 	// Change a member's role.
 	//
-	// The new role counts from the member's next request on. The last administrator stays one. A key that is restricted to scopes cannot
-	// make an administrator. Needs an organization administrator.
+	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes cannot
+	// make an administrator.
 	UpdateMember(ctx context.Context, in *UpdateMemberRequest, opts ...grpc.CallOption) (*Member, error)
 	// Remove a member.
 	//
-	// The member's sessions have no more access to the organization at once. Keys that the member created belong to the organization and
-	// go on working. The last administrator stays. Needs an organization administrator.
+	// The member's sessions lose access to the organization at once. Keys that the member created belong to the organization and keep
+	// working. The last administrator cannot be removed.
 	RemoveMember(ctx context.Context, in *RemoveMemberRequest, opts ...grpc.CallOption) (*RemovedMember, error)
 	// Invite somebody.
 	//
-	// Makes a link with which one person can join the organization within seven days. The link is returned once, and sent to nobody: hand
-	// it over yourself. The address of somebody who is a member already is refused as an invalid `email`. A key that is restricted to scopes
-	// cannot invite. Needs an organization administrator.
+	// Creates a link with which one person can join the organization within seven days. The link is returned once and is not sent: hand it
+	// over yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
+	// cannot invite.
 	CreateInvitation(ctx context.Context, in *CreateInvitationRequest, opts ...grpc.CallOption) (*InvitationWithLink, error)
 	// List invitations.
 	//
-	// Every invitation, also those that were accepted, revoked or have expired, most recent first. Needs an organization administrator.
+	// Every invitation, including accepted, revoked and expired ones, most recent first.
 	ListInvitations(ctx context.Context, in *ListInvitationsRequest, opts ...grpc.CallOption) (*ListInvitationsResponse, error)
 	// Revoke an invitation.
 	//
-	// The link is refused from then on. An invitation that was accepted cannot be revoked: remove the member instead. Revoking it again
-	// changes nothing. Needs an organization administrator.
+	// The link stops working. An accepted invitation cannot be revoked: remove the member instead. Revoking an invitation again changes
+	// nothing.
 	RevokeInvitation(ctx context.Context, in *RevokeInvitationRequest, opts ...grpc.CallOption) (*Invitation, error)
 	// Preview an invitation.
 	//
-	// What the invitation of a link offers, for whoever has the link, while it can be accepted.
+	// The offer of an invitation that can still be accepted. Its link is the only credential.
 	PreviewInvitation(ctx context.Context, in *PreviewInvitationRequest, opts ...grpc.CallOption) (*InvitationPreview, error)
 	// Accept an invitation.
 	//
-	// Joins the organization of the invitation, once. Whoever is signed in (a session as the bearer token) joins as that user and sends the
-	// token alone. Others send an email address and a password: of the user they are, or of one to create. When the invitation names an
-	// address, only that address can accept it. Sign in afterwards.
+	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and sends only
+	// the token. Other people send the email address and password of their user, or of a new user. When the invitation names an address, only
+	// that address can accept it. Sign in afterwards.
 	AcceptInvitation(ctx context.Context, in *AcceptInvitationRequest, opts ...grpc.CallOption) (*AcceptedInvitation, error)
 }
 
@@ -215,7 +216,7 @@ func (c *organizationServiceClient) AcceptInvitation(ctx context.Context, in *Ac
 // All implementations must embed UnimplementedOrganizationServiceServer
 // for forward compatibility.
 //
-// The organization, its members, and invitations to join it. (rest-wire.md section 4.)
+// The organization, its members, and invitations to join it.
 type OrganizationServiceServer interface {
 	// Get the organization.
 	//
@@ -223,52 +224,53 @@ type OrganizationServiceServer interface {
 	GetOrganization(context.Context, *GetOrganizationRequest) (*Organization, error)
 	// Change the organization.
 	//
-	// Fields that are left out keep their value. Needs an organization administrator.
+	// Fields that are left out keep their value.
 	UpdateOrganization(context.Context, *UpdateOrganizationRequest) (*Organization, error)
 	// Delete the organization.
 	//
-	// Removes the organization with everything in it, for good: keys, sessions, dashboards, the audit log, and all telemetry, stored or
-	// still on its way. Every credential is dead at once; telemetry is gone from the disks a little later. Members who belong to no other
-	// organization are removed too. Needs an organization administrator.
+	// Removes the organization with everything in it, for good: keys, sessions, dashboards, the audit log, and all telemetry, stored
+	// or still in the queue. Every credential stops working at once. The telemetry leaves the disks a little later. Members who belong to no
+	// other
+	// organization are removed as well.
 	DeleteOrganization(context.Context, *DeleteOrganizationRequest) (*DeletedOrganization, error)
 	// List members.
 	//
-	// Every member of the organization, the longest standing first.
+	// Every member of the organization, earliest first.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
 	// Change a member's role.
 	//
-	// The new role counts from the member's next request on. The last administrator stays one. A key that is restricted to scopes cannot
-	// make an administrator. Needs an organization administrator.
+	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes cannot
+	// make an administrator.
 	UpdateMember(context.Context, *UpdateMemberRequest) (*Member, error)
 	// Remove a member.
 	//
-	// The member's sessions have no more access to the organization at once. Keys that the member created belong to the organization and
-	// go on working. The last administrator stays. Needs an organization administrator.
+	// The member's sessions lose access to the organization at once. Keys that the member created belong to the organization and keep
+	// working. The last administrator cannot be removed.
 	RemoveMember(context.Context, *RemoveMemberRequest) (*RemovedMember, error)
 	// Invite somebody.
 	//
-	// Makes a link with which one person can join the organization within seven days. The link is returned once, and sent to nobody: hand
-	// it over yourself. The address of somebody who is a member already is refused as an invalid `email`. A key that is restricted to scopes
-	// cannot invite. Needs an organization administrator.
+	// Creates a link with which one person can join the organization within seven days. The link is returned once and is not sent: hand it
+	// over yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
+	// cannot invite.
 	CreateInvitation(context.Context, *CreateInvitationRequest) (*InvitationWithLink, error)
 	// List invitations.
 	//
-	// Every invitation, also those that were accepted, revoked or have expired, most recent first. Needs an organization administrator.
+	// Every invitation, including accepted, revoked and expired ones, most recent first.
 	ListInvitations(context.Context, *ListInvitationsRequest) (*ListInvitationsResponse, error)
 	// Revoke an invitation.
 	//
-	// The link is refused from then on. An invitation that was accepted cannot be revoked: remove the member instead. Revoking it again
-	// changes nothing. Needs an organization administrator.
+	// The link stops working. An accepted invitation cannot be revoked: remove the member instead. Revoking an invitation again changes
+	// nothing.
 	RevokeInvitation(context.Context, *RevokeInvitationRequest) (*Invitation, error)
 	// Preview an invitation.
 	//
-	// What the invitation of a link offers, for whoever has the link, while it can be accepted.
+	// The offer of an invitation that can still be accepted. Its link is the only credential.
 	PreviewInvitation(context.Context, *PreviewInvitationRequest) (*InvitationPreview, error)
 	// Accept an invitation.
 	//
-	// Joins the organization of the invitation, once. Whoever is signed in (a session as the bearer token) joins as that user and sends the
-	// token alone. Others send an email address and a password: of the user they are, or of one to create. When the invitation names an
-	// address, only that address can accept it. Sign in afterwards.
+	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and sends only
+	// the token. Other people send the email address and password of their user, or of a new user. When the invitation names an address, only
+	// that address can accept it. Sign in afterwards.
 	AcceptInvitation(context.Context, *AcceptInvitationRequest) (*AcceptedInvitation, error)
 	mustEmbedUnimplementedOrganizationServiceServer()
 }

@@ -37,7 +37,7 @@ type ProductEventStep struct {
 	PagePath *string `protobuf:"bytes,4,opt,name=page_path,json=pagePath" json:"page_path,omitempty"`
 	// Of `page`: its host; any when left out.
 	Host *string `protobuf:"bytes,5,opt,name=host" json:"host,omitempty"`
-	// Of `session`: what is compared.
+	// Of `session`: the compared value.
 	Dimension *string `protobuf:"bytes,6,opt,name=dimension" json:"dimension,omitempty"`
 	// Of `session`: the value. The step is the beginning of each session that has it.
 	Value         *string `protobuf:"bytes,7,opt,name=value" json:"value,omitempty"`
@@ -134,7 +134,7 @@ type SearchProductEventFunnelRequest struct {
 	// 1 to 10 steps in their order.
 	Steps []*ProductEventStep `protobuf:"bytes,3,rep,name=steps" json:"steps,omitempty"`
 	// Who goes through the steps; `person` when left out: the user, else the user that their visitor or session is known as in the
-	// window, else the visitor, else the session. Events of nobody are left out.
+	// window, else the visitor, else the session. Events without an actor are left out.
 	KeyBy *string `protobuf:"bytes,4,opt,name=key_by,json=keyBy" json:"key_by,omitempty"`
 	// Longest time from the first step to the last, in seconds; a day when left out.
 	WindowSeconds *float64 `protobuf:"fixed64,5,opt,name=window_seconds,json=windowSeconds" json:"window_seconds,omitempty"`
@@ -146,7 +146,7 @@ type SearchProductEventFunnelRequest struct {
 	// Which sessions count: events of other sessions, and of no session, are left out. `host` is that of the first page; `page_path` is that
 	// of any page of the session.
 	Filters *ProductFilters `protobuf:"bytes,8,opt,name=filters" json:"filters,omitempty"`
-	// True for what those who left did next, at most 5 names after each step.
+	// True adds the next actions of the actors who left, at most 5 names after each step.
 	Leavers       *bool `protobuf:"varint,9,opt,name=leavers" json:"leavers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -245,7 +245,7 @@ func (x *SearchProductEventFunnelRequest) GetLeavers() bool {
 	return false
 }
 
-// What became of those who entered a funnel.
+// The result of a funnel.
 type ProductEventFunnel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `product_event_funnel`.
@@ -254,13 +254,13 @@ type ProductEventFunnel struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Who was counted.
+	// The counted actors.
 	KeyBy string `protobuf:"bytes,4,opt,name=key_by,json=keyBy" json:"key_by,omitempty"`
 	// Longest time from the first step to the last.
 	WindowSeconds float64 `protobuf:"fixed64,5,opt,name=window_seconds,json=windowSeconds" json:"window_seconds,omitempty"`
 	// The steps in their order.
 	Steps []*ProductEventFunnelStep `protobuf:"bytes,6,rep,name=steps" json:"steps,omitempty"`
-	// Share of those who entered that reached the last step, 0 to 1; null with one step or when nobody entered.
+	// Share of the entered actors that reached the last step, 0 to 1; null with one step or without entries.
 	ConversionRate *float64 `protobuf:"fixed64,7,opt,name=conversion_rate,json=conversionRate" json:"conversion_rate,omitempty"`
 	// The dimension or attribute of the groups.
 	BreakdownBy *string `protobuf:"bytes,8,opt,name=breakdown_by,json=breakdownBy" json:"breakdown_by,omitempty"`
@@ -372,13 +372,13 @@ type ProductEventFunnelStep struct {
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
 	// How many reached it.
 	Count float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
-	// Share of those who entered, 0 to 1; 0 when nobody did.
+	// Share of the entered actors, 0 to 1; 0 without entries.
 	OfFirst float64 `protobuf:"fixed64,4,opt,name=of_first,json=ofFirst" json:"of_first,omitempty"`
-	// Share of those who reached the step before, 0 to 1; null for the first step and when nobody did.
+	// Share of the actors that reached the step before, 0 to 1; null for the first step and without such actors.
 	OfPrevious *float64 `protobuf:"fixed64,5,opt,name=of_previous,json=ofPrevious" json:"of_previous,omitempty"`
 	// How many reached the step before and not this one.
 	DropOff float64 `protobuf:"fixed64,6,opt,name=drop_off,json=dropOff" json:"drop_off,omitempty"`
-	// Median time from the step before, in milliseconds; null for the first step and when nobody got here.
+	// Median time from the step before, in milliseconds; null for the first step and for a step that was not reached.
 	P50Ms *float64 `protobuf:"fixed64,7,opt,name=p50_ms,json=p50Ms" json:"p50_ms,omitempty"`
 	// Time from the step before that 90 % need at most; null as the median.
 	P90Ms *float64 `protobuf:"fixed64,8,opt,name=p90_ms,json=p90Ms" json:"p90_ms,omitempty"`
@@ -544,7 +544,7 @@ type ProductEventFunnelGroup struct {
 	Group string `protobuf:"bytes,1,opt,name=group" json:"group,omitempty"`
 	// The steps in their order.
 	Steps []*ProductEventFunnelStep `protobuf:"bytes,2,rep,name=steps" json:"steps,omitempty"`
-	// Share of those who entered that reached the last step; null with one step or when nobody entered.
+	// Share of the entered actors that reached the last step; null with one step or without entries.
 	ConversionRate *float64 `protobuf:"fixed64,3,opt,name=conversion_rate,json=conversionRate" json:"conversion_rate,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -748,7 +748,7 @@ type ProductEventPaths struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// after or before.
 	Direction string `protobuf:"bytes,4,opt,name=direction" json:"direction,omitempty"`
-	// Who was counted.
+	// The counted actors.
 	KeyBy string `protobuf:"bytes,5,opt,name=key_by,json=keyBy" json:"key_by,omitempty"`
 	// How many did the anchor step.
 	Count float64 `protobuf:"fixed64,6,opt,name=count" json:"count,omitempty"`

@@ -32,8 +32,10 @@ type QueryProductEventTimeseriesRequest struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them, exactly. The user and the
-	// visitor are those of the event, else of its session; a person is that user, else the user that the visitor was last seen with in the window,
+	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them, exactly. The user and
+	// the
+	// visitor are those of the event, else of its session; a person is that user, else the user that the visitor was last seen with in the
+	// window,
 	// else the visitor, else the session.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Only these events; all when left out.
@@ -46,7 +48,7 @@ type QueryProductEventTimeseriesRequest struct {
 	GroupByAttributeKey *string `protobuf:"bytes,7,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
 	// Length of a bucket in seconds; from the window, for about 30 buckets, when left out. At most 1500 buckets fit.
 	BucketSeconds *int32 `protobuf:"varint,8,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// Series at most, 1 to 100; 50 when left out. The others are summed up as one more.
+	// Most series, 1 to 100; 50 when left out. The other groups become one more series.
 	SeriesLimit   *int32 `protobuf:"varint,9,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -164,7 +166,7 @@ type ProductEventTimeseries struct {
 	Series []*TelemetrySeries `protobuf:"bytes,7,rep,name=series" json:"series,omitempty"`
 	// True when there were more groups than the series limit.
 	Truncated bool `protobuf:"varint,8,opt,name=truncated" json:"truncated,omitempty"`
-	// What a reader should know, such as an attribute that nobody sent.
+	// Warnings for the reader, such as an attribute that is not in the telemetry.
 	Warnings      []string `protobuf:"bytes,9,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -270,8 +272,10 @@ type QueryProductEventBreakdownRequest struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 30 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them, exactly. The user and the
-	// visitor are those of the event, else of its session; a person is that user, else the user that the visitor was last seen with in the window,
+	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them, exactly. The user and
+	// the
+	// visitor are those of the event, else of its session; a person is that user, else the user that the visitor was last seen with in the
+	// window,
 	// else the visitor, else the session.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Only these events; all when left out.
@@ -282,7 +286,7 @@ type QueryProductEventBreakdownRequest struct {
 	GroupBy *string `protobuf:"bytes,6,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The attribute to group by, for `attribute`.
 	GroupByAttributeKey *string `protobuf:"bytes,7,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
-	// Rows at most, 1 to 100; 20 when left out.
+	// Most rows, 1 to 100; 20 when left out.
 	Limit         *int32 `protobuf:"varint,8,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -391,7 +395,7 @@ type ProductEventBreakdown struct {
 	Data []*TelemetryGroup `protobuf:"bytes,6,rep,name=data" json:"data,omitempty"`
 	// True when there were more groups than the limit.
 	Truncated bool `protobuf:"varint,7,opt,name=truncated" json:"truncated,omitempty"`
-	// What a reader should know, such as an attribute that nobody sent.
+	// Warnings for the reader, such as an attribute that is not in the telemetry.
 	Warnings      []string `protobuf:"bytes,8,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

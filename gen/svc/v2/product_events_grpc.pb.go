@@ -29,13 +29,14 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Product events: what people do in a product, as pages, applications and servers report it. Views of pages are the event `$pageview`,
-// views of screens `$screen`.
+// Product events: actions of people in a product, as pages, applications and servers report them. The event of a page view is `$pageview`,
+// that of a screen view `$screen`.
 type ProductEventsServiceClient interface {
 	// List event names.
 	//
-	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each. The
-	// conditions on sessions keep the events of matching sessions only.
+	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each.
+	// Conditions on
+	// sessions restrict the result to the events of matching sessions.
 	ListProductEvents(ctx context.Context, in *ListProductEventsRequest, opts ...grpc.CallOption) (*ListProductEventsResponse, error)
 	// Search product events.
 	//
@@ -43,14 +44,14 @@ type ProductEventsServiceClient interface {
 	SearchProductEvents(ctx context.Context, in *SearchProductEventsRequest, opts ...grpc.CallOption) (*SearchProductEventsResponse, error)
 	// Compute a funnel.
 	//
-	// How many persons, visitors, users or sessions go through up to 10 steps in their order, each within `window_seconds` of its first step,
-	// and how long they take. One event counts for one step; events of one time are taken in the order of the steps. Who goes through more
-	// than once counts with the attempt that first gets as far as any, and of that the latest events that lead there.
+	// The number of persons, visitors, users or sessions that go through up to 10 steps in order, each within `window_seconds` of its first
+	// step, and their durations. One event counts for one step. Events with the same time count in the order of the steps. An actor with
+	// several attempts counts once: with the first attempt that reaches the furthest step, and with the latest events that lead there.
 	SearchProductEventFunnel(ctx context.Context, in *SearchProductEventFunnelRequest, opts ...grpc.CallOption) (*ProductEventFunnel, error)
 	// Compute paths.
 	//
-	// What persons, visitors, users or sessions do after an anchor step, or before it, hop by hop. Each counts once, with the first anchor
-	// step of the window, or with the last one when the paths lead to it. A page or event that follows itself counts once.
+	// The hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its first anchor step
+	// in the window, or with its last one when the paths lead to the anchor. A page or event that follows itself counts once.
 	SearchProductEventPaths(ctx context.Context, in *SearchProductEventPathsRequest, opts ...grpc.CallOption) (*ProductEventPaths, error)
 }
 
@@ -106,13 +107,14 @@ func (c *productEventsServiceClient) SearchProductEventPaths(ctx context.Context
 // All implementations must embed UnimplementedProductEventsServiceServer
 // for forward compatibility.
 //
-// Product events: what people do in a product, as pages, applications and servers report it. Views of pages are the event `$pageview`,
-// views of screens `$screen`.
+// Product events: actions of people in a product, as pages, applications and servers report them. The event of a page view is `$pageview`,
+// that of a screen view `$screen`.
 type ProductEventsServiceServer interface {
 	// List event names.
 	//
-	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each. The
-	// conditions on sessions keep the events of matching sessions only.
+	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each.
+	// Conditions on
+	// sessions restrict the result to the events of matching sessions.
 	ListProductEvents(context.Context, *ListProductEventsRequest) (*ListProductEventsResponse, error)
 	// Search product events.
 	//
@@ -120,14 +122,14 @@ type ProductEventsServiceServer interface {
 	SearchProductEvents(context.Context, *SearchProductEventsRequest) (*SearchProductEventsResponse, error)
 	// Compute a funnel.
 	//
-	// How many persons, visitors, users or sessions go through up to 10 steps in their order, each within `window_seconds` of its first step,
-	// and how long they take. One event counts for one step; events of one time are taken in the order of the steps. Who goes through more
-	// than once counts with the attempt that first gets as far as any, and of that the latest events that lead there.
+	// The number of persons, visitors, users or sessions that go through up to 10 steps in order, each within `window_seconds` of its first
+	// step, and their durations. One event counts for one step. Events with the same time count in the order of the steps. An actor with
+	// several attempts counts once: with the first attempt that reaches the furthest step, and with the latest events that lead there.
 	SearchProductEventFunnel(context.Context, *SearchProductEventFunnelRequest) (*ProductEventFunnel, error)
 	// Compute paths.
 	//
-	// What persons, visitors, users or sessions do after an anchor step, or before it, hop by hop. Each counts once, with the first anchor
-	// step of the window, or with the last one when the paths lead to it. A page or event that follows itself counts once.
+	// The hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its first anchor step
+	// in the window, or with its last one when the paths lead to the anchor. A page or event that follows itself counts once.
 	SearchProductEventPaths(context.Context, *SearchProductEventPathsRequest) (*ProductEventPaths, error)
 	mustEmbedUnimplementedProductEventsServiceServer()
 }

@@ -33,10 +33,13 @@ type QuerySpec struct {
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// What is read.
 	Source string `protobuf:"bytes,2,opt,name=source" json:"source,omitempty"`
-	// What is computed. For all sources but metrics: `count`, `rate` (per second), and of the field in `value_field` `sum`, `avg`, `min`, `max`,
-	// `p50`, `p75`, `p90`, `p95`, `p99` and `count_distinct`. For traces and logs `error_count` and `error_rate` (0 to 1). For traces `apdex`, and
+	// What is computed. For all sources but metrics: `count`, `rate` (per second), and of the field in `value_field` `sum`, `avg`, `min`,
+	// `max`,
+	// `p50`, `p75`, `p90`, `p95`, `p99` and `count_distinct`. For traces and logs `error_count` and `error_rate` (0 to 1). For traces
+	// `apdex`, and
 	// in milliseconds `avg_duration`, `min_duration`, `max_duration`, `p50_duration` to `p99_duration`. For product events `sessions`,
-	// `persons`, `users` and `visitors`, with `users` and `visitors` those of the events, else of their sessions. For metrics `avg`, `sum`, `min`, `max`, `count`, `rate`, `increase` and the quantiles.
+	// `persons`, `users` and `visitors`, with `users` and `visitors` those of the events, else of their sessions. For metrics `avg`, `sum`,
+	// `min`, `max`, `count`, `rate`, `increase` and the quantiles.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
 	// The field that is computed with, for example `attr.cart.size` or `duration`. Values that are no number do not count.
 	ValueField *string `protobuf:"bytes,4,opt,name=value_field,json=valueField" json:"value_field,omitempty"`
@@ -44,8 +47,10 @@ type QuerySpec struct {
 	ApdexThresholdMs *float64 `protobuf:"fixed64,5,opt,name=apdex_threshold_ms,json=apdexThresholdMs" json:"apdex_threshold_ms,omitempty"`
 	// The metric, for the source `metrics`.
 	Metric *QueryMetric `protobuf:"bytes,6,opt,name=metric" json:"metric,omitempty"`
-	// Conditions as text: fields, the operators `= != > < >= <= contains !contains exists !exists in !in`, AND, OR, NOT and parentheses. A field is
-	// built in (`service.name`, `duration`, `severity`), an attribute of the row (`attr.KEY`, or any other name) or of its resource (`resource.KEY`),
+	// Conditions as text: fields, the operators `= != > < >= <= contains !contains exists !exists in !in`, AND, OR, NOT and parentheses. A
+	// field is
+	// built in (`service.name`, `duration`, `severity`), an attribute of the row (`attr.KEY`, or any other name) or of its resource
+	// (`resource.KEY`),
 	// or of the events of a span (`event.KEY`).
 	Where *string `protobuf:"bytes,7,opt,name=where" json:"where,omitempty"`
 	// Conditions as a tree, which must hold as well.
@@ -56,9 +61,9 @@ type QuerySpec struct {
 	Having []*QueryHaving `protobuf:"bytes,10,rep,name=having" json:"having,omitempty"`
 	// The order of series and rows; the largest value first when left out.
 	Order *QueryOrder `protobuf:"bytes,11,opt,name=order" json:"order,omitempty"`
-	// Rows of a breakdown at most, 1 to 100; 10 when left out.
+	// Most rows of a breakdown, 1 to 100; 10 when left out.
 	Limit *int32 `protobuf:"varint,12,opt,name=limit" json:"limit,omitempty"`
-	// Series at most, 1 to 100; 50 when left out. The others are summed up as one more.
+	// Most series, 1 to 100; 50 when left out. The other groups become one more series.
 	SeriesLimit *int32 `protobuf:"varint,13,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
 	// How its series are called in front of their group.
 	Legend *string `protobuf:"bytes,14,opt,name=legend" json:"legend,omitempty"`
@@ -647,7 +652,7 @@ type QueryTimeseriesResponse struct {
 	Series []*QuerySeries `protobuf:"bytes,5,rep,name=series" json:"series,omitempty"`
 	// True when a query had more groups than its series limit.
 	Truncated bool `protobuf:"varint,6,opt,name=truncated" json:"truncated,omitempty"`
-	// What a reader should know, such as an attribute that nobody sent, or a division by zero.
+	// Warnings for the reader, such as an attribute that is not in the telemetry, or a division by zero.
 	Warnings      []string `protobuf:"bytes,7,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1145,7 +1150,7 @@ func (x *QueryRow) GetValues() []*QueryCell {
 // A value of a column.
 type QueryCell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The value; null where there is none.
+	// The value; null without one.
 	Value *float64 `protobuf:"fixed64,1,opt,name=value" json:"value,omitempty"`
 	// With a comparison: the value of the period before.
 	Previous *float64 `protobuf:"fixed64,2,opt,name=previous" json:"previous,omitempty"`

@@ -32,13 +32,15 @@ type QueryServiceClient interface {
 	// Query over time.
 	//
 	// Up to ten queries over traces, logs, metrics and product events in one window of at most 31 days, each with filters, groups and an
-	// aggregation; formulas over their results; and the same for the period before. A formula computes with the sum of each query's series, and has a
-	// value in the buckets in which all of them have one.
+	// aggregation; formulas over their results; and the same for the period before. A formula uses the sum of each query's series. It has a
+	// value in
+	// the buckets in which all of these queries have a value.
 	QueryTimeseries(ctx context.Context, in *QueryTimeseriesRequest, opts ...grpc.CallOption) (*QueryTimeseriesResponse, error)
 	// Query by group.
 	//
-	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. Windows of more than 24 hours, at
-	// most 30 days, need a filter that narrows what is read.
+	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. The window has at most 30
+	// days.
+	// A window of more than 24 hours needs a filter that narrows the read.
 	QueryBreakdown(ctx context.Context, in *QueryBreakdownRequest, opts ...grpc.CallOption) (*QueryBreakdownResponse, error)
 }
 
@@ -79,13 +81,15 @@ type QueryServiceServer interface {
 	// Query over time.
 	//
 	// Up to ten queries over traces, logs, metrics and product events in one window of at most 31 days, each with filters, groups and an
-	// aggregation; formulas over their results; and the same for the period before. A formula computes with the sum of each query's series, and has a
-	// value in the buckets in which all of them have one.
+	// aggregation; formulas over their results; and the same for the period before. A formula uses the sum of each query's series. It has a
+	// value in
+	// the buckets in which all of these queries have a value.
 	QueryTimeseries(context.Context, *QueryTimeseriesRequest) (*QueryTimeseriesResponse, error)
 	// Query by group.
 	//
-	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. Windows of more than 24 hours, at
-	// most 30 days, need a filter that narrows what is read.
+	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. The window has at most 30
+	// days.
+	// A window of more than 24 hours needs a filter that narrows the read.
 	QueryBreakdown(context.Context, *QueryBreakdownRequest) (*QueryBreakdownResponse, error)
 	mustEmbedUnimplementedQueryServiceServer()
 }

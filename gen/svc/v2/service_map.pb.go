@@ -98,7 +98,7 @@ func (x *GetServiceMapRequest) GetDeploymentEnvironment() string {
 	return ""
 }
 
-// Services and what they call.
+// Services and their calls.
 type ServiceMap struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `service_map`.
@@ -109,11 +109,11 @@ type ServiceMap struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Calls from service to service, busiest first.
 	Edges []*ServiceMapEdge `protobuf:"bytes,4,rep,name=edges" json:"edges,omitempty"`
-	// Calls from services to databases, queues and outside systems, and from queues to services. Additive to rest-wire.md.
+	// Calls from services to databases, queues and outside systems, and from queues to services.
 	PeerEdges []*ServiceMapPeerEdge `protobuf:"bytes,5,rep,name=peer_edges,json=peerEdges" json:"peer_edges,omitempty"`
-	// Every service, and every other end of an edge. Additive to rest-wire.md.
+	// Every service, and every other end of an edge.
 	Nodes []*ServiceMapNode `protobuf:"bytes,6,rep,name=nodes" json:"nodes,omitempty"`
-	// True when edges were left out. Additive to rest-wire.md.
+	// True when edges were left out.
 	Truncated     bool `protobuf:"varint,7,opt,name=truncated" json:"truncated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -213,7 +213,7 @@ type ServiceMapEdge struct {
 	EstimatedCallCount float64 `protobuf:"fixed64,5,opt,name=estimated_call_count,json=estimatedCallCount" json:"estimated_call_count,omitempty"`
 	// Received calls that failed.
 	ErrorCount float64 `protobuf:"fixed64,6,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Part of the estimated calls that failed, 0 to 1.
+	// Share of the estimated calls that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,7,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Mean duration in milliseconds, corrected for sampling.
 	AvgDurationMs float64 `protobuf:"fixed64,8,opt,name=avg_duration_ms,json=avgDurationMs" json:"avg_duration_ms,omitempty"`
@@ -353,7 +353,7 @@ type ServiceMapPeerEdge struct {
 	EstimatedCallCount float64 `protobuf:"fixed64,7,opt,name=estimated_call_count,json=estimatedCallCount" json:"estimated_call_count,omitempty"`
 	// Received calls that failed.
 	ErrorCount float64 `protobuf:"fixed64,8,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Part of the estimated calls that failed, 0 to 1.
+	// Share of the estimated calls that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,9,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Mean duration in milliseconds, corrected for sampling.
 	AvgDurationMs float64 `protobuf:"fixed64,10,opt,name=avg_duration_ms,json=avgDurationMs" json:"avg_duration_ms,omitempty"`
@@ -503,7 +503,7 @@ type ServiceMapNode struct {
 	System *string `protobuf:"bytes,5,opt,name=system" json:"system,omitempty"`
 	// For a service: its estimated entry spans; else the estimated calls.
 	EstimatedSpanCount float64 `protobuf:"fixed64,6,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`
-	// For a service: the part of those that failed, 0 to 1; else that of the calls.
+	// For a service: the share of its spans that failed, 0 to 1. For other nodes: the share of the calls.
 	ErrorRate float64 `protobuf:"fixed64,7,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// For a service: 95th percentile of the duration in milliseconds; null for others.
 	P95LatencyMs  *float64 `protobuf:"fixed64,8,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`

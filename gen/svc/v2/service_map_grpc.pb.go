@@ -26,7 +26,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Service map: which services call which, and the databases, queues and outside systems that they use. (rest-wire.md section 9.)
+// Service map: which services call which, and the databases, queues and outside systems that they use.
 type ServiceMapServiceClient interface {
 	// Get the service map.
 	//
@@ -58,7 +58,7 @@ func (c *serviceMapServiceClient) GetServiceMap(ctx context.Context, in *GetServ
 // All implementations must embed UnimplementedServiceMapServiceServer
 // for forward compatibility.
 //
-// Service map: which services call which, and the databases, queues and outside systems that they use. (rest-wire.md section 9.)
+// Service map: which services call which, and the databases, queues and outside systems that they use.
 type ServiceMapServiceServer interface {
 	// Get the service map.
 	//

@@ -170,7 +170,7 @@ func (x *GetServiceOverviewRequest) GetBucketSeconds() int32 {
 	return 0
 }
 
-// A service over time, and what it does.
+// A service over time, and its operations.
 type ServiceOverview struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `service_overview`.
@@ -185,7 +185,7 @@ type ServiceOverview struct {
 	BucketSeconds int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	// Every bucket of the window, those without spans too.
 	Points []*ServiceOverviewPoint `protobuf:"bytes,6,rep,name=points" json:"points,omitempty"`
-	// The 25 operations with the most spans, of those that are still kept one by one (30 days).
+	// The 25 operations with the most spans, from the spans of the last 30 days, which are kept one by one.
 	Operations    []*ServiceOperation `protobuf:"bytes,7,rep,name=operations" json:"operations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -279,7 +279,7 @@ type ServiceOverviewPoint struct {
 	SpanCount float64 `protobuf:"fixed64,2,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
 	// Spans that they stand for.
 	EstimatedSpanCount float64 `protobuf:"fixed64,3,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`
-	// Part of the estimated spans that failed, 0 to 1.
+	// Share of the estimated spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,4,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Median duration in milliseconds; 0 without spans.
 	P50LatencyMs float64 `protobuf:"fixed64,5,opt,name=p50_latency_ms,json=p50LatencyMs" json:"p50_latency_ms,omitempty"`
@@ -381,7 +381,7 @@ type ServiceOperation struct {
 	EstimatedSpanCount float64 `protobuf:"fixed64,3,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`
 	// Received spans that failed: status Error, or an HTTP status of 500 and above.
 	ErrorCount float64 `protobuf:"fixed64,4,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Part of the estimated spans that failed, 0 to 1.
+	// Share of the estimated spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,5,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Median duration in milliseconds; 0 without spans.
 	P50LatencyMs float64 `protobuf:"fixed64,6,opt,name=p50_latency_ms,json=p50LatencyMs" json:"p50_latency_ms,omitempty"`
@@ -668,7 +668,7 @@ type ServiceOperationDetail struct {
 	Throughput float64 `protobuf:"fixed64,5,opt,name=throughput" json:"throughput,omitempty"`
 	// Received spans that failed: status Error, or an HTTP status of 500 and above.
 	ErrorCount float64 `protobuf:"fixed64,6,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Part of the estimated spans that failed, 0 to 1.
+	// Share of the estimated spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,7,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Mean duration in milliseconds, corrected for sampling.
 	AvgLatencyMs float64 `protobuf:"fixed64,8,opt,name=avg_latency_ms,json=avgLatencyMs" json:"avg_latency_ms,omitempty"`
@@ -1014,9 +1014,9 @@ type ServiceApdexPoint struct {
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=timestamp" json:"timestamp,omitempty"`
 	// Estimated spans.
 	TotalCount float64 `protobuf:"fixed64,2,opt,name=total_count,json=totalCount" json:"total_count,omitempty"`
-	// Those that took less than the threshold and did not fail.
+	// Spans that took less than the threshold and did not fail.
 	SatisfiedCount float64 `protobuf:"fixed64,3,opt,name=satisfied_count,json=satisfiedCount" json:"satisfied_count,omitempty"`
-	// Those that took less than four times the threshold and did not fail.
+	// Spans that took less than four times the threshold and did not fail.
 	ToleratingCount float64 `protobuf:"fixed64,4,opt,name=tolerating_count,json=toleratingCount" json:"tolerating_count,omitempty"`
 	// Apdex with four decimals.
 	ApdexScore    float64 `protobuf:"fixed64,5,opt,name=apdex_score,json=apdexScore" json:"apdex_score,omitempty"`
@@ -1275,7 +1275,7 @@ type ServiceRelease struct {
 	SpanCount float64 `protobuf:"fixed64,4,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
 	// Spans that they stand for.
 	EstimatedSpanCount float64 `protobuf:"fixed64,5,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`
-	// Part of the estimated spans that failed, 0 to 1.
+	// Share of the estimated spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,6,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// 95th percentile of the duration in milliseconds.
 	P95LatencyMs float64 `protobuf:"fixed64,7,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`

@@ -31,12 +31,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Services, as their spans show them. (rest-wire.md section 9.)
+// Services, as their spans show them.
 type ServicesServiceClient interface {
 	// List services.
 	//
 	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
-	// (kind Server or Consumer, or without a parent); a service that has none is measured by all its spans.
+	// (kind Server or Consumer, or without a parent); a service without entry spans is measured by all its spans.
 	ListServices(ctx context.Context, in *ListServicesRequest, opts ...grpc.CallOption) (*ListServicesResponse, error)
 	// Get a service.
 	//
@@ -48,17 +48,17 @@ type ServicesServiceClient interface {
 	GetServiceOverview(ctx context.Context, in *GetServiceOverviewRequest, opts ...grpc.CallOption) (*ServiceOverview, error)
 	// List the operations of a service.
 	//
-	// What a service does: its entry spans (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service
-	// that has none is measured by all its spans.
+	// The entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service without
+	// entry spans is measured by all its spans.
 	ListServiceOperations(ctx context.Context, in *ListServiceOperationsRequest, opts ...grpc.CallOption) (*ListServiceOperationsResponse, error)
 	// Get the Apdex of a service.
 	//
-	// How satisfied the callers of a service are over time: entry spans faster than a threshold satisfy, those faster than four times the
-	// threshold are tolerated, slower and failed ones frustrate.
+	// The satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying, spans below four times the
+	// threshold are tolerated, slower and failed spans are frustrating.
 	GetServiceApdex(ctx context.Context, in *GetServiceApdexRequest, opts ...grpc.CallOption) (*ServiceApdex, error)
 	// List the releases of a service.
 	//
-	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, and when each did.
+	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each.
 	ListServiceReleases(ctx context.Context, in *ListServiceReleasesRequest, opts ...grpc.CallOption) (*ServiceReleases, error)
 }
 
@@ -134,12 +134,12 @@ func (c *servicesServiceClient) ListServiceReleases(ctx context.Context, in *Lis
 // All implementations must embed UnimplementedServicesServiceServer
 // for forward compatibility.
 //
-// Services, as their spans show them. (rest-wire.md section 9.)
+// Services, as their spans show them.
 type ServicesServiceServer interface {
 	// List services.
 	//
 	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
-	// (kind Server or Consumer, or without a parent); a service that has none is measured by all its spans.
+	// (kind Server or Consumer, or without a parent); a service without entry spans is measured by all its spans.
 	ListServices(context.Context, *ListServicesRequest) (*ListServicesResponse, error)
 	// Get a service.
 	//
@@ -151,17 +151,17 @@ type ServicesServiceServer interface {
 	GetServiceOverview(context.Context, *GetServiceOverviewRequest) (*ServiceOverview, error)
 	// List the operations of a service.
 	//
-	// What a service does: its entry spans (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service
-	// that has none is measured by all its spans.
+	// The entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service without
+	// entry spans is measured by all its spans.
 	ListServiceOperations(context.Context, *ListServiceOperationsRequest) (*ListServiceOperationsResponse, error)
 	// Get the Apdex of a service.
 	//
-	// How satisfied the callers of a service are over time: entry spans faster than a threshold satisfy, those faster than four times the
-	// threshold are tolerated, slower and failed ones frustrate.
+	// The satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying, spans below four times the
+	// threshold are tolerated, slower and failed spans are frustrating.
 	GetServiceApdex(context.Context, *GetServiceApdexRequest) (*ServiceApdex, error)
 	// List the releases of a service.
 	//
-	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, and when each did.
+	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each.
 	ListServiceReleases(context.Context, *ListServiceReleasesRequest) (*ServiceReleases, error)
 	mustEmbedUnimplementedServicesServiceServer()
 }

@@ -180,7 +180,7 @@ func (x *SessionOrganization) GetRole() string {
 	return ""
 }
 
-// What a credential is and what it may do.
+// A credential and its rights.
 type Session struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `session`.

@@ -67,7 +67,7 @@ type SearchSessionReplaysRequest struct {
 	ActiveTimeMinMs *float64 `protobuf:"fixed64,19,opt,name=active_time_min_ms,json=activeTimeMinMs" json:"active_time_min_ms,omitempty"`
 	// Longest active time in milliseconds, inclusive.
 	ActiveTimeMaxMs *float64 `protobuf:"fixed64,20,opt,name=active_time_max_ms,json=activeTimeMaxMs" json:"active_time_max_ms,omitempty"`
-	// Sessions with at least one event on their timeline for which all of this holds. Additive to rest-wire.md.
+	// Sessions with at least one event on their timeline for which all of this holds.
 	Events        *SessionEventFilters `protobuf:"bytes,21,opt,name=events" json:"events,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -289,7 +289,7 @@ type SearchSessionReplayFacetsRequest struct {
 	ActiveTimeMinMs *float64 `protobuf:"fixed64,17,opt,name=active_time_min_ms,json=activeTimeMinMs" json:"active_time_min_ms,omitempty"`
 	// Longest active time in milliseconds, inclusive.
 	ActiveTimeMaxMs *float64 `protobuf:"fixed64,18,opt,name=active_time_max_ms,json=activeTimeMaxMs" json:"active_time_max_ms,omitempty"`
-	// Sessions with at least one event on their timeline for which all of this holds. Additive to rest-wire.md.
+	// Sessions with at least one event on their timeline for which all of this holds.
 	Events        *SessionEventFilters `protobuf:"bytes,19,opt,name=events" json:"events,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -872,11 +872,11 @@ type GetSessionReplayTranscriptRequest struct {
 	WindowStart *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=window_start,json=windowStart" json:"window_start,omitempty"`
 	// Events up to this time only, inclusive.
 	WindowEnd *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=window_end,json=windowEnd" json:"window_end,omitempty"`
-	// Events of these types only; all when left out. Additive to rest-wire.md.
+	// Events of these types only; all when left out.
 	Types []string `protobuf:"bytes,6,rep,name=types" json:"types,omitempty"`
-	// True for errors, console messages of the level `error` and requests with a status of 400 and above only. Additive to rest-wire.md.
+	// True for errors, console messages of the level `error` and requests with a status of 400 and above only.
 	ErrorsOnly *bool `protobuf:"varint,7,opt,name=errors_only,json=errorsOnly" json:"errors_only,omitempty"`
-	// Events of this trace only, 32 hexadecimal digits. Additive to rest-wire.md.
+	// Events of this trace only, 32 hexadecimal digits.
 	TraceId       *string `protobuf:"bytes,8,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

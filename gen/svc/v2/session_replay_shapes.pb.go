@@ -41,7 +41,7 @@ type SessionReplaySummary struct {
 	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
 	// When something last happened, as the sender told; null when it did not.
 	LastActivityAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=last_activity_at,json=lastActivityAt" json:"last_activity_at,omitempty"`
-	// User who was signed in; null when nobody was.
+	// Signed-in user; null without one.
 	UserId *string `protobuf:"bytes,8,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	// Name of the user; empty when unknown, as in the texts that follow.
 	UserName string `protobuf:"bytes,9,opt,name=user_name,json=userName" json:"user_name,omitempty"`
@@ -51,7 +51,7 @@ type SessionReplaySummary struct {
 	GroupId string `protobuf:"bytes,11,opt,name=group_id,json=groupId" json:"group_id,omitempty"`
 	// Name of the group.
 	GroupName string `protobuf:"bytes,12,opt,name=group_name,json=groupName" json:"group_name,omitempty"`
-	// Visitor, as the sender tells them apart without signing in.
+	// Visitor: the sender's id for a person who is not signed in.
 	VisitorId string `protobuf:"bytes,13,opt,name=visitor_id,json=visitorId" json:"visitor_id,omitempty"`
 	// Campaign source of the first page.
 	UtmSource string `protobuf:"bytes,14,opt,name=utm_source,json=utmSource" json:"utm_source,omitempty"`
@@ -79,11 +79,13 @@ type SessionReplaySummary struct {
 	TraceCount uint32 `protobuf:"varint,25,opt,name=trace_count,json=traceCount" json:"trace_count,omitempty"`
 	// Whether chunks of a recording are stored.
 	Recorded bool `protobuf:"varint,26,opt,name=recorded" json:"recorded,omitempty"`
-	// Exactly one of bot, bounce, idle, glance and engaged; besides signed_in and new_visitor where they apply. A bounce is shorter than 5 s and has no clicks; an idle session has one page at most, no clicks and 30 s or more; a glance has one page at most, 2 clicks at most, no errors and less than 30 s.
+	// Exactly one of bot, bounce, idle, glance and engaged; besides signed_in and new_visitor where they apply. A bounce is shorter than 5 s
+	// and has no clicks; an idle session has one page at most, no clicks and 30 s or more; a glance has one page at most, 2 clicks at most,
+	// no errors and less than 30 s.
 	Tags []string `protobuf:"bytes,27,rep,name=tags" json:"tags,omitempty"`
-	// How many events match the filter `events`; there only when it was given. Additive to rest-wire.md.
+	// How many events match the filter `events`; there only when it was given.
 	MatchCount *uint32 `protobuf:"varint,28,opt,name=match_count,json=matchCount" json:"match_count,omitempty"`
-	// The first event that matches; there only when the filter `events` was given. Additive to rest-wire.md.
+	// The first event that matches; there only when the filter `events` was given.
 	FirstMatch    *SessionReplayMatch `protobuf:"bytes,29,opt,name=first_match,json=firstMatch" json:"first_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -394,7 +396,7 @@ type SessionReplay struct {
 	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
 	// When something last happened, as the sender told; null when it did not.
 	LastActivityAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=last_activity_at,json=lastActivityAt" json:"last_activity_at,omitempty"`
-	// User who was signed in; null when nobody was.
+	// Signed-in user; null without one.
 	UserId *string `protobuf:"bytes,8,opt,name=user_id,json=userId" json:"user_id,omitempty"`
 	// Name of the user; empty when unknown, as in the texts that follow.
 	UserName string `protobuf:"bytes,9,opt,name=user_name,json=userName" json:"user_name,omitempty"`
@@ -404,7 +406,7 @@ type SessionReplay struct {
 	GroupId string `protobuf:"bytes,11,opt,name=group_id,json=groupId" json:"group_id,omitempty"`
 	// Name of the group.
 	GroupName string `protobuf:"bytes,12,opt,name=group_name,json=groupName" json:"group_name,omitempty"`
-	// Visitor, as the sender tells them apart without signing in.
+	// Visitor: the sender's id for a person who is not signed in.
 	VisitorId string `protobuf:"bytes,13,opt,name=visitor_id,json=visitorId" json:"visitor_id,omitempty"`
 	// Campaign source of the first page.
 	UtmSource string `protobuf:"bytes,14,opt,name=utm_source,json=utmSource" json:"utm_source,omitempty"`
@@ -783,7 +785,7 @@ func (x *SessionReplay) GetIdleTimeMs() float64 {
 	return 0
 }
 
-// The chunks of a recording without what is in them.
+// The chunks of a recording, without their events.
 type SessionReplayManifest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `session_replay.manifest`.

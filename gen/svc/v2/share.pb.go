@@ -73,7 +73,7 @@ func (x *ResolveShareRequest) GetToken() string {
 // What a share link shows.
 type ResolvedShare struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who can open it.
+	// The readers of the link.
 	Mode string `protobuf:"bytes,1,opt,name=mode" json:"mode,omitempty"`
 	// Whether the whole dashboard is shared, or one widget.
 	Scope string `protobuf:"bytes,2,opt,name=scope" json:"scope,omitempty"`
@@ -167,7 +167,7 @@ type SharedDashboard struct {
 	Sections []*DashboardSection `protobuf:"bytes,5,rep,name=sections" json:"sections,omitempty"`
 	// Its variables, without the source of their values.
 	Variables []*DashboardVariable `protobuf:"bytes,6,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null mean none.
+	// Seconds between refreshes; 0 and null switch refreshes off.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,7,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -360,7 +360,8 @@ type ShareOgMeta struct {
 	Title string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
 	// Description.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Path of the picture of the card, a PNG that this server serves to whoever may open the link; its last segment is the `og_id` of the card.
+	// Path of the picture of the card, a PNG that this server serves to whoever may open the link; its last segment is the `og_id` of the
+	// card.
 	ImagePath     string `protobuf:"bytes,3,opt,name=image_path,json=imagePath" json:"image_path,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

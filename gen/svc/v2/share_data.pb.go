@@ -271,7 +271,7 @@ func (x *ShareWidgetData) GetVariables() map[string]string {
 	return nil
 }
 
-// The data of a widget of a link, or why there is none.
+// The data of a widget of a link, or the reason for its absence.
 type ShareWidgetResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The widget.
@@ -282,7 +282,7 @@ type ShareWidgetResult struct {
 	Data *WidgetData `protobuf:"bytes,3,opt,name=data" json:"data,omitempty"`
 	// Length of the window that was read when it is shorter than the one asked for.
 	NarrowedToSeconds *float64 `protobuf:"fixed64,4,opt,name=narrowed_to_seconds,json=narrowedToSeconds" json:"narrowed_to_seconds,omitempty"`
-	// Why there is none.
+	// The reason for the absence.
 	Reason *string `protobuf:"bytes,5,opt,name=reason" json:"reason,omitempty"`
 	// The same for people.
 	Message       *string `protobuf:"bytes,6,opt,name=message" json:"message,omitempty"`

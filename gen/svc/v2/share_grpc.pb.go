@@ -29,12 +29,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Share links as those read them who were given one: no credential is needed. (rest-wire.md section 6.13.)
+// Share links: reads of shared dashboards and widgets with a link and without a credential.
 type ShareServiceClient interface {
-	// Read what a share link shows.
+	// Read the content of a share link.
 	//
-	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the organization; an API key opens none.
-	// Whatever is missing, the answer is the same.
+	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the
+	// organization; an API key does not open it. The answer is the same for every kind of missing link.
 	ResolveShare(ctx context.Context, in *ResolveShareRequest, opts ...grpc.CallOption) (*ResolvedShare, error)
 	// Read the preview texts of a share link.
 	//
@@ -42,12 +42,13 @@ type ShareServiceClient interface {
 	ResolveShareOgMeta(ctx context.Context, in *ResolveShareOgMetaRequest, opts ...grpc.CallOption) (*ShareOgMeta, error)
 	// Read the preview card of a share link.
 	//
-	// What a picture of the link is drawn from. Its id is not the token, and opens nothing else; it ends with the token.
+	// The texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working with the token.
 	ResolveShareOgCard(ctx context.Context, in *ResolveShareOgCardRequest, opts ...grpc.CallOption) (*ShareOgCard, error)
 	// Read the data of shared widgets.
 	//
-	// The data of 1 to 4 widgets that the link shows, and nothing else: no query, filter or statement. Each one that fails says so beside those that
-	// do not. The window is at most 31 days; lists read the last 7 of it.
+	// The data of 1 to 4 widgets of the link, without queries, filters or statements. A widget that fails has a reason and does not affect
+	// the
+	// others. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(ctx context.Context, in *ResolveShareWidgetDataRequest, opts ...grpc.CallOption) (*ShareWidgetData, error)
 }
 
@@ -103,12 +104,12 @@ func (c *shareServiceClient) ResolveShareWidgetData(ctx context.Context, in *Res
 // All implementations must embed UnimplementedShareServiceServer
 // for forward compatibility.
 //
-// Share links as those read them who were given one: no credential is needed. (rest-wire.md section 6.13.)
+// Share links: reads of shared dashboards and widgets with a link and without a credential.
 type ShareServiceServer interface {
-	// Read what a share link shows.
+	// Read the content of a share link.
 	//
-	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the organization; an API key opens none.
-	// Whatever is missing, the answer is the same.
+	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the
+	// organization; an API key does not open it. The answer is the same for every kind of missing link.
 	ResolveShare(context.Context, *ResolveShareRequest) (*ResolvedShare, error)
 	// Read the preview texts of a share link.
 	//
@@ -116,12 +117,13 @@ type ShareServiceServer interface {
 	ResolveShareOgMeta(context.Context, *ResolveShareOgMetaRequest) (*ShareOgMeta, error)
 	// Read the preview card of a share link.
 	//
-	// What a picture of the link is drawn from. Its id is not the token, and opens nothing else; it ends with the token.
+	// The texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working with the token.
 	ResolveShareOgCard(context.Context, *ResolveShareOgCardRequest) (*ShareOgCard, error)
 	// Read the data of shared widgets.
 	//
-	// The data of 1 to 4 widgets that the link shows, and nothing else: no query, filter or statement. Each one that fails says so beside those that
-	// do not. The window is at most 31 days; lists read the last 7 of it.
+	// The data of 1 to 4 widgets of the link, without queries, filters or statements. A widget that fails has a reason and does not affect
+	// the
+	// others. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(context.Context, *ResolveShareWidgetDataRequest) (*ShareWidgetData, error)
 	mustEmbedUnimplementedShareServiceServer()
 }

@@ -35,7 +35,8 @@ type RunSqlRequest struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 366 days later. Now when left out.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Length of the intervals of `$__timeGroup` and `$__interval_s` in seconds. When left out, about thirty intervals make the window, each of
+	// Length of the intervals of `$__timeGroup` and `$__interval_s` in seconds. When left out, about thirty intervals make the window, each
+	// of
 	// at least five minutes.
 	GranularitySeconds *int32 `protobuf:"varint,4,opt,name=granularity_seconds,json=granularitySeconds" json:"granularity_seconds,omitempty"`
 	// Most rows of the answer, 1 to 10,000; 1,000 when left out.

@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A condition on one attribute. (rest-wire.md section 9.1.)
+// A condition on one attribute.
 type AttributeFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Attribute name, for example `http.route`.

@@ -30,7 +30,7 @@ type TelemetrySeries struct {
 	Group *string `protobuf:"bytes,1,opt,name=group" json:"group,omitempty"`
 	// One point for each bucket in order of time. Buckets without rows have the value 0 where rows are counted, else no point.
 	Points []*TelemetryPoint `protobuf:"bytes,2,rep,name=points" json:"points,omitempty"`
-	// True for the one series of all groups beyond the series limit. Additive to rest-wire.md.
+	// True for the one series of all groups beyond the series limit.
 	Other         bool `protobuf:"varint,3,opt,name=other" json:"other,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -149,7 +149,7 @@ type TelemetryGroup struct {
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// The value of the aggregation.
 	Value float64 `protobuf:"fixed64,2,opt,name=value" json:"value,omitempty"`
-	// True for the row of all groups beyond the limit. Additive to rest-wire.md.
+	// True for the row of all groups beyond the limit.
 	Other         bool `protobuf:"varint,3,opt,name=other" json:"other,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -53,9 +53,9 @@ type TraceFilters struct {
 	Attributes []*AttributeFilter `protobuf:"bytes,13,rep,name=attributes" json:"attributes,omitempty"`
 	// Conditions on resource attributes, at most 20.
 	ResourceAttributes []*AttributeFilter `protobuf:"bytes,14,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	// Text that the span name contains, letter case ignored. Additive to rest-wire.md.
+	// Text that the span name contains, letter case ignored.
 	SpanNameContains *string `protobuf:"bytes,15,opt,name=span_name_contains,json=spanNameContains" json:"span_name_contains,omitempty"`
-	// Spans of this trace only, 32 hexadecimal digits in either case. Additive to rest-wire.md.
+	// Spans of this trace only, 32 hexadecimal digits in either case.
 	TraceId       *string `protobuf:"bytes,16,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,7 +31,7 @@ type GetSpanRequest struct {
 	TraceId string `protobuf:"bytes,1,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	// Span id, 16 hexadecimal digits in either case.
 	SpanId string `protobuf:"bytes,2,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
-	// About when the span began: only spans that begin within an hour of it are read, which is quicker. RFC 3339. Additive to rest-wire.md.
+	// Approximate start of the span, RFC 3339. Only spans that begin within an hour of it are read, which is quicker.
 	Timestamp     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=timestamp" json:"timestamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -188,7 +188,7 @@ func (x *GetTraceSkeletonRequest) GetCursor() string {
 	return ""
 }
 
-// A part of a trace: where its spans are, without what they carry. A span's attributes, events and links come with `getSpan`.
+// A part of a trace: the positions of its spans, without their content. A span's attributes, events and links come with `getSpan`.
 type TraceSkeleton struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace id, 32 hexadecimal digits.

@@ -41,11 +41,11 @@ type QueryTraceTimeseriesRequest struct {
 	GroupByAttributeKey *string `protobuf:"bytes,6,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
 	// Length of a bucket in seconds; from the window, for about 30 buckets, when left out. At most 1500 buckets fit.
 	BucketSeconds *int32 `protobuf:"varint,7,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// Series at most, 1 to 100; 50 when left out. The others are summed up as one more.
+	// Most series, 1 to 100; 50 when left out. The other groups become one more series.
 	SeriesLimit *int32 `protobuf:"varint,8,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
 	// Threshold of `apdex` in milliseconds; 500 when left out.
 	ApdexThresholdMs *float64 `protobuf:"fixed64,9,opt,name=apdex_threshold_ms,json=apdexThresholdMs" json:"apdex_threshold_ms,omitempty"`
-	// Conditions as text, which must hold as well. Additive to rest-wire.md.
+	// Further conditions, as text in the query language.
 	Where         *string `protobuf:"bytes,10,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -168,9 +168,9 @@ type TraceTimeseries struct {
 	GroupBy *string `protobuf:"bytes,6,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The series, the largest first.
 	Series []*TelemetrySeries `protobuf:"bytes,7,rep,name=series" json:"series,omitempty"`
-	// True when there were more groups than the series limit. Additive to rest-wire.md.
+	// True when there were more groups than the series limit.
 	Truncated bool `protobuf:"varint,8,opt,name=truncated" json:"truncated,omitempty"`
-	// What a reader should know, such as an attribute that nobody sent. Additive to rest-wire.md.
+	// Warnings for the reader, such as an attribute that is not in the telemetry.
 	Warnings      []string `protobuf:"bytes,9,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -274,7 +274,8 @@ type QueryTraceBreakdownRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// End of the window, inclusive, after `start_time` and at most 30 days later. More than 24 hours need a filter that narrows what is read.
+	// End of the window, inclusive, after `start_time` and at most 30 days later. A window of more than 24 hours needs a filter that narrows
+	// the read.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// What is computed. Durations are in milliseconds, `error_rate` is 0 to 1, and each span counts as often as its sampling says.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
@@ -284,11 +285,11 @@ type QueryTraceBreakdownRequest struct {
 	GroupByAttributeKey *string `protobuf:"bytes,5,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
 	// Conditions; none means every span.
 	Filters *TraceFilters `protobuf:"bytes,6,opt,name=filters" json:"filters,omitempty"`
-	// Rows at most, 1 to 100; 20 when left out.
+	// Most rows, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,7,opt,name=limit" json:"limit,omitempty"`
 	// Threshold of `apdex` in milliseconds; 500 when left out.
 	ApdexThresholdMs *float64 `protobuf:"fixed64,8,opt,name=apdex_threshold_ms,json=apdexThresholdMs" json:"apdex_threshold_ms,omitempty"`
-	// Conditions as text, which must hold as well. Additive to rest-wire.md.
+	// Further conditions, as text in the query language.
 	Where         *string `protobuf:"bytes,9,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -402,9 +403,9 @@ type TraceBreakdown struct {
 	GroupBy string `protobuf:"bytes,5,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The groups.
 	Data []*TelemetryGroup `protobuf:"bytes,6,rep,name=data" json:"data,omitempty"`
-	// True when there were more groups than the limit. Additive to rest-wire.md.
+	// True when there were more groups than the limit.
 	Truncated bool `protobuf:"varint,7,opt,name=truncated" json:"truncated,omitempty"`
-	// What a reader should know, such as an attribute that nobody sent. Additive to rest-wire.md.
+	// Warnings for the reader, such as an attribute that is not in the telemetry.
 	Warnings      []string `protobuf:"bytes,8,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -255,7 +255,8 @@ type TraceSummary struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// Duration of the root span in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,4,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Name of the root span. One that says no more than the verb, as `GET` or `http.server GET`, is shown as `VERB route` when the route is known;
+	// Name of the root span. One that says no more than the verb, as `GET` or `http.server GET`, is shown as `VERB route` when the route is
+	// known;
 	// filters take the name itself.
 	RootSpanName string `protobuf:"bytes,5,opt,name=root_span_name,json=rootSpanName" json:"root_span_name,omitempty"`
 	// Kind of the root span: Internal, Server, Client, Producer, Consumer or Unspecified.
@@ -413,7 +414,7 @@ type GetTraceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace id, 32 hexadecimal digits in either case.
 	TraceId string `protobuf:"bytes,1,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
-	// About when the trace was: only spans that begin within an hour of it are read, which is quicker. RFC 3339. Additive to rest-wire.md.
+	// Approximate time of the trace, RFC 3339. Only spans that begin within an hour of it are read, which is quicker.
 	Timestamp     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=timestamp" json:"timestamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -610,15 +611,15 @@ type Span struct {
 	Attributes map[string]string `protobuf:"bytes,12,rep,name=attributes" json:"attributes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Attributes of the resource that sent the span.
 	ResourceAttributes map[string]string `protobuf:"bytes,13,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Things that happened during the span, in the sender's order. Additive to rest-wire.md.
+	// Events of the span, in the sender's order.
 	Events []*SpanEvent `protobuf:"bytes,14,rep,name=events" json:"events,omitempty"`
-	// Spans that this one refers to. Additive to rest-wire.md.
+	// Links of the span to other spans.
 	Links []*SpanLink `protobuf:"bytes,15,rep,name=links" json:"links,omitempty"`
-	// W3C tracestate. Additive to rest-wire.md.
+	// W3C tracestate.
 	TraceState *string `protobuf:"bytes,16,opt,name=trace_state,json=traceState" json:"trace_state,omitempty"`
-	// Name of the instrumentation scope. Additive to rest-wire.md.
+	// Name of the instrumentation scope.
 	ScopeName *string `protobuf:"bytes,17,opt,name=scope_name,json=scopeName" json:"scope_name,omitempty"`
-	// Version of the instrumentation scope. Additive to rest-wire.md.
+	// Version of the instrumentation scope.
 	ScopeVersion  *string `protobuf:"bytes,18,opt,name=scope_version,json=scopeVersion" json:"scope_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -33,17 +33,17 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Distributed traces. (rest-wire.md section 9.)
+// Distributed traces.
 type TracesServiceClient interface {
 	// Search traces.
 	//
 	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
-	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
+	// a trace unless `span_scope` is `root`; a span that begins more than an hour after its trace can be missed. Each row
 	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(ctx context.Context, in *SearchTracesRequest, opts ...grpc.CallOption) (*SearchTracesResponse, error)
 	// Summarize traces.
 	//
-	// How many spans, which services and which failure each of some traces has: what a list of traces does not know.
+	// The number of spans, the services and the failure of some traces. A list of traces does not have them.
 	SummarizeTraces(ctx context.Context, in *SummarizeTracesRequest, opts ...grpc.CallOption) (*SummarizeTracesResponse, error)
 	// Get a trace.
 	//
@@ -55,8 +55,8 @@ type TracesServiceClient interface {
 	GetSpan(ctx context.Context, in *GetSpanRequest, opts ...grpc.CallOption) (*Span, error)
 	// Get the skeleton of a trace.
 	//
-	// Where the spans of a trace are, without their attributes, part by part in order of start time: what draws a trace of any size. Ask
-	// for a window, for the children of one span, or for failed spans alone; `getSpan` gives the rest of a span.
+	// The positions of the spans of a trace, without their attributes, part by part in order of start time. A trace of any size can be drawn
+	// from them. Ask for a window, for the children of one span, or for failed spans only. `getSpan` gives the rest of a span.
 	GetTraceSkeleton(ctx context.Context, in *GetTraceSkeletonRequest, opts ...grpc.CallOption) (*TraceSkeleton, error)
 	// Get trace facets.
 	//
@@ -65,8 +65,9 @@ type TracesServiceClient interface {
 	SearchTraceFacets(ctx context.Context, in *SearchTraceFacetsRequest, opts ...grpc.CallOption) (*FacetList, error)
 	// Query spans over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single spans.
-	// Rows that were sampled count as often as their sampling says, in every aggregation.
+	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single
+	// spans.
+	// Every aggregation counts a sampled span as often as its sampling ratio says.
 	QueryTraceTimeseries(ctx context.Context, in *QueryTraceTimeseriesRequest, opts ...grpc.CallOption) (*TraceTimeseries, error)
 	// Break down spans.
 	//
@@ -166,17 +167,17 @@ func (c *tracesServiceClient) QueryTraceBreakdown(ctx context.Context, in *Query
 // All implementations must embed UnimplementedTracesServiceServer
 // for forward compatibility.
 //
-// Distributed traces. (rest-wire.md section 9.)
+// Distributed traces.
 type TracesServiceServer interface {
 	// Search traces.
 	//
 	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
-	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
+	// a trace unless `span_scope` is `root`; a span that begins more than an hour after its trace can be missed. Each row
 	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(context.Context, *SearchTracesRequest) (*SearchTracesResponse, error)
 	// Summarize traces.
 	//
-	// How many spans, which services and which failure each of some traces has: what a list of traces does not know.
+	// The number of spans, the services and the failure of some traces. A list of traces does not have them.
 	SummarizeTraces(context.Context, *SummarizeTracesRequest) (*SummarizeTracesResponse, error)
 	// Get a trace.
 	//
@@ -188,8 +189,8 @@ type TracesServiceServer interface {
 	GetSpan(context.Context, *GetSpanRequest) (*Span, error)
 	// Get the skeleton of a trace.
 	//
-	// Where the spans of a trace are, without their attributes, part by part in order of start time: what draws a trace of any size. Ask
-	// for a window, for the children of one span, or for failed spans alone; `getSpan` gives the rest of a span.
+	// The positions of the spans of a trace, without their attributes, part by part in order of start time. A trace of any size can be drawn
+	// from them. Ask for a window, for the children of one span, or for failed spans only. `getSpan` gives the rest of a span.
 	GetTraceSkeleton(context.Context, *GetTraceSkeletonRequest) (*TraceSkeleton, error)
 	// Get trace facets.
 	//
@@ -198,8 +199,9 @@ type TracesServiceServer interface {
 	SearchTraceFacets(context.Context, *SearchTraceFacetsRequest) (*FacetList, error)
 	// Query spans over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single spans.
-	// Rows that were sampled count as often as their sampling says, in every aggregation.
+	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single
+	// spans.
+	// Every aggregation counts a sampled span as often as its sampling ratio says.
 	QueryTraceTimeseries(context.Context, *QueryTraceTimeseriesRequest) (*TraceTimeseries, error)
 	// Break down spans.
 	//

@@ -1,5 +1,5 @@
-// Package activity turns what is sent besides OTLP into warehouse rows: sessions that were recorded, the chunks of their recordings,
-// the events on their timelines, and product events. All but the chunks come as NDJSON, one JSON object to a line.
+// Package activity turns payloads other than OTLP into warehouse rows: recorded sessions, the chunks of their recordings, the events on
+// their timelines, and product events. All but the chunks are NDJSON, one JSON object on each line.
 //
 // The rows depend on nothing but the body, the chunk's headers and the stamp: a body read back from the durable queue gives the same
 // rows in the same order.
@@ -14,10 +14,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// Kind is what a request holds, by the table that its rows go to.
+// Kind is the kind of a request's rows, named after their table.
 type Kind uint8
 
-// Kinds. The zero Kind is none.
+// Kinds. The zero Kind is invalid.
 const (
 	// SessionReplays are rows about sessions, each with a version that replaces lower ones.
 	SessionReplays Kind = iota + 1
@@ -41,7 +41,7 @@ func (k Kind) String() string {
 	}
 }
 
-// Error says which line of a body is at fault, or which header when Line is 0, and why.
+// Error names the bad line of a body, or the bad header when Line is 0, with the reason.
 type Error struct {
 	Line int
 	// Field is empty when the whole line is at fault.
@@ -63,18 +63,18 @@ func place(line int, field string) string {
 	return s
 }
 
-// Result says what became of the lines of a request that was well-formed.
+// Result is the result for the lines of a well-formed request.
 type Result struct {
 	Accepted, Rejected int
-	// Cut counts the texts that were shortened and the entries that were left out because they are beyond a limit, in accepted lines.
+	// Cut counts the shortened texts and the entries left out of accepted lines because they exceed a limit.
 	Cut int
-	// Reasons says why lines were rejected, Warnings what was changed in accepted ones. Each kind of problem comes once.
+	// Reasons has the reasons of rejected lines, Warnings the changes of accepted ones. Each kind of problem appears once.
 	Reasons, Warnings []Note
 }
 
 // Note is one kind of problem.
 type Note struct {
-	// Line is where it was first met.
+	// Line is the first line with the problem.
 	Line           int
 	Field, Problem string
 	Count          int

@@ -6,7 +6,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/events"
 )
 
-// productEvent reads a product event. What is wrong with it drops this line alone.
+// productEvent reads a product event. A problem drops only this line.
 func (r *reader) productEvent() bool {
 	name := r.whole("name")
 	kind, problem := events.Kind(name)

@@ -42,7 +42,8 @@ type reader struct {
 	result   Result
 }
 
-// next takes the next line that is not blank off the body and reads it as an object. False means the end, or a line that is none.
+// next takes the next line that is not blank from the body and reads it as an object. It returns false at the end, or for a line that is not
+// an object.
 func (r *reader) next(body *[]byte) bool {
 	for len(*body) > 0 {
 		line, rest, _ := bytes.Cut(*body, []byte("\n"))
@@ -57,7 +58,7 @@ func (r *reader) next(body *[]byte) bool {
 			return false
 		}
 		if loneSurrogate(line) {
-			// Browsers write one when a text was cut within a character, and a session should not be lost for that.
+			// Browsers write half a pair when they cut a text within a character. A session should not be lost for that.
 			if !r.lenient {
 				r.fail = &Error{Line: r.line, Reason: `is not valid JSON: bad \u escape`}
 				return false
@@ -111,7 +112,7 @@ func loneSurrogate(b []byte) bool {
 	}
 }
 
-// escaped is what the \u escape at the beginning of b stands for, negative when there is none.
+// escaped returns the character of the \u escape at the beginning of b, or a negative number.
 func escaped(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
@@ -146,18 +147,18 @@ func (r *reader) reject(field, problem string) bool {
 	return false
 }
 
-// warn notes what had to be changed in the line.
+// warn notes a change of the line.
 func (r *reader) warn(field, problem string) {
 	add(&r.warnings, Note{Line: r.line, Field: field, Problem: problem, Count: 1})
 }
 
-// warnCut notes what was shortened or left out because it is beyond a limit.
+// warnCut notes a value that was shortened or left out because it exceeds a limit.
 func (r *reader) warnCut(field, problem string, n int) {
 	r.cuts += n
 	r.warn(field, problem)
 }
 
-// accept counts the line, whose row is there.
+// accept counts the line after its row was added.
 func (r *reader) accept() {
 	r.result.Accepted++
 	r.result.Cut += r.cuts
@@ -204,7 +205,7 @@ func (r *reader) cut(field, s string, limit int) string {
 	return events.Cut(s, limit)
 }
 
-// characters reads a text and cuts it to so many characters, of up to four bytes each.
+// characters reads a text and cuts it to a number of characters, of up to four bytes each.
 func (r *reader) characters(field string, limit int) string {
 	s := r.whole(field)
 	if len(s) <= limit {
@@ -253,7 +254,7 @@ func (r *reader) flag(field string) bool {
 
 const timeReason = "must be a time, as in 2026-01-31T09:30:00.250Z or 2026-01-31 09:30:00.250 (UTC)"
 
-// time reads a time in nanoseconds since 1970; ok is false when there is none.
+// time reads a time in nanoseconds since 1970. ok is false when the field has no valid time.
 func (r *reader) time(field string) (nano int64, ok bool) {
 	s := r.whole(field)
 	if s == "" {
@@ -275,7 +276,7 @@ const (
 	maxAhead  = limits.ClockAhead
 )
 
-// storable is why a time cannot be stored, empty when it can.
+// storable returns the reason why a time cannot be stored, or an empty text.
 func (r *reader) storable(nano int64) (problem string) {
 	switch received := r.stamp.ReceivedUnixNano; {
 	case nano < received-int64(retention):

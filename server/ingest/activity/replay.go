@@ -97,7 +97,7 @@ func (r *reader) sessionReplay() bool {
 	return true
 }
 
-// columnText is a text that is stored as it came.
+// columnText is a text that is stored unchanged.
 type columnText struct {
 	column interface{ AppendString(v string) }
 	field  string
@@ -174,7 +174,7 @@ func (r *reader) traceIDs(field string) []string {
 	return out
 }
 
-// traceID is a trace id in lower case, empty when it is none.
+// traceID returns a trace id in lower case, or an empty text if the value is not one.
 func (r *reader) traceID(field, id string) string {
 	id = strings.ToLower(id)
 	if id == "" || strings.Trim(id, "0") == "" {

@@ -64,7 +64,7 @@ type Outcome struct {
 	Tag    string
 }
 
-// Outcomes of public-api.md "Ingest errors".
+// Outcomes of requests, by the error tags of the contract (`@svc/ingest/…` in errors.proto).
 var (
 	OK              = Outcome{200, "", codes.OK, ""}
 	Unauthorized    = Outcome{401, "ingest_unauthorized", codes.Unauthenticated, "@svc/ingest/Unauthorized"}

@@ -39,7 +39,7 @@ func (m maker) huge() []Case {
 	}
 	repeat := func(n int, b ...byte) []byte { return bytes.Repeat(b, n) }
 	const elements = "there are more than 1024 on one item: those after them were left out (41942016 times in this request)"
-	const items = "The items of this request take more than 256 MiB as they are stored"
+	const items = "The items of this request take more than 256 MiB in storage"
 	padding := func(n int) []byte { return text(999, string(make([]byte, n))) }
 	random := func(n int) func() []byte { return func() []byte { return noise(n) } }
 

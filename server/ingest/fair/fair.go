@@ -1,6 +1,6 @@
-// Package fair orders work that waits for a shared resource, so that whoever asks for little does not wait behind whoever asks for much:
-// start-time fair queueing over owners. Each owner's items keep their order; between owners the next is the one that has had the least so
-// far, by cost. One owner alone gets everything, and an owner that comes new or comes back is served next.
+// Package fair orders work that waits for a shared resource, so that an owner with little work does not wait behind one with much work. It
+// is start-time fair queueing over owners. The items of an owner keep their order. Among owners, the one that has received the least so
+// far, by cost, is next. A single owner gets everything, and an owner that is new or returns is served next.
 package fair
 
 import (
@@ -27,14 +27,14 @@ type item[T comparable] struct {
 	cost  uint64
 }
 
-// flow is one owner's waiting items. An owner with no items stays for as long as it has had more than the others, which it would
-// otherwise get forgiven.
+// flow holds the waiting items of one owner. An owner without items stays as long as it has received more than the others. Otherwise its
+// surplus would be forgotten.
 type flow[T comparable] struct {
 	owner string
 	// items wait from head on.
 	items []item[T]
 	head  int
-	// start is what the owner has had, on the common scale; seq settles equals by who came first.
+	// start is the cost that the owner has received, on the common scale. seq decides between equals: the first one to arrive wins.
 	start, seq uint64
 	place      int
 }
@@ -101,7 +101,7 @@ func (q *Queue[T]) Remove(owner string, value T) bool {
 // Len is the number of items.
 func (q *Queue[T]) Len() int { return q.length }
 
-// removed forgets who had how much once nobody waits: the next rush begins with equals.
+// removed forgets the received costs once no item waits. The next owners then begin as equals.
 func (q *Queue[T]) removed() {
 	if q.length--; q.length > 0 {
 		return
@@ -132,7 +132,7 @@ func (q *Queue[T]) recycle(f *flow[T]) {
 	}
 }
 
-// first is the flow to serve, with those gone that have nothing waiting and are no longer ahead of anybody.
+// first returns the flow to serve. It drops flows that have no items and are no longer ahead of others.
 func (q *Queue[T]) first() *flow[T] {
 	for len(q.order) > 0 {
 		f := q.order[0]

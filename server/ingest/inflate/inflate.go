@@ -1,7 +1,6 @@
-// Package inflate decompresses gzip files that are in memory as a whole and whose length is known beforehand, which is how exporters
-// send: that is what most of the processor time of a compressed request goes to. It knows the plain case alone. For everything else
-// (several members, names in the header, damage of any kind) it says so and leaves the file to a general reader, which also finds the
-// words for what is wrong.
+// Package inflate decompresses gzip files that are in memory as a whole and whose length is known, as bodies of exporters are.
+// docs/adr/0003-own-deflate.md has the measured gain. The package reads the plain case only. It reports false for anything else: several
+// members, names in the header, damage of any kind. A general reader then reads the file, and also finds the words for an error.
 package inflate
 
 import (
@@ -64,8 +63,8 @@ func (d *Decoder) Gunzip(dst, src []byte) bool {
 		crc32.ChecksumIEEE(dst) == binary.LittleEndian.Uint32(trailer)
 }
 
-// yieldEvery is how much is decompressed, for about 0.1 ms, before other requests get the processor. The scheduler itself would let a large
-// body have it for 10 ms at a time.
+// yieldEvery is the number of bytes, about 0.1 ms of work, after which other requests get the processor. The scheduler itself would give a
+// large body 10 ms at a time.
 const yieldEvery = 128 << 10
 
 // stream is the state of one decompression. The next bits to read are the low ones of bits; count of them are there for sure, and what

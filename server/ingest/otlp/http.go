@@ -66,12 +66,12 @@ func hostAndPath(url []byte) []byte {
 		host = url[:i]
 	}
 	if i := bytes.LastIndexByte(host, '@'); i >= 0 {
-		url = url[i+1:] // Credentials in a URL are nobody's route.
+		url = url[i+1:] // credentials in a URL are not part of the route
 	}
 	return url
 }
 
-// httpStatus is the status code, 0 when there is none between 1 and 999.
+// httpStatus returns the status code, or 0 if the value is not between 1 and 999.
 func (h *hotKeys) httpStatus() uint16 {
 	s := h.first(hotStatusCode, hotResponseStatusCode)
 	if len(s) == 0 || len(s) > 3 {
@@ -130,7 +130,8 @@ func cut(s []byte, sep byte) (before, after []byte) {
 	return s, nil
 }
 
-// maxThresholdRate is what a threshold can say at most (ingest-mcp-facts.md, section 3.5): samplers that keep less than one span in ten thousand say so by SampleRate.
+// maxThresholdRate is the largest rate that a threshold can state. A sampler that keeps fewer than one span in ten thousand states its rate
+// in SampleRate.
 const maxThresholdRate = 10_000
 
 // rateOf is the rate of a threshold: the share of traces that were dropped, 64 bits in hexadecimal without trailing zeros. It is 1 when there is

@@ -20,7 +20,7 @@ func (p *jsonParser) number() ([]byte, *Error) {
 	return s, nil
 }
 
-// numberLength is the length of the number that b begins with, by the grammar of JSON; 0 when there is none.
+// numberLength returns the length of the JSON number at the beginning of b, or 0.
 func numberLength(b []byte) int {
 	i := 0
 	digits := func() bool {

@@ -117,7 +117,7 @@ func (p *jsonParser) hex4() (rune, bool) {
 	return r, true
 }
 
-// ignore passes over a value of a field that nobody knows. It must be JSON all the same.
+// ignore skips the value of an unknown field. The value must still be valid JSON.
 func (p *jsonParser) ignore() *Error {
 	switch c := p.peek(); {
 	case c == '{' || c == '[':

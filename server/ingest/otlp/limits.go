@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Limits on the attributes and texts of one item, resource, scope, event, link or exemplar. What is beyond them is cut or left out, and the sender is
+// Limits on the attributes and texts of one item, resource, scope, event, link or exemplar. Larger values are cut or left out, and the sender is
 // told by a warning; the item itself is stored.
 //
 // Rows depend on these numbers, also when a record of the durable queue is walked again: they are constants, not settings.

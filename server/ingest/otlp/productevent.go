@@ -29,7 +29,7 @@ const (
 const maxInclude = 4 * events.MaxAttributes
 
 // productEvent makes the product event of a span that names one. It does so before sampling: the span is one of many that tell the same,
-// the event is a fact of its own. What is wrong with the event is a warning. It reports false when the request is too large.
+// the event is a fact of its own. A problem of the event is a warning. It reports false when the request is too large.
 func (w *walker) productEvent(m *native.Map, start int64) bool {
 	if w.stamp.NoProductEvents {
 		w.note(issueEventSignal, "attributes."+productEventName)

@@ -33,7 +33,7 @@ func (w *walker) readAny(b []byte, depth int, v *anyValue) bool {
 			return false
 		}
 		if v.set && (v.typ == blocks.ArrayValue || v.typ == blocks.KvlistValue) && !w.checkWhole() {
-			// What is replaced or merged is not read in its place any more, so the request is checked as a whole, once.
+			// Replaced or merged values are not read in their place any more, so the request is checked once as a whole.
 			return false
 		}
 		i = next

@@ -331,7 +331,7 @@ const (
 )
 
 // inWindow reports whether a time may be stored: rows are partitioned by day, and one bad clock must not make a hundred
-// partitions. The bounds are those of product-facts 7.9's retention, and a day ahead.
+// partitions. The bounds are the retention of the signal, and a day ahead.
 func (w *walker) inWindow(t uint64, days int64) bool {
 	if t > math.MaxInt64 {
 		return false

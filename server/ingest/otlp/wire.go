@@ -99,7 +99,7 @@ func fixed32(b []byte, i int) (uint32, int) {
 	return binary.LittleEndian.Uint32(b[i:]), i + 4
 }
 
-// skip passes over the value of a field that nobody knows, or that comes with another wire type than it should.
+// skip skips the value of an unknown field, or of a field with an unexpected wire type.
 func skip(b []byte, i int, tag uint64) int {
 	if n := tag >> 3; n < 1 || n > maxFieldNumber {
 		return -1

@@ -1,11 +1,11 @@
-// Package outcome remembers the last answers to each ingest key, for whoever asks why data does not arrive.
+// Package outcome remembers the last answers to each ingest key, so that people can find out why data does not arrive.
 //
-// Of a key it keeps its last 100 answers. Successes would soon push out the refusals that explain a problem, so answers that were no
-// clean success are kept beyond that: the last 10 of each sort, which is a signal with an error tag (or with a partial success), of the
-// 8 sorts met last. A flood of one sort leaves the others in place.
+// It keeps the last 100 answers to a key. Successes would soon push out the refusals that explain a problem, so it keeps older problems
+// longer: the last 10 of each sort, for the 8 sorts that occurred last. A sort is a signal with an error tag, or with a partial success. A
+// flood of one sort leaves the others in place.
 //
-// Answers are kept in memory for the keys used last, and saved to the store within seconds, so that API nodes and the next run of this
-// node see them. What was not saved is lost in a crash.
+// Answers to recently used keys are in memory, and are saved to the store within seconds, so that API nodes and the next run of this node
+// see them. A crash loses answers that are not saved yet.
 package outcome
 
 import (
@@ -28,17 +28,17 @@ type Outcome struct {
 	Tag string
 	// Accepted items were stored, Rejected ones could not be, Sampled ones were dropped by the organization's sampling policy.
 	Accepted, Rejected, Sampled int
-	// Cut counts what was shortened or left out of accepted items because it is beyond a limit.
+	// Cut counts values of accepted items that were shortened or left out because they exceed a limit.
 	Cut int
 	// Bytes is the body as it was sent, 0 when it was not read.
 	Bytes int
-	// Reason is the first thing that was wrong, in the words of the answer.
+	// Reason is the first problem, in the words of the answer.
 	Reason string
 	// Agent is the sender's User-Agent.
 	Agent string
 }
 
-// clean says that there is nothing to explain.
+// clean reports a success without any problem.
 func (o *Outcome) clean() bool { return o.Tag == "" && o.Rejected == 0 && o.Reason == "" }
 
 // Key names an ingest key.
@@ -48,19 +48,19 @@ type Key struct {
 	ID string
 }
 
-// History is what is known of a key on this node, oldest first.
+// History holds the known outcomes of a key on this node, oldest first.
 type History struct {
 	Key
 	Outcomes []Outcome
 }
 
-// Store is where histories are saved. All methods are about those of one node, but for DeleteOutcomes.
+// Store saves histories. All methods except DeleteOutcomes concern the histories of one node.
 type Store interface {
 	// PutOutcomes replaces the histories of these keys.
 	PutOutcomes(ctx context.Context, node string, all []History) error
-	// Outcomes returns what was put last, oldest first.
+	// Outcomes returns the histories that were put last, oldest first.
 	Outcomes(ctx context.Context, node string, key Key) ([]Outcome, error)
-	// DeleteOutcomes deletes histories of any node that were not put since.
+	// DeleteOutcomes deletes the histories of all nodes that were not put since that time.
 	DeleteOutcomes(ctx context.Context, before time.Time) error
 }
 
@@ -70,7 +70,7 @@ const (
 	maxAgent  = 120
 )
 
-// cut shortens a text to a bound, without halving a character, and lets go of the longer one.
+// cut shortens a text to a bound without halving a character. It copies the text, so that the longer one can be freed.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -113,11 +113,11 @@ func (p *Pipeline) insertTable(t Table, from, to queue.Position) error {
 // right only when that fails too: an insert that failed in a view has stored the rows in the table already, and under other tokens they would be stored twice.
 func (p *Pipeline) store(t Table, token string, earlier bool, suspect int) (cause, err error) {
 	cause, err = p.tryInsert(p.cfg.Inserter.Insert, t, token, earlier, suspect)
-	s, ok := p.cfg.Inserter.(Salvager)
+	s, ok := p.cfg.Inserter.(ViewIgnorer)
 	if cause == nil || err != nil || !ok {
 		return cause, err
 	}
-	refused, err := p.tryInsert(s.Salvage, t, token, earlier, suspectAttempts)
+	refused, err := p.tryInsert(s.InsertIgnoringViews, t, token, earlier, suspectAttempts)
 	if refused != nil || err != nil {
 		return refused, err
 	}

@@ -3,8 +3,8 @@
 //
 // A batch is a range of the log. The range is recorded durably before the first insert and the checkpoint after the last, so that
 // after a crash the same range is built again and inserted with the same tokens: nothing is lost and nothing is stored twice. In
-// the normal run records come with their decoded columns attached and are not decoded again; when the warehouse is slow or away,
-// columns beyond a memory bound are given up and the records are read from the log later.
+// the normal run records come with their decoded columns attached and are not decoded again. When the warehouse is slow or down, columns
+// beyond a memory bound are dropped, and the records are read from the log later.
 package pipeline
 
 import (
@@ -43,18 +43,19 @@ type Table interface {
 	WriteTo(w io.Writer) (int64, error)
 }
 
-// Inserter stores a table. A second insert with the same token must add nothing. An error is taken as passing and retried for ever,
-// unless it has a method Retryable() bool that says false: that means these very rows are refused, and leads to the search for
-// the record at fault. An error about the table or the server (unknown table, wrong password) must be retryable. One that may come of the rows or not
-// has a method Suspect() bool that says true: it is retried for a while only, since one block must not stop all that are behind it.
+// Inserter stores a table. A second insert with the same token must add nothing. An insert that fails is retried for ever, with two
+// exceptions. An error with a method Retryable() bool that returns false means that these rows are refused; the pipeline then searches for
+// the bad record. Errors of the table or the server (unknown table, wrong password) must be retryable. An error with a method Suspect() bool
+// that returns true may come from the rows or from the server. It is retried for a while only, since one block must not stop all later
+// ones.
 type Inserter interface {
 	Insert(ctx context.Context, table Table, token string) error
 }
 
-// Salvager is an Inserter that can also store a table without those of its views that fail on the rows. It is asked with the token of the insert that
-// failed and stores nothing twice.
-type Salvager interface {
-	Salvage(ctx context.Context, table Table, token string) error
+// ViewIgnorer is an Inserter that can also store a table without the views that fail on the rows. It gets the token of the failed insert and
+// stores nothing twice.
+type ViewIgnorer interface {
+	InsertIgnoringViews(ctx context.Context, table Table, token string) error
 }
 
 // Defaults of Config.
@@ -195,7 +196,7 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 		end = state.Intent.To
 	}
 	p.log.EnsureAfter(end)
-	// What an earlier run stored is nobody's share of the queue any more.
+	// Records that an earlier run stored use no share of the queue any more.
 	if err := p.log.Release(state.Done); err != nil {
 		p.logger.Warn("queue segments not released, next batch tries again", slog.Any("error", err))
 	}
@@ -258,10 +259,10 @@ func (p *Pipeline) Flushed(ctx context.Context, pos queue.Position) error {
 
 // Stats is a snapshot for metrics; counters count since Start.
 type Stats struct {
-	// Rows inserted, by table. Those that an earlier run acknowledged, or set aside, are counted in Resumed too.
+	// Rows inserted, by table. Rows that an earlier run acknowledged or set aside are counted in Resumed, too.
 	Rows, Resumed map[string]int64
-	// Refused are rows that this run acknowledged and the warehouse refuses, by table. Those of a record that cannot be decoded are not
-	// known, and not in here.
+	// Refused are rows, by table, that this run acknowledged and the warehouse refuses. Rows of a record that cannot be decoded are not
+	// counted, because their number is unknown.
 	Refused map[string]int64
 	Batches int64
 	Retries int64

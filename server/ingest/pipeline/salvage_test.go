@@ -36,7 +36,7 @@ func (v viewed) Insert(ctx context.Context, t Table, token string) error {
 	return nil
 }
 
-func (v viewed) Salvage(ctx context.Context, t Table, token string) error {
+func (v viewed) InsertIgnoringViews(ctx context.Context, t Table, token string) error {
 	if strings.Contains(textOf(t), "unknown!") {
 		return suspicious{}
 	}

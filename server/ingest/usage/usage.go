@@ -1,16 +1,16 @@
-// Package usage counts what organizations send, and knows which of them may send no more: their plan is not active, or the month's
-// limit of a signal is reached.
+// Package usage counts the items that organizations send. It knows which organizations may send no more, because their plan is not active
+// or the limit of a signal for the month is reached.
 //
 // Everything on the path of a request is in memory. A Meter adds what it counted to the store about every second, and reads plans and the
 // month's sums from it, so that nodes learn of each other's counts and a restart goes on where the last run ended.
 //
-// No count is added twice: a flush has a number, which the store keeps with the counts in one transaction. When a flush's outcome is
-// unknown (a lost connection, a deadline) the very same flush is sent again, and a store that has its number does nothing. What comes
-// in meanwhile waits for the next flush. A crash loses what was not flushed, which is normally one second's worth.
+// No count is added twice. A flush has a number, which the store keeps with the counts in one transaction. When the outcome of a flush is
+// unknown (a lost connection, a deadline), the Meter sends the same flush again, and a store that has its number does nothing. Later counts
+// wait for the next flush. A crash loses counts that are not flushed, normally those of one second.
 //
-// While the store fails, nobody is refused who was not refused before: telemetry matters more than limits. A limit is reached when the
-// month's usage is at or above it, so it is exceeded by what is under way at that moment, and by what other nodes accepted since the
-// sums were last read.
+// While the store fails, only organizations that were refused before are refused: telemetry matters more than limits. A limit is reached
+// when the usage of the month is at or above it. Open requests, and those that other nodes accepted since the sums were last read, can
+// exceed it.
 package usage
 
 import (
@@ -25,14 +25,14 @@ import (
 
 // Store is where counts and plans are kept.
 type Store interface {
-	// AddUsage adds the deltas to the sums of their organization, day, signal and key: all of them, or none when it returns an error that
-	// means so. A second call with the number of the node's last flush does nothing.
+	// AddUsage adds the deltas to the sums of their organization, day, signal and key, all of them or none. A second call with the number of
+	// the last flush of the node does nothing.
 	AddUsage(ctx context.Context, node string, flush int64, deltas []Delta) error
 	// Accounts returns plan and usage of the organizations. Those without a plan may be left out; usage matters for those with limits only.
 	Accounts(ctx context.Context, orgs []principal.OrgID, month time.Time) (map[principal.OrgID]Account, error)
 }
 
-// Delta is what is added to one sum.
+// Delta is an addition to one sum.
 type Delta struct {
 	Org principal.OrgID
 	// Day is midnight UTC.
@@ -46,8 +46,8 @@ type Delta struct {
 // OtherKeys stands for keys that could not be counted one by one.
 const OtherKeys = "other"
 
-// Counts are what is counted: requests that were answered with 200, the items accepted in them, and the bytes of their bodies after
-// decompression (a gigabyte is 1e9 of them).
+// Counts holds the requests that were answered with 200, the items accepted in them, and the bytes of their bodies after decompression (a
+// gigabyte is 1e9 bytes).
 type Counts struct{ Requests, Items, Bytes int64 }
 
 func (c *Counts) add(d Counts) {
@@ -62,15 +62,15 @@ func (c *Counts) subtract(d Counts) {
 	c.Bytes -= d.Bytes
 }
 
-// Account is what the store knows of an organization.
+// Account holds the plan and the usage of an organization, as the store has them.
 type Account struct {
-	// Plan is nil for an organization that may send as much as it likes.
+	// Plan is nil for an organization without limits.
 	Plan *Plan
 	// Used are the sums of the month by signal.
 	Used map[string]Counts
 }
 
-// Plan is what an organization may send.
+// Plan bounds the items and bytes that an organization may send.
 type Plan struct {
 	Name   string
 	Active bool
@@ -94,7 +94,7 @@ type Refusal struct {
 	Ends time.Time
 }
 
-// Error says it to the sender.
+// Error is the message for the sender.
 func (r *Refusal) Error() string {
 	if r.Inactive {
 		return fmt.Sprintf("The organization has no active subscription: its plan %q is not active. Nothing was stored.", r.Plan)
@@ -103,7 +103,7 @@ func (r *Refusal) Error() string {
 		r.Plan, amount(r.Limit, r.Unit), r.Signal, r.Ends.Format(time.RFC3339))
 }
 
-// amount is a limit in words, bytes in the largest unit of which there is one at least.
+// amount writes a limit in words, with bytes in the largest unit that gives at least 1.
 func amount(n int64, unit string) string {
 	if unit == unitItems {
 		if n == 1 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What the algorithm is set to (product-facts.md 7.2).
+// Parameters of the algorithm.
 const (
 	// prefixWords are the first words by which the tree branches: its depth of 4 without the root, the number of words and the leaf.
 	prefixWords = 1

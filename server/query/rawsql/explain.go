@@ -54,7 +54,7 @@ func messages() map[int]string {
 
 // unknownColumns names what the statement uses and no table or alias has, with the columns that look like it.
 func unknownColumns(ctx context.Context, w Warehouse, sql string) string {
-	tables, err := w.OfferedSchemas(ctx)
+	tables, err := w.SQLSchemas(ctx)
 	if err != nil {
 		return ""
 	}

@@ -21,7 +21,7 @@ import (
 // Warehouse is what this package needs of *warehouse.Warehouse.
 type Warehouse interface {
 	SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error)
-	OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error)
+	SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error)
 }
 
 // MaxRows bounds the rows of a result; DefaultRows is for who does not say.
@@ -119,15 +119,15 @@ func failure(ctx context.Context, w Warehouse, err error, sql, param string) err
 	case errors.As(err, &r):
 		return refused(err, param)
 	case errors.Is(err, warehouse.ErrTenantBusy):
-		return apierr.New(apierr.RateLimit, "Too many SQL statements of the organization run at once. Try again when one has ended.", apierr.RetryAfter(2*time.Second), apierr.Cause(err))
+		return apierr.New(apierr.RateLimit, "Too many SQL statements of this organization are running. Try again when one has ended.", apierr.RetryAfter(2*time.Second), apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrTenantNotSetUp):
 		return apierr.New(apierr.WarehouseConfig, "SQL is not set up on this server: an operator adds sql_user to the warehouse URL, see `svc doctor --warehouse-grants`.", apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrFence):
 		return unfenced(err)
 	case errors.Is(err, warehouse.ErrResultTooLarge):
-		return limit("The result is larger than "+limits.Size(limits.SQLResult)+". Select fewer columns, or aggregate.")
+		return limit("The result is larger than " + limits.Size(limits.SQLResult) + ". Select fewer columns, or aggregate.")
 	case errors.Is(err, warehouse.ErrTimeout):
-		return apierr.New(apierr.QueryEngineTimeout, "The statement took longer than it may. Narrow the time range, or read a table of aggregates.", apierr.Param(param), apierr.Cause(err))
+		return apierr.New(apierr.QueryEngineTimeout, "The statement exceeded its time limit. Narrow the time range, or read a table of aggregates.", apierr.Param(param), apierr.Cause(err))
 	case errors.Is(err, warehouse.ErrMemory):
 		return limit("The statement needs more memory than it may. Group by fewer values, or narrow the time range.")
 	case errors.Is(err, warehouse.ErrTooCostly):
@@ -147,8 +147,8 @@ func unfenced(err error) error {
 }
 
 // Tables describes the tables that statements may read.
-func Tables(ctx context.Context, w Warehouse) ([]warehouse.OfferedSchema, error) {
-	tables, err := w.OfferedSchemas(ctx)
+func Tables(ctx context.Context, w Warehouse) ([]warehouse.SQLSchema, error) {
+	tables, err := w.SQLSchemas(ctx)
 	if errors.Is(err, warehouse.ErrFence) {
 		return nil, unfenced(err)
 	}

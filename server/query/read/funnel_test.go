@@ -169,8 +169,8 @@ type happening struct {
 
 func matches(s reads.Step, d deed) bool {
 	if s.EventName != "" {
-		for _, a := range s.AttributeEquals {
-			if d.plan != a.Text || d.plan == "" {
+		for m := range s.Attributes.Matches {
+			if d.plan != m.Values[0] || d.plan == "" {
 				return false
 			}
 		}
@@ -370,7 +370,7 @@ func drawFunnel(t *rapid.T) reads.Funnel {
 		f.Steps = append(f.Steps, rapid.SampledFrom([]reads.Step{
 			{EventName: "a"},
 			{EventName: "b"},
-			{EventName: "a", AttributeEquals: []query.AttributeFilter{{Key: "plan", Operator: query.Equals, Text: "pro"}}},
+			{EventName: "a", Attributes: query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "plan"}, Op: query.OpEqual, Values: []string{"pro"}}}},
 			{PagePath: "/pay"},
 			{PagePath: "/", Host: ptr("shop")},
 			{EventName: "$pageview"},

@@ -22,7 +22,7 @@ type GateConfig struct {
 type GatedWarehouse interface {
 	Warehouse
 	SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error)
-	OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error)
+	SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error)
 }
 
 // Defaults of GateConfig. The engine of the query language takes 4 of the 6 and SQL of users 3, so that a full dashboard leaves room for lists and
@@ -31,9 +31,6 @@ const (
 	defaultPerOrganization = 6
 	defaultCacheBytes      = 48 << 20
 )
-
-// tenantPatience is how long SQL of users waits for other statements of its organization, as it does for other SQL.
-const tenantPatience = 5 * time.Second
 
 const (
 	// settled is how long after its end a window gets nothing new but what comes late.
@@ -84,7 +81,7 @@ func (g *Gate) Query(ctx context.Context, org principal.OrgID, sql string, args 
 // SelectConfined is that of the warehouse, within the share of the organization. The result belongs to many: it must not be changed.
 func (g *Gate) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error) {
 	run := func() (*warehouse.TenantResult, error) {
-		patient, cancel := context.WithTimeoutCause(ctx, tenantPatience, warehouse.ErrTenantBusy)
+		patient, cancel := context.WithTimeoutCause(ctx, warehouse.TenantPatience, warehouse.ErrTenantBusy)
 		release, err := g.shares.Acquire(patient, org)
 		busy := ctx.Err() == nil && patient.Err() != nil
 		cancel()
@@ -117,9 +114,9 @@ func (g *Gate) SelectConfined(ctx context.Context, org principal.OrgID, sql stri
 	})
 }
 
-// OfferedSchemas is that of the warehouse.
-func (g *Gate) OfferedSchemas(ctx context.Context) ([]warehouse.OfferedSchema, error) {
-	return g.warehouse.OfferedSchemas(ctx)
+// SQLSchemas is that of the warehouse.
+func (g *Gate) SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error) {
+	return g.warehouse.SQLSchemas(ctx)
 }
 
 // KeepFor is how long the result of a read up to an instant may be given to others who ask the same; zero for not at all. The zero instant is

@@ -216,7 +216,7 @@ func TestProductEvents(t *testing.T) {
 		{reads.ProductEventFilters{Names: []string{"$pageview"}}, 1},
 		{reads.ProductEventFilters{UserID: ptr("ada")}, 2},
 		{reads.ProductEventFilters{UserID: ptr("ada"), Names: []string{"nothing"}}, 0},
-		{reads.ProductEventFilters{Attributes: []query.AttributeFilter{{Key: "total", Operator: query.Greater, Number: 12}}}, 1},
+		{reads.ProductEventFilters{Attributes: query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "total"}, Op: query.OpGreater, Values: []string{"12"}}}}, 1},
 	} {
 		got := all[reads.ProductEventRow](t, w, org, reads.SearchProductEvents(reads.ProductEventSearch{Window: window, Filters: c.filters, Limit: 10}))
 		if len(got) != c.want {

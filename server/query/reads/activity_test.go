@@ -10,7 +10,7 @@ import (
 )
 
 // activityCases are the statements about sessions and product events.
-func activityCases(w query.Window, value func(string) *string, every []query.AttributeFilter) map[string]sqlbuild.Statement {
+func activityCases(w query.Window, value func(string) *string, every query.Filter) map[string]sqlbuild.Statement {
 	received := Bounds{From: w.Start, To: w.End}
 	filters := SessionFilters{
 		ServiceName: value("service"), BrowserName: value("browser"), Country: value("country"), DeviceType: value("device"), UserID: value("user"),
@@ -29,7 +29,7 @@ func activityCases(w query.Window, value func(string) *string, every []query.Att
 		VisitorIsNew: ptr(true), PagePath: value("s path"),
 	}
 	steps := []Step{
-		{EventName: marker + " one", AttributeEquals: []query.AttributeFilter{{Key: marker, Operator: query.Equals, Text: marker}}},
+		{EventName: marker + " one", Attributes: match(query.OwnAttribute, marker, query.OpEqual, marker)},
 		{PagePath: marker + "/two", Host: value("host")},
 		{EventName: marker + " three"},
 	}
@@ -64,7 +64,7 @@ func activityCases(w query.Window, value func(string) *string, every []query.Att
 		"search_product_events_filtered": SearchProductEvents(ProductEventSearch{Window: w, Limit: 21, Filters: ProductEventFilters{
 			Names: []string{marker}, Kind: value("kind"), Source: value("source"), UserID: value("user"), VisitorID: value("visitor"), GroupID: value("group"),
 			SessionID: value("session"), ServiceName: value("service"), Host: value("host"), PagePath: value("path"), NameSearch: value("search"),
-			Attributes: every, ResourceAttributes: []query.AttributeFilter{{Key: marker, Operator: query.Contains, Text: marker}},
+			Attributes: query.And(every, match(query.ResourceAttribute, marker, query.OpContains, marker)),
 		}}),
 		"product_event_names": ListProductEventNames(ProductEventNameList{Window: w, Limit: 21}),
 		"product_event_names_filtered": ListProductEventNames(ProductEventNameList{

@@ -83,14 +83,11 @@ LIMIT %s BY FacetType`
 // TraceFacets gives FacetRow rows, type after type, the most frequent values first: how the spans of a window that match are
 // distributed over what people filter by. One pass counts all facets: of the window's whole hours as they are rolled up, when the filters
 // allow that, and of the spans before and after.
-func TraceFacets(w query.Window, f *TraceFilters, r query.Rollups) sqlbuild.Statement {
+func TraceFacets(w query.Window, f query.Filter, r query.Rollups) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	var c sqlbuild.Conditions
-	if f != nil {
-		f.add(b, &c)
-	}
+	c := query.FilterSQL(b, query.Traces, f)
 	count, failed, table := "sum(SampleRate)", "sumIf(SampleRate, HasError)", "spans"
-	if r.Coarse.Holds(w) && f.inOperationHours() && w.Whole(time.Hour).Start.Before(w.Whole(time.Hour).End) {
+	if r.Coarse.Holds(w) && query.InOperationHours(f) && w.Whole(time.Hour).Start.Before(w.Whole(time.Hour).End) {
 		count, failed = "sum(EstimatedSpanCount)", "sum(EstimatedErrorCount)"
 		table = query.Layered(b, w, query.OperationRollup(), c)
 		c = nil
@@ -108,19 +105,12 @@ func TraceFacets(w query.Window, f *TraceFilters, r query.Rollups) sqlbuild.Stat
 	return b.Statement(fmt.Sprintf(facetOrder, inner, b.Bind("limit", "UInt32", int64(mostFacetValues))))
 }
 
-// inOperationHours reports whether operation_hours has what the filters ask for.
-func (f *TraceFilters) inOperationHours() bool {
-	return f == nil || f.StatusCode == nil && f.HTTPRoute == nil && f.HasError == nil && f.MinDuration == nil && f.MaxDuration == nil && !f.RootOnly && f.TraceID == nil &&
-		len(f.Attributes) == 0 && len(f.ResourceAttributes) == 0
-}
-
 // LogFacets is TraceFacets for log records, which are rolled up by minute.
-func LogFacets(w query.Window, f LogFilters, r query.Rollups) sqlbuild.Statement {
+func LogFacets(w query.Window, f query.Filter, r query.Rollups) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	var c sqlbuild.Conditions
-	f.add(b, &c)
+	c := query.FilterSQL(b, query.Logs, f)
 	count, table := "toFloat64(count())", "logs"
-	if r.Coarse.Holds(w) && f.inLogMinutes() && w.End.Sub(w.Start) >= query.ShortestRolledUp {
+	if r.Coarse.Holds(w) && query.InLogMinutes(f) && w.End.Sub(w.Start) >= query.ShortestRolledUp {
 		count = "toFloat64(sum(LogCount))"
 		table = query.Layered(b, w, query.LogRollup(), c)
 		c = nil
@@ -134,9 +124,4 @@ func LogFacets(w query.Window, f LogFilters, r query.Rollups) sqlbuild.Statement
 		{"namespace", "ServiceNamespace", "ServiceNamespace"},
 	}, count, ""), table, c.Clause(4))
 	return b.Statement(fmt.Sprintf(facetOrder, inner, b.Bind("limit", "UInt32", int64(mostFacetValues))))
-}
-
-// inLogMinutes reports whether log_minutes has what the filters ask for.
-func (f *LogFilters) inLogMinutes() bool {
-	return f.TraceID == nil && f.SpanID == nil && f.BodySearch == nil && len(f.Attributes) == 0 && len(f.ResourceAttributes) == 0
 }

@@ -12,9 +12,9 @@ import (
 
 // Step is what an event must be to count as a step: exactly one of its three forms is set.
 type Step struct {
-	// EventName is that of an event, which has AttributeEquals among its attributes.
-	EventName       string
-	AttributeEquals []query.AttributeFilter
+	// EventName is the name of an event for which Attributes holds.
+	EventName  string
+	Attributes query.Filter
 	// PagePath is that of a view, on Host if it is set.
 	PagePath string
 	Host     *string
@@ -31,7 +31,7 @@ func (s *Step) condition(b *sqlbuild.Builder) string {
 	switch {
 	case s.EventName != "":
 		c.Add("Name = %s", b.BindNumbered("step_name", "String", s.EventName))
-		attributes(b, &c, eventAttributes(), s.AttributeEquals)
+		c = c.With(query.FilterSQL(b, query.ProductEvents, s.Attributes)...)
 	case s.PagePath != "":
 		c.Add("Name IN (%s) AND PagePath = %s", pageNames, b.BindNumbered("step_path", "String", s.PagePath))
 		if s.Host != nil {

@@ -10,10 +10,10 @@ import (
 )
 
 // CountLogs gives one LogCountRow: how many records of a window match.
-func CountLogs(w query.Window, f LogFilters) sqlbuild.Statement {
+func CountLogs(w query.Window, f query.Filter) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
-	f.add(b, &c)
+	c = c.With(query.FilterSQL(b, query.Logs, f)...)
 	return b.Statement("SELECT count() AS Records\nFROM logs\nWHERE " + c.Join(4))
 }
 
@@ -32,7 +32,7 @@ type LogSampleRow struct {
 
 // LogSample gives LogSampleRow rows of the given spans of time, latest first, with the first bytes of each body. Each record is among them with
 // the probability share, whatever the others are; when that makes more than limit, chance leaves out the rest.
-func LogSample(windows []query.Window, f LogFilters, bodyBytes int, share float64, limit int) sqlbuild.Statement {
+func LogSample(windows []query.Window, f query.Filter, bodyBytes int, share float64, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	lo, hi := windows[0].Start, windows[0].End
 	var within []string
@@ -46,7 +46,7 @@ func LogSample(windows []query.Window, f LogFilters, bodyBytes int, share float6
 		within = append(within, fmt.Sprintf("Timestamp >= %s AND Timestamp <= %s", b.TimeNumbered("from", w.Start), b.TimeNumbered("to", w.End)))
 	}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", lo), "Timestamp <= "+b.Time("end", hi), "("+strings.Join(within, "\n        OR ")+")")
-	f.add(b, &c)
+	c = c.With(query.FilterSQL(b, query.Logs, f)...)
 	const draws = 1 << 32 // of rand()
 	if share < 1 {
 		c.Add("rand() < %s", b.Bind("drawn", "UInt32", int64(share*draws)))

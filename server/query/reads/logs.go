@@ -10,21 +10,13 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// LogFilters are conditions that must all hold on a record. Severity is upper case, ids are lower case.
-type LogFilters struct {
-	ServiceName, Severity, TraceID, SpanID, BodySearch *string
-	MinimumSeverity                                    *int32
-	DeploymentEnvironment, ServiceNamespace            *string
-	Attributes, ResourceAttributes                     []query.AttributeFilter
-}
-
 // LogSearch asks for the latest records of a window, or of a slice of one.
 type LogSearch struct {
 	Window query.Window
 	// Before continues a search: only records that come after this one in the order.
-	Before  *paging.LogKey
-	Filters LogFilters
-	Limit   int
+	Before *paging.LogKey
+	Filter query.Filter
+	Limit  int
 }
 
 // LogRow is a row of SearchLogs and LogRecord.
@@ -59,7 +51,7 @@ func LogHorizon(s LogSearch) sqlbuild.Statement {
 	if s.Before != nil {
 		c.Add("Timestamp < %s", b.Time("before_time", s.Before.Timestamp))
 	}
-	s.Filters.add(b, &c)
+	c = c.With(query.FilterSQL(b, query.Logs, s.Filter)...)
 	return b.Statement(fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Records
 FROM
 (
@@ -86,7 +78,7 @@ func SearchLogs(s LogSearch) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	const key = "(Timestamp, ServiceName, TraceId, SpanId)"
 	matching := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", s.Window.Start), "Timestamp <= "+b.Time("end", s.Window.End))
-	s.Filters.add(b, &matching)
+	matching = matching.With(query.FilterSQL(b, query.Logs, s.Filter)...)
 
 	limit := b.Bind("limit", "UInt32", int64(s.Limit))
 	older, page := matching, ""
@@ -140,25 +132,4 @@ FROM logs
 WHERE %s
     AND Record = %s
 LIMIT 1`, logRowColumns, recordHash, c.Join(4), b.Bind("record", "String", record)))
-}
-
-func (f *LogFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
-	c.Optional(b, "ServiceName", "service_name", f.ServiceName)
-	c.Optional(b, "SeverityText", "severity", f.Severity)
-	if f.MinimumSeverity != nil {
-		c.Add("SeverityNumber >= %s", b.Bind("minimum_severity", "UInt16", int64(*f.MinimumSeverity)))
-	}
-	c.Optional(b, "TraceId", "trace_id", f.TraceID)
-	c.Optional(b, "SpanId", "span_id", f.SpanID)
-	c.Optional(b, "Environment", "deployment_environment", f.DeploymentEnvironment)
-	c.Optional(b, "ServiceNamespace", "service_namespace", f.ServiceNamespace)
-	if f.BodySearch != nil {
-		if tokens := sqlbuild.WholeTokens(*f.BodySearch); len(tokens) > 0 {
-			// The text index answers this; the substring is then looked for in what is left.
-			c.Add("hasAllTokens(Body, %s)", b.Bind("body_tokens", "Array(String)", tokens))
-		}
-		c.Add("positionCaseInsensitiveUTF8(Body, %s) > 0", b.Bind("body_search", "String", *f.BodySearch))
-	}
-	attributes(b, c, logColumn(), f.Attributes)
-	attributes(b, c, resourceColumn(), f.ResourceAttributes)
 }

@@ -17,8 +17,9 @@ type ProductEventFilters struct {
 	Names                                                                            []string
 	Kind, Source, UserID, VisitorID, GroupID, SessionID, ServiceName, Host, PagePath *string
 	// NameSearch is part of the name, letter case ignored.
-	NameSearch                     *string
-	Attributes, ResourceAttributes []query.AttributeFilter
+	NameSearch *string
+	// Attributes is a condition on attributes of the event and of its resource.
+	Attributes query.Filter
 }
 
 // ProductEventSearch asks for the latest product events of a window.
@@ -55,8 +56,6 @@ type ProductEventRow struct {
 const eventHash = `lower(hex(sipHash128(Name, Timestamp, Kind, Source, VisitorId, UserId, GroupId, SessionId, ServiceName, Url, Host, PagePath,
             mapKeys(Attributes), mapValues(Attributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes))))`
 
-func eventAttributes() attributeColumn { return attributeColumn{name: "Attributes"} }
-
 func (f *ProductEventFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
 	if len(f.Names) > 0 {
 		c.Add("Name IN %s", b.Bind("names", "Array(String)", f.Names))
@@ -73,8 +72,7 @@ func (f *ProductEventFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
 	if f.NameSearch != nil && *f.NameSearch != "" {
 		c.Add("positionCaseInsensitiveUTF8(Name, %s) > 0", b.Bind("name_search", "String", *f.NameSearch))
 	}
-	attributes(b, c, eventAttributes(), f.Attributes)
-	attributes(b, c, resourceColumn(), f.ResourceAttributes)
+	*c = c.With(query.FilterSQL(b, query.ProductEvents, f.Attributes)...)
 }
 
 // SearchProductEvents gives ProductEventRow rows, latest first. The order is total, and the hash is made only for the rows of the page and

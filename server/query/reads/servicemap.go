@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// CallReach is how long before a call its caller's span can have begun and be found: a long request, or a message that waits in a queue.
+// CallReach is how long before a call its caller may begin and still be found. Callers can be long requests, or messages that wait in a queue.
 const CallReach = time.Hour
 
 // clockSkew is how much later than the call the caller's clock may say that it began.
@@ -42,9 +42,9 @@ type CallRow struct {
 	CallStats
 }
 
-// ServiceCalls gives CallRow rows: calls whose called span begins in the window. A called span is found its caller by the hash of
-// trace and span id, which is much smaller than both and practically as unique. What is held in memory is the called spans, which the window
-// bounds; those that may have called them begin up to CallReach before it and are read past them.
+// ServiceCalls gives CallRow rows: calls whose called span begins in the window. The hash of trace id and span id joins a called span with
+// its caller. The hash is much smaller than both ids and practically as unique. The engine holds the called spans in memory, which the
+// window bounds. It streams the callers, which begin up to CallReach before the window.
 func ServiceCalls(w query.Window, environment *string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	called := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
@@ -90,7 +90,7 @@ type PeerRow struct {
 }
 
 // PeerCalls gives PeerRow rows, busiest first: calls to databases, queues and outside systems. Minutes that the window cuts are
-// counted whole; one that only begins as it ends is not.
+// counted whole. A minute that begins at the end of the window is not counted.
 func PeerCalls(w query.Window, service, environment *string, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Minute >= "+b.Minute("start_minute", w.Start), "Minute <= "+b.Minute("end_minute", w.End.Add(-1)))

@@ -5,14 +5,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// MaxActivityWindow is the longest window of reads of sessions and product events: as long as they are kept.
-const MaxActivityWindow = 31 * query.Day
+// MaxActivityWindow is the longest window of reads of sessions, which are kept for 30 days, and of product events, which are kept for
+// a year and read a month at a time.
+const MaxActivityWindow = limits.ActivityWindow
 
 // Pause is the longest time between two events that counts as active.
 const Pause = 15 * time.Second
@@ -86,8 +88,8 @@ const sessionColumns = `SessionId, StartTime, EndTime, LastActivityAt, Duration,
     UtmSource, EntryPath, UrlInitial, BrowserName, OsName, DeviceType, Country, ServiceName, PageViews, ClickCount, ErrorCount,
     length(TraceIds) AS TraceCount, Tags`
 
-// derivedColumns are what a session's row does not hold: how long it lasted, how long it has been seen, what kind of visit it is
-// (rest-wire.md 10: one of the five, where the first that fits counts).
+// derivedColumns compute what the row of a session does not hold: its duration, how long it was seen, and the kind of visit. A visit has one
+// of five kinds, the first that fits.
 const derivedColumns = `multiIf(DurationMs > 0, toFloat64(DurationMs), EndTime >= StartTime,
             (toUnixTimestamp64Nano(EndTime) - toUnixTimestamp64Nano(StartTime)) / 1e6, -1.) AS Duration,
         multiIf(Duration >= 0, Duration, LastActivityAt >= StartTime,

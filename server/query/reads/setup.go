@@ -100,8 +100,8 @@ type SetupLinkRow struct {
 	AheadMs float64 `ch:"AheadMs"`
 }
 
-// SetupLinks gives a SetupLinkRow for each service, of every share-th trace. Spans of the first ten minutes of the window are parents alone, and those of the last minute
-// may still wait for theirs.
+// SetupLinks gives a SetupLinkRow for each service, from one trace in every share. Spans of the first ten minutes of the window count only as
+// parents. Spans of the last minute do not count as children, because their parents may still arrive.
 func SetupLinks(w query.Window, share uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	sampled := "cityHash64(TraceId) % " + b.Bind("share", "UInt64", max(share, 1)) + " = 0"
@@ -161,8 +161,8 @@ type SetupRenameRow struct {
 	Both uint64 `ch:"Both"`
 }
 
-// SetupRenames gives a SetupRenameRow for each service that sends one of the old keys, most spans first, at most 5000. news are what took the places of olds,
-// in their order.
+// SetupRenames gives a SetupRenameRow for each service that sends one of the old keys, most spans first, at most 5000. The new keys stand in
+// the order of the old keys that they replaced.
 func SetupRenames(w query.Window, olds, news []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
@@ -187,7 +187,7 @@ ORDER BY Old DESC, ServiceName, OldKey
 LIMIT 5000`, c.Join(8), oldKeys, newKeys))
 }
 
-// SetupValueRow is a row of SetupValues: how many values of a key look like something personal.
+// SetupValueRow is a row of SetupValues: how many values of a key look like personal data.
 type SetupValueRow struct {
 	Key string `ch:"Key"`
 	// Sort is email, card or token.
@@ -196,7 +196,7 @@ type SetupValueRow struct {
 	Of    uint64 `ch:"Of"`
 }
 
-// SetupValues gives SetupValueRow rows for spans of the window, at most so many. It tells keys and counts, never a value.
+// SetupValues gives SetupValueRow rows for spans of the window, at most as many as rows. The result holds keys and counts, never a value.
 func SetupValues(w query.Window, rows int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))

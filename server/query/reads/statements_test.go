@@ -1,6 +1,8 @@
 package reads
 
 import (
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"google.golang.org/protobuf/types/known/structpb"
 	"maps"
 	"strings"
 	"testing"
@@ -22,16 +24,7 @@ func cases() map[string]sqlbuild.Statement {
 	start := time.Date(2026, 1, 31, 12, 0, 30, 0, time.UTC)
 	w := query.Window{Start: start, End: start.Add(2 * time.Hour)}
 	value := func(s string) *string { return ptr(marker + " " + s) }
-	every := func() []query.AttributeFilter {
-		var all []query.AttributeFilter
-		for _, op := range []query.Operator{query.Exists, query.Equals, query.Contains, query.Greater, query.GreaterOrEqual, query.Less, query.LessOrEqual} {
-			f := query.AttributeFilter{Key: marker + string(op), Operator: op, Text: marker, Number: 1.5}
-			negated := f
-			negated.Negated = true
-			all = append(all, f, negated)
-		}
-		return all
-	}
+	service := match(query.Builtin, "service.name", query.OpEqual, marker+" service")
 	traceID := strings.Repeat("ab", 16)
 	errors := ErrorFilters{
 		ServiceName: value("service"), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), ExceptionType: value("type"),
@@ -79,16 +72,16 @@ func cases() map[string]sqlbuild.Statement {
 		"error_samples":         ErrorSamples(w, errors, 5),
 		"error_stacks":          ErrorStacks([]ErrorSampleRow{{TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start}, {TraceID: marker, SpanID: marker, ServiceName: marker, Timestamp: start.Add(time.Second)}}),
 		"errors_in_traces":      ErrorsInTraces(w, []string{marker}, 77, 10),
-		"trace_facets":          TraceFacets(w, nil, query.AllRollups()),
-		"trace_facets_filtered": TraceFacets(w, &TraceFilters{ServiceName: value("service"), Attributes: every()}, query.AllRollups()),
-		"log_facets":            LogFacets(w, LogFilters{ServiceName: value("service")}, query.AllRollups()),
-		"log_facets_filtered":   LogFacets(w, LogFilters{ServiceName: value("service"), BodySearch: value(" search ")}, query.AllRollups()),
-		"log_count":             CountLogs(w, LogFilters{ServiceName: value("service")}),
-		"log_sample":            LogSample([]query.Window{w, {Start: start.Add(-time.Hour), End: start}}, LogFilters{BodySearch: value("body")}, 1024, 0.25, 100),
+		"trace_facets":          TraceFacets(w, query.Filter{}, query.AllRollups()),
+		"trace_facets_filtered": TraceFacets(w, query.And(service, everyOperator()), query.AllRollups()),
+		"log_facets":            LogFacets(w, service, query.AllRollups()),
+		"log_facets_filtered":   LogFacets(w, query.And(service, match(query.Builtin, "body", query.OpContains, marker+" search ")), query.AllRollups()),
+		"log_count":             CountLogs(w, service),
+		"log_sample":            LogSample([]query.Window{w, {Start: start.Add(-time.Hour), End: start}}, match(query.Builtin, "body", query.OpContains, marker+" body"), 1024, 0.25, 100),
 		"log_record":            LogRecord(start, marker),
-		"log_horizon":           LogHorizon(LogSearch{Window: w, Limit: 21, Before: &paging.LogKey{Timestamp: start}, Filters: LogFilters{ServiceName: value("service")}}),
-		"span_horizon":          SpanHorizon(w, &TraceFilters{ServiceName: value("service")}, 84),
-		"matching_traces":       MatchingTraces(w, &TraceFilters{SpanName: value("span")}, 1001),
+		"log_horizon":           LogHorizon(LogSearch{Window: w, Limit: 21, Before: &paging.LogKey{Timestamp: start}, Filter: service}),
+		"span_horizon":          SpanHorizon(w, service, 84),
+		"matching_traces":       MatchingTraces(w, match(query.Builtin, "span.name", query.OpEqual, marker+" span"), 1001),
 		"traces_within":         TracesWithin(w, 1001),
 		"roots_of":              RootsOf([]string{marker}, w),
 		"first_spans_of":        FirstSpansOf([]string{marker}, w),
@@ -102,35 +95,85 @@ func cases() map[string]sqlbuild.Statement {
 		"list_metrics_filtered": ListMetrics(MetricList{
 			Window: w, ServiceName: value("service"), MetricType: value("type"), Search: value("search"), Offset: 20, Limit: 21,
 		}),
-		"metric_types":       CountMetrics(w, value("service")),
-		"setup_renames":      SetupRenames(w, []string{"http.method", marker}, []string{"http.request.method", marker}),
-		"trace_horizon":      TraceHorizon(w, 21),
-		"search_traces":      SearchTraces(TraceSearch{Slice: w, Limit: 21}),
-		"search_traces_page": SearchTraces(TraceSearch{Slice: w, Limit: 21, Before: &paging.TraceKey{Start: start, TraceID: marker}}),
-		"search_traces_filtered": SearchTraces(TraceSearch{Slice: w, Limit: 21, Filters: &TraceFilters{
-			ServiceName: value("service"), SpanName: value("span"), StatusCode: value("status"), HTTPMethod: value("method"), HTTPRoute: value("route"),
-			HTTPStatusCode: ptr[uint16](503), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), HasError: ptr(true),
-			MinDuration: ptr(time.Millisecond), MaxDuration: ptr(time.Second), RootOnly: true, Attributes: every(), SpanNameContains: value("part"), TraceID: value("trace"),
-			ResourceAttributes: []query.AttributeFilter{{Key: "service.name", Operator: query.Equals, Text: marker}},
-		}}),
-		"trace_extent":     TraceExtent(traceID),
-		"trace_spans_near": TraceSpans(traceID, start, 5000),
-		"span_near":        Span(traceID, marker, start),
-		"trace_spans":      TraceSpans(traceID, time.Time{}, 5000),
-		"search_logs":      SearchLogs(LogSearch{Window: w, Limit: 21}),
+		"metric_types":           CountMetrics(w, value("service")),
+		"setup_renames":          SetupRenames(w, []string{"http.method", marker}, []string{"http.request.method", marker}),
+		"trace_horizon":          TraceHorizon(w, 21),
+		"search_traces":          SearchTraces(TraceSearch{Slice: w, Limit: 21}),
+		"search_traces_page":     SearchTraces(TraceSearch{Slice: w, Limit: 21, Before: &paging.TraceKey{Start: start, TraceID: marker}}),
+		"search_traces_filtered": SearchTraces(TraceSearch{Slice: w, Limit: 21, Filter: traceFilter(value)}),
+		"trace_extent":           TraceExtent(traceID),
+		"trace_spans_near":       TraceSpans(traceID, start, 5000),
+		"span_near":              Span(traceID, marker, start),
+		"trace_spans":            TraceSpans(traceID, time.Time{}, 5000),
+		"search_logs":            SearchLogs(LogSearch{Window: w, Limit: 21}),
 		"search_logs_page": SearchLogs(LogSearch{Window: w, Limit: 21, Before: &paging.LogKey{
 			Timestamp: start, Service: marker, TraceID: marker, SpanID: marker, Record: marker, Copy: 2,
 		}}),
-		"search_logs_filtered": SearchLogs(LogSearch{Window: w, Limit: 21, Filters: LogFilters{
-			ServiceName: value("service"), Severity: value("severity"), TraceID: value("trace"), SpanID: value("span"), BodySearch: value("in the body"),
-			MinimumSeverity: ptr[int32](9), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"),
-			Attributes: every(), ResourceAttributes: []query.AttributeFilter{{Key: marker, Operator: query.Contains, Text: marker}},
-		}}),
+		"search_logs_filtered": SearchLogs(LogSearch{Window: w, Limit: 21, Filter: logFilter(value)}),
 	}
-	maps.Copy(all, activityCases(w, value, every()))
+	maps.Copy(all, activityCases(w, value, everyOperator()))
 	maps.Copy(all, attributeCases(w))
 	maps.Copy(all, metricDetailCases(w))
 	return all
 }
 
 func TestStatements(t *testing.T) { sqltest.Check(t, cases()) }
+
+func match(scope query.Scope, key string, op query.Op, values ...string) query.Filter {
+	return query.Filter{Match: &query.Match{Field: query.Field{Scope: scope, Key: key}, Op: op, Values: values}}
+}
+
+// everyOperator has each operator of attributes, and each negated.
+func everyOperator() query.Filter {
+	filter, err := query.AttributeFilters("attributes", query.OwnAttribute, everyAttribute())
+	if err != nil {
+		panic(err) // a case is wrong
+	}
+	return filter
+}
+
+func everyAttribute() []*svcv2.AttributeFilter {
+	var all []*svcv2.AttributeFilter
+	for _, op := range []string{"exists", "equals", "contains", "gt", "gte", "lt", "lte"} {
+		for _, negated := range []bool{false, true} {
+			f := &svcv2.AttributeFilter{Key: marker + op, Operator: op, Negated: &negated}
+			switch op {
+			case "exists":
+			case "equals", "contains":
+				f.Value = structpb.NewStringValue(marker)
+			default:
+				f.Value = structpb.NewNumberValue(1.5)
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// traceFilter has every field of svc.v2.TraceFilters, and logFilter every field of svc.v2.LogFilters.
+func traceFilter(value func(string) *string) query.Filter {
+	filter, err := query.TraceFilter(&svcv2.TraceFilters{
+		ServiceName: value("service"), SpanName: value("span"), StatusCode: value("status"), HttpMethod: value("method"), HttpRoute: value("route"),
+		HttpStatusCode: ptr("503"), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), HasError: ptr(true),
+		MinDurationMs: ptr(1.), MaxDurationMs: ptr(1000.), SpanScope: ptr("root"), Attributes: everyAttribute(), SpanNameContains: value("part"),
+		TraceId:            value("trace"),
+		ResourceAttributes: []*svcv2.AttributeFilter{{Key: "service.name", Operator: "equals", Value: structpb.NewStringValue(marker)}},
+	})
+	if err != nil {
+		panic(err) // a case is wrong
+	}
+	return filter
+}
+
+func logFilter(value func(string) *string) query.Filter {
+	filter, err := query.LogFilter(&svcv2.LogFilters{
+		ServiceName: value("service"), Severity: value("severity"), TraceId: value("trace"), SpanId: value("span"), BodySearch: value("in the body"),
+		MinimumSeverity: ptr[int32](9), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"),
+		Attributes:         everyAttribute(),
+		ResourceAttributes: []*svcv2.AttributeFilter{{Key: marker, Operator: "contains", Value: structpb.NewStringValue(marker)}},
+	})
+	if err != nil {
+		panic(err) // a case is wrong
+	}
+	return filter
+}

@@ -10,19 +10,6 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// TraceFilters are conditions that must all hold on one span.
-type TraceFilters struct {
-	ServiceName, SpanName, StatusCode, HTTPMethod, HTTPRoute *string
-	HTTPStatusCode                                           *uint16
-	DeploymentEnvironment, ServiceNamespace                  *string
-	HasError                                                 *bool
-	MinDuration, MaxDuration                                 *time.Duration
-	RootOnly                                                 bool
-	// SpanNameContains ignores letter case; TraceID is in lower case.
-	SpanNameContains, TraceID      *string
-	Attributes, ResourceAttributes []query.AttributeFilter
-}
-
 // TraceReach is how far from the spans of a slice its traces are followed: an earlier root, an earlier first span, a later span
 // that matches the filters.
 const TraceReach = time.Hour
@@ -34,9 +21,9 @@ type TraceSearch struct {
 	Slice query.Window
 	// Before continues a search: only traces that come after this one in the order.
 	Before *paging.TraceKey
-	// Filters is nil when every trace matches.
-	Filters *TraceFilters
-	Limit   int
+	// Filter holds for one span of the trace.
+	Filter query.Filter
+	Limit  int
 }
 
 // TraceRow is a row of SearchTraces, in the order of its columns.
@@ -80,9 +67,8 @@ func SearchTraces(s TraceSearch) sqlbuild.Statement {
 	in := sqlbuild.OfOrganization().With("Timestamp >= "+lo, "Timestamp <= "+hi)
 	roots := in.With(fmt.Sprintf("TraceId NOT IN (SELECT TraceId FROM trace_roots WHERE OrgId = {org:String} AND Timestamp >= %s AND Timestamp < %s)", before, lo))
 	rootless := in
-	if s.Filters != nil {
-		rootless = sqlbuild.OfOrganization().With("Timestamp >= "+lo, "Timestamp <= "+after)
-		s.Filters.add(b, &rootless)
+	if !s.Filter.IsZero() {
+		rootless = sqlbuild.OfOrganization().With("Timestamp >= "+lo, "Timestamp <= "+after).With(query.FilterSQL(b, query.Traces, s.Filter)...)
 		roots = roots.With("TraceId IN (\n            SELECT TraceId FROM spans\n            WHERE " + rootless.Join(14) + ")")
 	}
 	rootless = rootless.With(fmt.Sprintf("TraceId NOT IN (SELECT TraceId FROM trace_roots WHERE OrgId = {org:String} AND Timestamp >= %s AND Timestamp <= %s)", before, after))
@@ -119,8 +105,8 @@ LIMIT %[8]s`, rootColumns, roots.Join(8), before, hi, rootless.Join(14), lo, pag
 	return b.Statement(sql)
 }
 
-// TraceHorizon gives one column, the start of the earliest of the latest Limit root spans in the slice: the page cannot reach
-// further back than that, so SearchTraces need not either. It reads in the order of the key and is cheap.
+// TraceHorizon gives a TraceHorizonRow: the start of the earliest of the latest limit root spans in the slice. A page of this length reaches
+// no further back, so SearchTraces can stop there. The read follows the order of the key and is cheap.
 func TraceHorizon(slice query.Window, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("lo", slice.Start), "Timestamp <= "+b.Time("hi", slice.End))
@@ -140,39 +126,4 @@ FROM
 type TraceHorizonRow struct {
 	Horizon time.Time `ch:"Horizon"`
 	Roots   uint64    `ch:"Roots"`
-}
-
-func (f *TraceFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
-	c.Optional(b, "ServiceName", "service_name", f.ServiceName)
-	c.Optional(b, "SpanName", "span_name", f.SpanName)
-	if f.SpanNameContains != nil {
-		c.Add("positionCaseInsensitiveUTF8(SpanName, %s) > 0", b.Bind("span_name_contains", "String", *f.SpanNameContains))
-	}
-	c.Optional(b, "TraceId", "trace_id", f.TraceID)
-	c.Optional(b, "StatusCode", "status_code", f.StatusCode)
-	c.Optional(b, "HttpMethod", "http_method", f.HTTPMethod)
-	c.Optional(b, "HttpRoute", "http_route", f.HTTPRoute)
-	c.Optional(b, "Environment", "deployment_environment", f.DeploymentEnvironment)
-	c.Optional(b, "ServiceNamespace", "service_namespace", f.ServiceNamespace)
-	if f.HTTPStatusCode != nil {
-		c.Add("HttpStatusCode = %s", b.Bind("http_status_code", "UInt16", int64(*f.HTTPStatusCode)))
-	}
-	if f.HasError != nil {
-		if *f.HasError {
-			c.Add("HasError")
-		} else {
-			c.Add("NOT HasError")
-		}
-	}
-	if f.MinDuration != nil {
-		c.Add("DurationNano >= %s", b.Bind("min_duration", "UInt64", f.MinDuration.Nanoseconds()))
-	}
-	if f.MaxDuration != nil {
-		c.Add("DurationNano <= %s", b.Bind("max_duration", "UInt64", f.MaxDuration.Nanoseconds()))
-	}
-	if f.RootOnly {
-		c.Add("ParentSpanId = ''")
-	}
-	attributes(b, c, spanColumn(), f.Attributes)
-	attributes(b, c, resourceColumn(), f.ResourceAttributes)
 }

@@ -12,10 +12,10 @@ import (
 
 // SpanHorizon gives one TraceHorizonRow: the start of the earliest of the latest limit matching spans of a slice. With a service among the
 // filters it reads in the order of the key and is cheap.
-func SpanHorizon(slice query.Window, f *TraceFilters, limit int) sqlbuild.Statement {
+func SpanHorizon(slice query.Window, f query.Filter, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("lo", slice.Start), "Timestamp <= "+b.Time("hi", slice.End))
-	f.add(b, &c)
+	c = c.With(query.FilterSQL(b, query.Traces, f)...)
 	return b.Statement(fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Roots
 FROM
 (
@@ -33,10 +33,10 @@ type TraceIDRow struct {
 }
 
 // MatchingTraces gives TraceIDRow rows: traces with a matching span that can begin in the slice.
-func MatchingTraces(slice query.Window, f *TraceFilters, limit int) sqlbuild.Statement {
+func MatchingTraces(slice query.Window, f query.Filter, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("lo", slice.Start), "Timestamp <= "+b.Time("reach_hi", slice.End.Add(TraceReach)))
-	f.add(b, &c)
+	c = c.With(query.FilterSQL(b, query.Traces, f)...)
 	return b.Statement(fmt.Sprintf(`SELECT DISTINCT TraceId
 FROM spans
 WHERE %s

@@ -5,33 +5,35 @@ import (
 	"strings"
 )
 
-// conditions is a list of SQL conditions that all must hold.
+// Conditions is a list of SQL conditions that all must hold.
 type Conditions []string
 
+// Add appends a condition.
 func (c *Conditions) Add(format string, args ...any) {
 	*c = append(*c, fmt.Sprintf(format, args...))
 }
 
-// where begins a list with the one condition that no read goes without.
+// OfOrganization starts the conditions of a read with the tenancy filter. Every read of a table starts with it.
 func OfOrganization() Conditions { return Conditions{"OrgId = {org:String}"} }
 
+// With is a copy of the list with more conditions.
 func (c Conditions) With(more ...string) Conditions {
 	return append(append(Conditions{}, c...), more...)
 }
 
-// join prints the list, one condition to a line.
+// Join prints the list, one condition to a line.
 func (c Conditions) Join(indent int) string {
 	return strings.Join(c, "\n"+strings.Repeat(" ", indent)+"AND ")
 }
 
-// optional adds column = value when there is a value.
+// Optional adds column = value when there is a value.
 func (c *Conditions) Optional(b *Builder, column, param string, value *string) {
 	if value != nil {
 		c.Add("%s = %s", column, b.Bind(param, "String", *value))
 	}
 }
 
-// clause prints the conditions as a WHERE on a line of its own; nothing without any.
+// Clause prints the conditions as a WHERE on a line of its own. Without conditions it prints nothing.
 func (c Conditions) Clause(indent int) string {
 	if len(c) == 0 {
 		return ""
@@ -39,7 +41,7 @@ func (c Conditions) Clause(indent int) string {
 	return "\n" + strings.Repeat(" ", indent) + "WHERE " + c.Join(indent+4)
 }
 
-// either is the condition that one of several holds.
+// Either is the condition that at least one of several holds.
 func Either(conditions []string) string {
 	if len(conditions) == 1 {
 		return conditions[0]
@@ -47,7 +49,7 @@ func Either(conditions []string) string {
 	return "(" + strings.Join(conditions, " OR ") + ")"
 }
 
-// both is the condition that all of several hold.
+// Both is the condition that all of several hold.
 func Both(conditions []string) string {
 	if len(conditions) == 1 {
 		return conditions[0]
@@ -55,5 +57,5 @@ func Both(conditions []string) string {
 	return "(" + strings.Join(conditions, " AND ") + ")"
 }
 
-// indent moves all lines but the first.
+// Indent moves all lines except the first to the right.
 func Indent(s string, n int) string { return strings.ReplaceAll(s, "\n", "\n"+strings.Repeat(" ", n)) }

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-// Statement is SQL with its parameters, as warehouse.Query takes them. That fills in {org:String} by itself.
+// Statement is SQL with its parameters. warehouse.Query adds the parameter {org:String}.
 type Statement struct {
 	SQL  string
 	Args []warehouse.Arg
@@ -27,38 +27,40 @@ func (s Statement) Until(end time.Time) Statement {
 	return s
 }
 
-// builder collects the parameters of a statement.
+// Builder collects the parameters of a statement.
 type Builder struct {
 	Args []warehouse.Arg
 	n    int
 }
 
+// Statement is the SQL with the parameters that the builder has collected.
 func (b *Builder) Statement(sql string) Statement {
 	return Statement{SQL: sql, Args: b.Args}
 }
 
-// bind adds a parameter under a name that is used once.
+// Bind adds a parameter. A name can be bound once.
 func (b *Builder) Bind(name, typ string, value any) string {
 	b.Args = append(b.Args, warehouse.Named(name, value))
 	return "{" + name + ":" + typ + "}"
 }
 
-// next binds a parameter whose name gets a number, for conditions that can occur several times.
+// BindNumbered adds a parameter and numbers its name, for conditions that can occur several times.
 func (b *Builder) BindNumbered(name, typ string, value any) string {
 	b.n++
 	return b.Bind(fmt.Sprintf("%s_%d", name, b.n), typ, value)
 }
 
+// Time binds a time with nanoseconds.
 func (b *Builder) Time(name string, t time.Time) string {
 	return "fromUnixTimestamp64Nano(" + b.Bind(name, "Int64", t.UnixNano()) + ", 'UTC')"
 }
 
-// nextTime is time under a name that gets a number.
+// TimeNumbered binds a time under a name that gets a number.
 func (b *Builder) TimeNumbered(name string, t time.Time) string {
 	return "fromUnixTimestamp64Nano(" + b.BindNumbered(name, "Int64", t.UnixNano()) + ", 'UTC')"
 }
 
-// minute is a place for the start of a minute, as rollups by minute hold it.
+// Minute binds the start of a minute, which is the time column of rollups by minute.
 func (b *Builder) Minute(name string, t time.Time) string {
 	return "toDateTime(" + b.Bind(name, "Int64", t.Truncate(time.Minute).Unix()) + ", 'UTC')"
 }

@@ -2,8 +2,8 @@ package sqlbuild
 
 import "strings"
 
-// wholeTokens lists, in lower case, the words of a substring that must be words of every text that contains it: those with a
-// separator on both sides. Words outside ASCII are left out, because the index folds only ASCII letters.
+// WholeTokens lists, in lower case, the words of a substring that are whole words in every text that contains the substring. These words
+// have a separator on both sides. Words outside ASCII are left out, because the index folds only ASCII letters.
 func WholeTokens(search string) []string {
 	const maxTokens = 32
 	var tokens []string

@@ -183,7 +183,7 @@ func (j *job) number(t *query.Timeseries) {
 // counts reports whether the first query that is shown counts: of nothing it is 0.
 func (j *job) counts() bool {
 	for _, d := range j.source.GetQueries() {
-		if !d.GetHidden() && !switchedOff(d) {
+		if !d.GetHidden() && !SwitchedOff(d) {
 			return slices.Contains([]string{"count", "increase", "error_count"}, d.GetAggregation()) || d.GetAggregation() == "sum" && d.GetDataSource() != "metrics"
 		}
 	}

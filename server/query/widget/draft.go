@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/query"
 )
 
-// switchedOff reports whether a query is not run; one that does not say so is.
-func switchedOff(d *svcv2.QueryDraft) bool { return d.Enabled != nil && !d.GetEnabled() }
+// SwitchedOff reports whether a query does not run. A query without `enabled` runs.
+func SwitchedOff(d *svcv2.QueryDraft) bool { return d.Enabled != nil && !d.GetEnabled() }
 
 // request turns the drafts, formulas and comparison of the data source into a request of the query language.
 func (j *job) request() (*query.Request, error) {
@@ -26,7 +26,7 @@ func (j *job) request() (*query.Request, error) {
 		r.Comparison.Percent = r.Comparison.Previous
 	}
 	for i, d := range j.source.GetQueries() {
-		if switchedOff(d) {
+		if SwitchedOff(d) {
 			continue
 		}
 		q, err := j.draft(fmt.Sprintf("queries[%d]", i), d)
@@ -36,7 +36,7 @@ func (j *job) request() (*query.Request, error) {
 		r.Queries = append(r.Queries, q)
 	}
 	if len(r.Queries) == 0 {
-		return nil, apierr.New(apierr.QueryEngineValidation, "`queries` of the widget are all switched off.", apierr.Param("queries"))
+		return nil, apierr.New(apierr.QueryEngineValidation, "All `queries` of the widget are switched off. Switch one on.", apierr.Param("queries"))
 	}
 	for _, f := range j.source.GetFormulas() {
 		text, err := j.values.formula(f.GetExpression())

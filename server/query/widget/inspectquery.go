@@ -24,7 +24,7 @@ func shownQueries(source *svcv2.WidgetDataSource) []*svcv2.WidgetQueryInspection
 	for _, d := range source.GetQueries() {
 		why := ""
 		switch {
-		case switchedOff(d):
+		case SwitchedOff(d):
 			why = "It is switched off."
 		case d.GetHidden():
 			why = "It only feeds formulas."

@@ -2,75 +2,24 @@ package widget
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
-	drawnGroups   = 6
-	defaultWithin = 24 * time.Hour
-	noGroup       = "(none)"
+	drawnGroups = 6
+	noGroup     = "(none)"
 )
 
-func step(s *svcv2.FunnelStep) reads.Step {
-	out := reads.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: s.GetDimension(), Value: s.GetValue()}
-	for _, key := range slices.Sorted(maps.Keys(s.GetAttributeEquals())) {
-		out.AttributeEquals = append(out.AttributeEquals, query.AttributeFilter{Key: key, Operator: query.Equals, Text: s.GetAttributeEquals()[key]})
-	}
-	return out
-}
-
-func stepName(s reads.Step) string {
-	switch {
-	case s.EventName != "":
-		return s.EventName
-	case s.PagePath != "":
-		return s.PagePath
-	default:
-		return s.Dimension + " = " + s.Value
-	}
-}
-
-func keyBy(s *string) query.KeyBy {
-	if s == nil {
-		return query.ByPerson
-	}
-	return query.KeyBy(*s)
-}
-
-func within(seconds *float64) time.Duration {
-	if seconds == nil {
-		return defaultWithin
-	}
-	return min(time.Duration(min(*seconds, 31*24*3600)*float64(time.Second)), reads.MaxActivityWindow)
-}
-
-func sessions(f *svcv2.ProductFilters) query.ProductSessionFilters {
-	if f == nil {
-		return query.ProductSessionFilters{}
-	}
-	out := query.ProductSessionFilters{
-		Host: f.Host, PagePath: f.PagePath, ReferrerHost: f.ReferrerHost, Country: f.Country, DeviceType: f.DeviceType, BrowserName: f.BrowserName,
-		OSName: f.OsName, Language: f.Language, UtmSource: f.UtmSource, UtmMedium: f.UtmMedium, UtmCampaign: f.UtmCampaign,
-	}
-	if f.VisitorType != nil {
-		out.VisitorIsNew = new(f.GetVisitorType() == "new")
-	}
-	return out
-}
-
 func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
-	f := reads.Funnel{Window: j.window, KeyBy: keyBy(d.KeyBy), Within: within(d.WindowSeconds), Sessions: sessions(d.GetFilters()), Groups: drawnGroups}
+	f := reads.Funnel{Window: j.window, KeyBy: reads.NewKeyBy(d.KeyBy), Within: reads.NewWithin(d.WindowSeconds), Sessions: reads.NewSessionFilters(d.GetFilters()), Groups: drawnGroups}
 	for _, s := range d.GetSteps() {
-		f.Steps = append(f.Steps, step(s))
+		f.Steps = append(f.Steps, reads.NewStep(s, s.Host))
 	}
 	if key, isAttribute := strings.CutPrefix(d.GetBreakdownBy(), "attribute:"); isAttribute {
 		f.Attribute = key
@@ -97,7 +46,7 @@ func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 			group = new(row.Group)
 		}
 		for i, s := range f.Steps {
-			r := &svcv2.WidgetFunnelRow{Name: stepName(s), Group: group}
+			r := &svcv2.WidgetFunnelRow{Name: s.Name(), Group: group}
 			if i < len(row.Counts) {
 				r.Value = float64(row.Counts[i])
 			}
@@ -142,8 +91,8 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 		return apierr.New(apierr.QueryEngineValidation, "`display.paths.anchor.kind` must be event or page: nothing leads to the beginning of a session.", apierr.Param("display.paths.anchor.kind"))
 	}
 	p := reads.Paths{
-		Window: j.window, Anchor: step(d.GetAnchor()), Before: d.GetDirection() == "before", Depth: 3, Branches: 4, KeyBy: keyBy(d.KeyBy),
-		Within: within(d.WindowSeconds), Include: reads.IncludeAll, Exclude: d.GetExclude(), Sessions: sessions(d.GetFilters()),
+		Window: j.window, Anchor: reads.NewStep(d.GetAnchor(), d.GetAnchor().Host), Before: d.GetDirection() == "before", Depth: 3, Branches: 4, KeyBy: reads.NewKeyBy(d.KeyBy),
+		Within: reads.NewWithin(d.WindowSeconds), Include: reads.IncludeAll, Exclude: d.GetExclude(), Sessions: reads.NewSessionFilters(d.GetFilters()),
 	}
 	if d.Depth != nil {
 		p.Depth = int(d.GetDepth())

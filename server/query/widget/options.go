@@ -100,7 +100,7 @@ func (j *job) lists(ctx context.Context, sql string) (map[string][]string, error
 			continue
 		}
 		if v.GetType() == "textbox" {
-			return nil, apierr.New(apierr.QueryEngineValidation, "The variable "+name+" has no value, and a text box has no list of all: the statement cannot be completed.", apierr.Param("variable_values."+name))
+			return nil, apierr.New(apierr.QueryEngineValidation, "The variable "+name+" has no value, so the statement cannot be completed. Give a value: a text box has no list of all values.", apierr.Param("variable_values."+name))
 		}
 		options, err := j.Options(ctx, j.org, v, j.window, "")
 		if err != nil {

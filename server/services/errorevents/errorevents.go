@@ -173,7 +173,7 @@ func (s *Service) related(ctx context.Context, org principal.OrgID, fingerprint 
 }
 
 func notFound() error {
-	return apierr.New(apierr.ErrorEventNotFound, "This organization has no errors with this fingerprint in the window, or no longer.", apierr.Param("fingerprint"))
+	return apierr.New(apierr.ErrorEventNotFound, "This organization has no stored errors with this fingerprint in the window.", apierr.Param("fingerprint"))
 }
 
 // bucketLength is what the caller wants, or the shortest step that gives at most 48 buckets.

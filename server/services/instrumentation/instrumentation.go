@@ -1,4 +1,4 @@
-// Package instrumentation answers the methods of svc.v2.InstrumentationService (rest-wire.md section 13).
+// Package instrumentation answers the methods of svc.v2.InstrumentationService.
 package instrumentation
 
 import (

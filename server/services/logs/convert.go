@@ -27,7 +27,7 @@ func toProto(row reads.LogRow) (*svcv2.Log, error) {
 	}, nil
 }
 
-// formatID writes the id of a record (rest-wire.md 9.3): there is no stored one, so it holds what finds the record again, its
+// formatID writes the id of a record: there is no stored one, so it holds what finds the record again, its
 // time and the hash of its columns. Records that are equal in every column share their id.
 func formatID(at time.Time, record string) (string, error) {
 	hash, err := hex.DecodeString(record)

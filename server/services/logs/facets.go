@@ -19,11 +19,11 @@ func (s *Service) SearchLogFacets(ctx context.Context, req *svcv2.SearchLogFacet
 	if err != nil {
 		return nil, err
 	}
-	filters, err := toFilters(req.GetFilters())
+	filter, err := query.LogFilter(req.GetFilters())
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[reads.FacetRow](ctx, s.warehouse, org, reads.LogFacets(window, filters, s.engine.Rollups()).Until(window.End))
+	rows, err := read.All[reads.FacetRow](ctx, s.warehouse, org, reads.LogFacets(window, filter, s.engine.Rollups()).Until(window.End))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Package logs answers the methods of svc.v2.LogsService (rest-wire.md section 9).
+// Package logs answers the methods of svc.v2.LogsService.
 package logs
 
 import (
@@ -23,9 +23,9 @@ type Service struct {
 	wholeSample uint64
 }
 
-// New returns the service.
-func New(w read.Warehouse) *Service {
-	return &Service{warehouse: w, engine: engine.New(engine.Config{Warehouse: w}), wholeSample: wholeSample}
+// New returns the service. The engine is shared, and with it the cache and the share of each organization.
+func New(w read.Warehouse, e *engine.Engine) *Service {
+	return &Service{warehouse: w, engine: e, wholeSample: wholeSample}
 }
 
 // SearchLogs finds the latest records of a window.
@@ -46,11 +46,11 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	filters, err := toFilters(req.GetFilters())
+	filter, err := query.LogFilter(req.GetFilters())
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.latest(ctx, org, reads.LogSearch{Window: window, Before: before, Filters: filters, Limit: limit + 1})
+	rows, err := s.latest(ctx, org, reads.LogSearch{Window: window, Before: before, Filter: filter, Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -133,28 +133,6 @@ func nextSlice(last, walked time.Duration, found, wanted int) time.Duration {
 		return most
 	}
 	return max(walked, min(most, time.Duration(1.5*float64(walked)*float64(wanted)/float64(found))))
-}
-
-func toFilters(f *svcv2.LogFilters) (reads.LogFilters, error) {
-	if err := query.BoundedFilters("filters", f); err != nil {
-		return reads.LogFilters{}, err
-	}
-	attributes, err := query.NewAttributeFilters("filters.attributes", f.GetAttributes())
-	if err != nil {
-		return reads.LogFilters{}, err
-	}
-	resource, err := query.NewAttributeFilters("filters.resource_attributes", f.GetResourceAttributes())
-	if err != nil {
-		return reads.LogFilters{}, err
-	}
-	if f == nil {
-		return reads.LogFilters{}, nil
-	}
-	return reads.LogFilters{
-		ServiceName: f.ServiceName, Severity: mapText(f.Severity, severity), TraceID: mapText(f.TraceId, strings.ToLower),
-		SpanID: mapText(f.SpanId, strings.ToLower), BodySearch: f.BodySearch, MinimumSeverity: f.MinimumSeverity,
-		DeploymentEnvironment: f.DeploymentEnvironment, ServiceNamespace: f.ServiceNamespace, Attributes: attributes, ResourceAttributes: resource,
-	}, nil
 }
 
 // severity is the form that ingest stores.

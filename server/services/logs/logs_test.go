@@ -19,6 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
@@ -86,7 +87,7 @@ func search(t *testing.T, s *Service, org principal.OrgID, f *svcv2.LogFilters) 
 
 func TestSearchFilters(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org, other = "org_filters", "org_filters_other"
 	trace, span := strings.Repeat("ab", 16), strings.Repeat("cd", 8)
 	tricky := "tab\there \\ back 'quote' {org:String} \"x\"\nnew line"
@@ -162,7 +163,7 @@ func TestSearchFilters(t *testing.T) {
 
 func TestSearchPagesThroughTies(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org = "org_pages"
 	var records []record
 	want := map[string]int{}
@@ -238,7 +239,7 @@ func TestSearchRefuses(t *testing.T) {
 			Attributes: []*svcv2.AttributeFilter{{Key: "a", Operator: "gt", Value: structpb.NewStringValue("1")}},
 		}}, apierr.InvalidRequest, "filters.attributes[0].value"},
 	} {
-		_, err := New(nil).SearchLogs(as(t.Context(), "org_a"), tc.req)
+		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchLogs(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
 			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)
@@ -252,7 +253,7 @@ func TestBodySearchIgnoresCase(t *testing.T) {
 	const body = "ALARM Raised HERE loudly"
 	insert(t, w, record{org: org, at: noon(), service: "s", severity: "INFO", body: body})
 	for _, text := range []string{"m raised here l", "M RAISED HERE L", "alarm", body} {
-		if got := search(t, New(w), org, &svcv2.LogFilters{BodySearch: &text}); len(got) != 1 {
+		if got := search(t, New(w, engine.New(engine.Config{Warehouse: w})), org, &svcv2.LogFilters{BodySearch: &text}); len(got) != 1 {
 			t.Errorf("%q finds %q", text, got)
 		}
 	}
@@ -263,13 +264,17 @@ func TestIndexes(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_indexes"
 	insert(t, w, record{org: org, at: noon(), service: "s", severity: "INFO", body: "one two three", attributes: map[string]string{"k": "v"}})
-	for index, filters := range map[string]reads.LogFilters{
+	for index, filters := range map[string]*svcv2.LogFilters{
 		"idx_body":          {BodySearch: ptr("e two t")},
-		"idx_trace_id":      {TraceID: ptr(strings.Repeat("ab", 16))},
-		"idx_log_attribute": {Attributes: []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}},
+		"idx_trace_id":      {TraceId: ptr(strings.Repeat("ab", 16))},
+		"idx_log_attribute": {Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "equals", Value: structpb.NewStringValue("v")}}},
 		"ServiceName":       {ServiceName: ptr("s")},
 	} {
-		s := reads.SearchLogs(reads.LogSearch{Window: query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}, Filters: filters, Limit: 1})
+		filter, err := query.LogFilter(filters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := reads.SearchLogs(reads.LogSearch{Window: query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}, Filter: filter, Limit: 1})
 		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)
 		if err != nil {
 			t.Fatal(err)

@@ -43,9 +43,9 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 		return nil, err
 	}
 	if window.End.Sub(window.Start) > maxPatternWindow {
-		return nil, apierr.New(apierr.TelemetryRangeTooLarge, "The window is longer than the 24 hours in which patterns are found. Move start_time closer to end_time.", apierr.Param("start_time"))
+		return nil, apierr.New(apierr.TelemetryRangeTooLarge, "The window is longer than "+limits.Lasts(maxPatternWindow)+", the limit for patterns. Move start_time closer to end_time.", apierr.Param("start_time"))
 	}
-	filters, err := toFilters(req.GetFilters())
+	filters, err := query.LogFilter(req.GetFilters())
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s sample) weight() float64 {
 
 // sample reads size records, or all where there are fewer. Each record of the window is among them with the same probability, so that what a part of
 // them has, times weight, is an unbiased estimate. Of very many, only parts of the window are read.
-func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f reads.LogFilters, size int) (out sample, err error) {
+func (s *Service) sample(ctx context.Context, org principal.OrgID, w query.Window, f query.Filter, size int) (out sample, err error) {
 	counted, err := read.All[reads.LogCountRow](ctx, s.warehouse, org, reads.CountLogs(w, f).Until(w.End))
 	if err != nil {
 		return out, err

@@ -33,7 +33,7 @@ func wantError(t *testing.T, what string, err error, tag apierr.Tag, param strin
 // Every id that a search gives finds its record, and nobody else's.
 func TestGetLog(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org = "org_get"
 	var records []record
 	for i := range 20 {
@@ -95,7 +95,7 @@ func TestSearchReadsLittle(t *testing.T) {
 		org := principal.OrgID("org_little_" + name)
 		fill(t, w, org, rows, fmt.Sprintf(at, times), "concat('s', toString(number % 8))", large)
 		limits := warehouse.Limits{Memory: 150 << 20}
-		s := New(limited{w, limits})
+		s := New(limited{w, limits}, engine.New(engine.Config{Warehouse: limited{w, limits}}))
 		for _, tc := range []struct {
 			limit   int32
 			filters *svcv2.LogFilters
@@ -135,7 +135,7 @@ func (l limited) Query(ctx context.Context, org principal.OrgID, sql string, arg
 
 func TestPatterns(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org = "org_patterns"
 	start := noon()
 	origin := func(d time.Duration, step string) string {
@@ -198,11 +198,11 @@ func TestLogFacets(t *testing.T) {
 		record{org: org, at: noon(), service: "b", severity: "INFO", body: "z"}, record{org: "org_facets_other", at: noon(), service: "c", severity: "INFO"},
 	)
 	req := &svcv2.SearchLogFacetsRequest{StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour))}
-	res, err := New(w).SearchLogFacets(as(t.Context(), org), req)
+	res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchLogFacets(as(t.Context(), org), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rolled, err := New(w).WithEngine(engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchLogFacets(as(t.Context(), org), req)
+	rolled, err := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchLogFacets(as(t.Context(), org), req)
 	if diff := cmp.Diff(res, rolled, protocmp.Transform()); err != nil || diff != "" {
 		t.Errorf("from rollups: %v, %s", err, diff)
 	}

@@ -10,6 +10,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
@@ -33,7 +34,7 @@ func TestPatternEstimates(t *testing.T) {
 		whole uint64
 		error float64 // beyond that of chance: parts of time have more or less of a flood than their share
 	}{{1000, wholeSample, 0}, {10_000, wholeSample, 0}, {50_000, 80_000, 6000}} {
-		s := New(w)
+		s := New(w, engine.New(engine.Config{Warehouse: w}))
 		s.wholeSample = tc.whole
 		res, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{
 			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(23 * time.Hour)), Baseline: ptr("none"), SampleSize: &tc.size,

@@ -1,4 +1,4 @@
-// Package metrics answers the methods of svc.v2.MetricsService (rest-wire.md section 9).
+// Package metrics answers the methods of svc.v2.MetricsService.
 package metrics
 
 import (
@@ -21,9 +21,9 @@ type Service struct {
 	engine    *engine.Engine
 }
 
-// New returns the service.
-func New(w read.Warehouse) *Service {
-	return &Service{warehouse: w, engine: engine.New(engine.Config{Warehouse: w})}
+// New returns the service. The engine is shared, and with it the cache and the share of each organization.
+func New(w read.Warehouse, e *engine.Engine) *Service {
+	return &Service{warehouse: w, engine: e}
 }
 
 // ListMetrics lists the metrics that received data points in a window, by name, type and service.

@@ -15,6 +15,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
@@ -39,7 +40,7 @@ func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36
 
 func TestListMetrics(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org = "org_metrics"
 	row := func(org string, at time.Time, name, kind, service string, points uint64) []any {
 		return []any{org, at.Truncate(time.Hour), name, kind, service, "what it is", "s", uint8(1), points, at, at.Add(time.Second)}

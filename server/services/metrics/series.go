@@ -9,16 +9,9 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
-	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 )
-
-// WithEngine makes the service share an engine with others, and with it the organizations' shares and the cache.
-func (s *Service) WithEngine(e *engine.Engine) *Service {
-	s.engine = e
-	return s
-}
 
 // asking is what both requests have.
 type asking interface {

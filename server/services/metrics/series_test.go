@@ -85,7 +85,7 @@ func TestHaving(t *testing.T) {
 
 func TestQueryMetrics(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	start := noon()
 	org := fmt.Sprintf("org_shop_%d", time.Now().UnixNano())
 	seedShop(t, w, org, start)

@@ -86,7 +86,7 @@ func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f reads.Funnel, err e
 	if f.Dimension, f.Attribute, err = toBreakdown(req.BreakdownBy); err != nil {
 		return f, err
 	}
-	f.KeyBy, f.Within, f.Sessions, f.Groups = toKeyBy(req.KeyBy), toWithin(req.WindowSeconds), toSessionFilters(req.GetFilters()), defaultGroups
+	f.KeyBy, f.Within, f.Sessions, f.Groups = reads.NewKeyBy(req.KeyBy), reads.NewWithin(req.WindowSeconds), reads.NewSessionFilters(req.GetFilters()), defaultGroups
 	if req.BreakdownLimit != nil {
 		f.Groups = int(req.GetBreakdownLimit())
 	}
@@ -102,7 +102,7 @@ func toFunnelSteps(steps []reads.Step, row reads.FunnelRow) (out []*svcv2.Produc
 	}
 	first := count(0)
 	for i, s := range steps {
-		p := &svcv2.ProductEventFunnelStep{Step: uint32(i + 1), Name: stepName(s), Count: count(i)}
+		p := &svcv2.ProductEventFunnelStep{Step: uint32(i + 1), Name: s.Name(), Count: count(i)}
 		if first > 0 {
 			p.OfFirst = p.Count / first
 		}

@@ -116,11 +116,11 @@ func toEvent(row reads.ProductEventRow) *svcv2.ProductEvent {
 }
 
 func toFilters(f *svcv2.ProductEventFilters) (reads.ProductEventFilters, error) {
-	attributes, err := query.NewAttributeFilters("filters.attributes", f.GetAttributes())
+	attributes, err := query.AttributeFilters("filters.attributes", query.OwnAttribute, f.GetAttributes())
 	if err != nil {
 		return reads.ProductEventFilters{}, err
 	}
-	resource, err := query.NewAttributeFilters("filters.resource_attributes", f.GetResourceAttributes())
+	resource, err := query.AttributeFilters("filters.resource_attributes", query.ResourceAttribute, f.GetResourceAttributes())
 	if err != nil {
 		return reads.ProductEventFilters{}, err
 	}
@@ -133,7 +133,7 @@ func toFilters(f *svcv2.ProductEventFilters) (reads.ProductEventFilters, error) 
 	}
 	return reads.ProductEventFilters{
 		Names: f.GetNames(), Kind: f.Kind, Source: f.Source, NameSearch: f.Search, UserID: f.UserId, VisitorID: f.VisitorId, GroupID: f.GroupId,
-		SessionID: session, ServiceName: f.ServiceName, Host: f.Host, PagePath: f.PagePath, Attributes: attributes, ResourceAttributes: resource,
+		SessionID: session, ServiceName: f.ServiceName, Host: f.Host, PagePath: f.PagePath, Attributes: query.And(attributes, resource),
 	}, nil
 }
 

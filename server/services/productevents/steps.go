@@ -3,13 +3,12 @@ package productevents
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/reads"
 )
@@ -20,7 +19,6 @@ const (
 	kindSession = "session"
 
 	attributePrefix = "attribute:"
-	defaultWithin   = 24 * time.Hour
 )
 
 func invalid(param, format string, args ...any) error {
@@ -51,55 +49,12 @@ func toStep(at string, s *svcv2.ProductEventStep) (reads.Step, error) {
 			return reads.Step{}, invalid(path, "is required for steps of the kind %s.", f.kind)
 		}
 	}
-	step := reads.Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: s.Host, Dimension: s.GetDimension(), Value: s.GetValue()}
-	for _, key := range slices.Sorted(maps.Keys(s.GetAttributeEquals())) {
-		if key == "" || len(key) > 256 {
-			return reads.Step{}, invalid(at+".attribute_equals", "has a key that is no name of an attribute.")
+	for key := range s.GetAttributeEquals() {
+		if key == "" || len(key) > limits.FieldKey {
+			return reads.Step{}, invalid(at+".attribute_equals", "has a key that is not the name of an attribute: 1 to %d bytes.", limits.FieldKey)
 		}
-		step.AttributeEquals = append(step.AttributeEquals, query.AttributeFilter{Key: key, Operator: query.Equals, Text: s.GetAttributeEquals()[key]})
 	}
-	return step, nil
-}
-
-// stepName is what a step is called in the answer.
-func stepName(s reads.Step) string {
-	switch {
-	case s.EventName != "":
-		return s.EventName
-	case s.PagePath != "":
-		return s.PagePath
-	default:
-		return s.Dimension + " = " + s.Value
-	}
-}
-
-func toKeyBy(s *string) query.KeyBy {
-	if s == nil {
-		return query.ByPerson
-	}
-	return query.KeyBy(*s)
-}
-
-func toWithin(seconds *float64) time.Duration {
-	if seconds == nil {
-		return defaultWithin
-	}
-	return time.Duration(math.Round(*seconds * 1e9))
-}
-
-func toSessionFilters(f *svcv2.ProductFilters) query.ProductSessionFilters {
-	if f == nil {
-		return query.ProductSessionFilters{}
-	}
-	out := query.ProductSessionFilters{
-		Host: f.Host, PagePath: f.PagePath, ReferrerHost: f.ReferrerHost, Country: f.Country, DeviceType: f.DeviceType, BrowserName: f.BrowserName,
-		OSName: f.OsName, Language: f.Language, UtmSource: f.UtmSource, UtmMedium: f.UtmMedium, UtmCampaign: f.UtmCampaign,
-	}
-	if f.VisitorType != nil {
-		isNew := f.GetVisitorType() == "new"
-		out.VisitorIsNew = &isNew
-	}
-	return out
+	return reads.NewStep(s, s.Host), nil
 }
 
 // toBreakdown reads what the groups are.

@@ -1,4 +1,4 @@
-// Package servicemap answers the methods of svc.v2.ServiceMapService (rest-wire.md section 9).
+// Package servicemap answers the methods of svc.v2.ServiceMapService.
 package servicemap
 
 import (
@@ -36,15 +36,9 @@ type Service struct {
 	rollups   query.Rollups
 }
 
-// New returns the service.
-func New(w read.Warehouse, now func() time.Time) *Service {
-	return &Service{warehouse: w, blocks: blocks{now: now}}
-}
-
-// WithRollups tells what there is of rollups. Without, long windows are read by minute.
-func (s *Service) WithRollups(r query.Rollups) *Service {
-	s.rollups = r
-	return s
+// New returns the service. Without the rollups, long windows are read by minute.
+func New(w read.Warehouse, r query.Rollups, now func() time.Time) *Service {
+	return &Service{warehouse: w, blocks: blocks{now: now}, rollups: r}
 }
 
 // GetServiceMap reads the services of a window and what they call.

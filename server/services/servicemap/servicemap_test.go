@@ -69,7 +69,7 @@ func get(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, req *svcv2.G
 	if req.StartTime == nil {
 		req.StartTime, req.EndTime = timestamppb.New(noon()), timestamppb.New(noon().Add(3*time.Hour))
 	}
-	m, err := New(w, time.Now).WithRollups(query.AllRollups()).GetServiceMap(as(t.Context(), org), req)
+	m, err := New(w, query.AllRollups(), time.Now).GetServiceMap(as(t.Context(), org), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestBlocksAreKept(t *testing.T) {
 	}
 	insert(t, w, org, spans...)
 	joins, now := 0, time.Now()
-	s := New(counting{w, &joins}, func() time.Time { return now })
+	s := New(counting{w, &joins}, query.Rollups{}, func() time.Time { return now })
 	ask := func(org principal.OrgID, environment *string, from, to time.Time, calls float64, reads int) {
 		t.Helper()
 		joins = 0
@@ -365,7 +365,7 @@ func TestRefuses(t *testing.T) {
 		"same":     {&svcv2.GetServiceMapRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
 		"too long": {&svcv2.GetServiceMapRequest{StartTime: timestamppb.New(noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
 	} {
-		_, err := New(nil, time.Now).GetServiceMap(as(t.Context(), "org_a"), tc.req)
+		_, err := New(nil, query.Rollups{}, time.Now).GetServiceMap(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
 			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)

@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-// Limits of the reads of a recording (rest-wire.md section 10).
+// Limits of the reads of a recording.
 const (
 	maxManifest = limits.RecordingManifest
 	maxChunks   = limits.RecordingPage
@@ -149,7 +149,7 @@ func checkSize(rows []reads.ChunkRow) error {
 
 func tooLarge(chunks int) error {
 	if chunks == 1 {
-		return apierr.New(apierr.SessionReplayRangeTooLarge, fmt.Sprintf("The chunk alone is larger than the %d bytes that an answer may have. Pass over it with from_chunk_seq.", maxEncoded),
+		return apierr.New(apierr.SessionReplayRangeTooLarge, fmt.Sprintf("This chunk is larger than %d bytes, the limit of an answer. Skip it with from_chunk_seq.", maxEncoded),
 			apierr.Param("from_chunk_seq"))
 	}
 	return apierr.New(apierr.SessionReplayRangeTooLarge,

@@ -1,4 +1,4 @@
-// Package sessionreplays answers the methods of svc.v2.SessionReplaysService (rest-wire.md section 10). Recordings show what people did,
+// Package sessionreplays answers the methods of svc.v2.SessionReplaysService. Recordings show what people did,
 // so every read leaves an entry in the audit log, and one that cannot be entered gives nothing.
 package sessionreplays
 
@@ -51,7 +51,7 @@ func (s *Service) audit(ctx context.Context, org principal.OrgID, operation, pub
 	case ctx.Err() != nil:
 		return apierr.From(ctx.Err())
 	default:
-		return apierr.New(apierr.AuditLogPersistence, "The read cannot be entered in the audit log at the moment. Try again.", apierr.Cause(err))
+		return apierr.New(apierr.AuditLogPersistence, "The audit log cannot record this read at the moment. Try again.", apierr.Cause(err))
 	}
 }
 
@@ -190,7 +190,7 @@ func (s *Service) ListSessionReplaysForTrace(ctx context.Context, req *svcv2.Lis
 	return res, nil
 }
 
-// parseID reads the id of a session, also when the UUID that most sessions have is encoded as one (rest-wire.md 1.1). What is no id is a bad
+// parseID reads the id of a session, also when the UUID that most sessions have is encoded as one. What is no id is a bad
 // parameter; what is one and names nothing is found out by the reads.
 func parseID(id string) (string, error) {
 	if u, err := publicid.Decode(publicid.SessionReplay, id); err == nil {

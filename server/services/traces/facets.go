@@ -19,18 +19,15 @@ func (s *Service) SearchTraceFacets(ctx context.Context, req *svcv2.SearchTraceF
 	if err != nil {
 		return nil, err
 	}
-	filters, possible, err := toFilters(req.GetFilters())
+	filter, err := query.TraceFilter(req.GetFilters())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read.All[reads.FacetRow](ctx, s.warehouse, org, reads.TraceFacets(window, filter, s.engine.Rollups()).Until(window.End))
 	if err != nil {
 		return nil, err
 	}
 	res := &svcv2.FacetList{Object: "list"}
-	if !possible {
-		return res, nil
-	}
-	rows, err := read.All[reads.FacetRow](ctx, s.warehouse, org, reads.TraceFacets(window, filters, s.engine.Rollups()).Until(window.End))
-	if err != nil {
-		return nil, err
-	}
 	for _, r := range reads.CutFacets(rows) {
 		res.Data = append(res.Data, &svcv2.Facet{FacetType: r.Type, Name: r.Name, Count: r.Count})
 	}

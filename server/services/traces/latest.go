@@ -29,9 +29,9 @@ const (
 // finder is what the slices of one search have in common.
 type finder struct {
 	*Service
-	org     principal.OrgID
-	before  *paging.TraceKey
-	filters *reads.TraceFilters
+	org    principal.OrgID
+	before *paging.TraceKey
+	filter query.Filter
 }
 
 // latest walks the window backwards in slices until it has enough traces: who looks for the latest 20 of a busy week pays for
@@ -53,7 +53,7 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.
 		var horizon reads.TraceHorizonRow
 		var err error
 		switch {
-		case s.filters == nil:
+		case s.filter.IsZero():
 			// Without filters the list of roots says how far back the page reaches, at once for the whole window.
 			slice.Start = w.Start
 			if horizon, err = read.One[reads.TraceHorizonRow](ctx, s.warehouse, s.org, reads.TraceHorizon(w, missing)); err != nil {
@@ -62,9 +62,9 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.
 			if horizon.Roots == uint64(missing) {
 				slice.Start = horizon.Horizon
 			}
-		case s.filters.ServiceName != nil:
+		case s.filter.Service() != nil:
 			// The key says which spans of a service are its latest.
-			if horizon, err = read.One[reads.TraceHorizonRow](ctx, s.warehouse, s.org, reads.SpanHorizon(slice, s.filters, look)); err != nil {
+			if horizon, err = read.One[reads.TraceHorizonRow](ctx, s.warehouse, s.org, reads.SpanHorizon(slice, s.filter, look)); err != nil {
 				return nil, err
 			}
 			if horizon.Roots == uint64(look) {
@@ -85,15 +85,15 @@ func (s *finder) latest(ctx context.Context, w query.Window, want int) ([]reads.
 // slice finds the latest traces that begin in a slice.
 func (s *finder) slice(ctx context.Context, slice query.Window, want int) ([]reads.TraceRow, error) {
 	within := reads.TracesWithin(slice, maxListed+1)
-	if s.filters != nil {
-		within = reads.MatchingTraces(slice, s.filters, maxListed+1)
+	if !s.filter.IsZero() {
+		within = reads.MatchingTraces(slice, s.filter, maxListed+1)
 	}
 	listed, err := read.All[reads.TraceIDRow](ctx, s.warehouse, s.org, within)
 	if err != nil {
 		return nil, err
 	}
 	if len(listed) > maxListed {
-		return read.All[reads.TraceRow](ctx, s.warehouse, s.org, reads.SearchTraces(reads.TraceSearch{Slice: slice, Before: s.before, Filters: s.filters, Limit: want}))
+		return read.All[reads.TraceRow](ctx, s.warehouse, s.org, reads.SearchTraces(reads.TraceSearch{Slice: slice, Before: s.before, Filter: s.filter, Limit: want}))
 	}
 	var rows []reads.TraceRow
 	rootless := make([]string, len(listed))

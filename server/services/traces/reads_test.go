@@ -40,11 +40,11 @@ func TestGetSpan(t *testing.T) {
 	elsewhere := s
 	elsewhere.trace, elsewhere.name = strings.Repeat("b1", 16), "of another trace"
 	insert(t, w, s, s, elsewhere) // a retried request stored it twice
-	got, err := New(w).GetSpan(as(t.Context(), org), &svcv2.GetSpanRequest{TraceId: strings.ToUpper(id), SpanId: strings.ToUpper(child)})
+	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), org), &svcv2.GetSpanRequest{TraceId: strings.ToUpper(id), SpanId: strings.ToUpper(child)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := New(w).GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
+	whole, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +52,10 @@ func TestGetSpan(t *testing.T) {
 		t.Errorf("not the span of the trace (-trace +span):\n%s", diff)
 	}
 	for _, ask := range []*svcv2.GetSpanRequest{{TraceId: id, SpanId: "00000000000000ff"}, {TraceId: strings.Repeat("c1", 16), SpanId: child}} {
-		_, err := New(w).GetSpan(as(t.Context(), org), ask)
+		_, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), org), ask)
 		wantError(t, err, apierr.SpanNotFound, "span_id")
 	}
-	_, err = New(w).GetSpan(as(t.Context(), "org_nobody"), &svcv2.GetSpanRequest{TraceId: id, SpanId: child})
+	_, err = New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), "org_nobody"), &svcv2.GetSpanRequest{TraceId: id, SpanId: child})
 	wantError(t, err, apierr.SpanNotFound, "span_id")
 }
 
@@ -80,7 +80,7 @@ func TestHugeTrace(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org, n = "org_huge", 100_000
 	id := bigTrace(t, w, org, n)
-	s, ctx := New(w), as(t.Context(), org)
+	s, ctx := New(w, engine.New(engine.Config{Warehouse: w})), as(t.Context(), org)
 	req := &svcv2.GetTraceSkeletonRequest{TraceId: id}
 	seen := map[string]bool{}
 	var last time.Duration
@@ -176,7 +176,7 @@ func TestCancelReachesTheWarehouse(t *testing.T) {
 	s := slow{w, make(chan struct{})}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := New(s).GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: strings.Repeat("e1", 16)})
+		_, err := New(s, engine.New(engine.Config{Warehouse: s})).GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: strings.Repeat("e1", 16)})
 		ended <- err
 	}()
 	<-s.started
@@ -227,11 +227,11 @@ func TestFacets(t *testing.T) {
 	ask := func(org principal.OrgID, filters *svcv2.TraceFilters) (map[string]float64, map[string]int) {
 		// An hour begins in the window with its spans: it is read from spans, and again from what is rolled up.
 		req := &svcv2.SearchTraceFacetsRequest{StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(time.Hour)), Filters: filters}
-		res, err := New(w).SearchTraceFacets(as(t.Context(), org), req)
+		res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchTraceFacets(as(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rolled, err := New(w).WithEngine(engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchTraceFacets(as(t.Context(), org), req)
+		rolled, err := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchTraceFacets(as(t.Context(), org), req)
 		if diff := cmp.Diff(res, rolled, protocmp.Transform()); err != nil || diff != "" {
 			t.Errorf("from rollups: %v, %s", err, diff)
 		}
@@ -278,7 +278,7 @@ func TestSearchThroughCrowds(t *testing.T) {
 	insert(t, w, spans...)
 	for name, filters := range map[string]*svcv2.TraceFilters{"all": nil, "of a name": {SpanName: ptr("n")}, "of a service": {ServiceName: ptr("s")}} {
 		seen := map[string]bool{}
-		found := search(t, New(w), org, &svcv2.SearchTracesRequest{Limit: ptr[int32](100), Filters: filters})
+		found := search(t, New(w, engine.New(engine.Config{Warehouse: w})), org, &svcv2.SearchTracesRequest{Limit: ptr[int32](100), Filters: filters})
 		for i, tr := range found {
 			seen[tr.GetId()] = true
 			if i > 0 {

@@ -8,15 +8,8 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query"
-	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 )
-
-// WithEngine makes the service share an engine with others, and with it the organizations' shares and the cache.
-func (s *Service) WithEngine(e *engine.Engine) *Service {
-	s.engine = e
-	return s
-}
 
 // QueryTraceTimeseries computes values over time.
 func (s *Service) QueryTraceTimeseries(ctx context.Context, req *svcv2.QueryTraceTimeseriesRequest) (*svcv2.TraceTimeseries, error) {

@@ -1,4 +1,4 @@
-// Package traces answers the methods of svc.v2.TracesService (rest-wire.md section 9).
+// Package traces answers the methods of svc.v2.TracesService.
 package traces
 
 import (
@@ -26,9 +26,9 @@ type Service struct {
 	engine    *engine.Engine
 }
 
-// New returns the service.
-func New(w read.Warehouse) *Service {
-	return &Service{warehouse: w, engine: engine.New(engine.Config{Warehouse: w})}
+// New returns the service. The engine is shared, and with it the cache and the share of each organization.
+func New(w read.Warehouse, e *engine.Engine) *Service {
+	return &Service{warehouse: w, engine: e}
 }
 
 // GetTrace reads one trace with everything its spans carry.
@@ -79,5 +79,5 @@ func extentOf(rows []reads.SpanRow) reads.TraceExtentRow {
 }
 
 func notFound() error {
-	return apierr.New(apierr.TraceNotFound, "This organization has no trace with this id, or no longer. Spans are kept for "+limits.Days(limits.TraceRetention)+".", apierr.Param("trace_id"))
+	return apierr.New(apierr.TraceNotFound, "This organization has no trace with this id. Spans are kept for "+limits.Days(limits.TraceRetention)+".", apierr.Param("trace_id"))
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/warehouse"
@@ -113,7 +114,7 @@ func ids(traces []*svcv2.TraceSummary) []string {
 
 func TestSearchFilters(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org = "org_filters"
 	insert(t, w,
 		span{org: org, trace: traceID(1), id: "01", at: noon(), name: "GET /cart", service: "web", status: "Unset", method: "GET", route: "/cart", http: 200, duration: 20 * time.Millisecond},
@@ -196,7 +197,7 @@ func TestSearchFilters(t *testing.T) {
 
 func TestSearchPagesThroughTies(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org = "org_pages"
 	var spans []span
 	want := []string{}
@@ -230,7 +231,7 @@ func TestSearchPagesThroughTies(t *testing.T) {
 
 func TestGetTrace(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org = "org_get"
 	id := strings.Repeat("a1", 16)
 	insert(t, w,
@@ -292,7 +293,7 @@ func TestGetTraceIsCapped(t *testing.T) {
 		spans = append(spans, span{org: org, trace: id, id: fmt.Sprintf("%016x", i), at: noon().Add(time.Duration(-i)), name: "n", service: "s"})
 	}
 	insert(t, w, spans...)
-	got, err := New(w).GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
+	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +317,7 @@ func TestSearchRefuses(t *testing.T) {
 		"bad cursor": {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Cursor: ptr("")}, apierr.CursorInvalid, "cursor"},
 		"bad limit":  {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Limit: ptr[int32](0)}, apierr.ParameterInvalid, "limit"},
 	} {
-		_, err := New(nil).SearchTraces(as(t.Context(), "org_a"), tc.req)
+		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchTraces(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
 			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)
@@ -330,8 +331,9 @@ func TestIndexes(t *testing.T) {
 	const org = "org_indexes"
 	insert(t, w, span{org: org, trace: traceID(1), id: "01", at: noon(), name: "n", service: "s", attributes: map[string]string{"k": "v"}})
 	window := query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}
-	equals := []query.AttributeFilter{{Key: "k", Operator: query.Equals, Text: "v"}}
-	filtered := reads.SearchTraces(reads.TraceSearch{Slice: window, Limit: 1, Filters: &reads.TraceFilters{Attributes: equals, ServiceName: ptr("s")}})
+	equals := query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "k"}, Op: query.OpEqual, Values: []string{"v"}}}
+	ofService := query.Filter{Match: &query.Match{Field: query.Field{Key: "service.name"}, Op: query.OpEqual, Values: []string{"s"}}}
+	filtered := reads.SearchTraces(reads.TraceSearch{Slice: window, Limit: 1, Filter: query.And(ofService, equals)})
 	// The plan leaves out what is read for a set, so the query that finds matching spans is explained by itself.
 	_, matching, found := strings.Cut(filtered.SQL, "TraceId IN (\n")
 	inner, _, closed := strings.Cut(matching, ")\n    GROUP BY")

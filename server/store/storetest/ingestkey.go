@@ -197,7 +197,7 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 		want   string
 	}{
 		"name":          {func(k *store.NewIngestKey) { k.Name = " \t" }, "name must not be empty"},
-		"long name":     {func(k *store.NewIngestKey) { k.Name = strings.Repeat("n", 201) }, "name has 201 bytes; at most 200 are allowed"},
+		"long name":     {func(k *store.NewIngestKey) { k.Name = strings.Repeat("n", 201) }, "name has 201 characters; at most 200 are allowed"},
 		"control":       {func(k *store.NewIngestKey) { k.Name = "a\x1bb" }, "name contains a control character"},
 		"utf8":          {func(k *store.NewIngestKey) { k.Name = "a\xff" }, "name is not valid UTF-8"},
 		"description":   {func(k *store.NewIngestKey) { k.Description = ptr("a\x00b") }, "description contains a NUL character"},
@@ -220,7 +220,7 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 		}, `resource_attributes[1].key "a" appears twice`},
 		"attribute value": {func(k *store.NewIngestKey) {
 			k.ResourceAttributes = []store.ResourceAttribute{attr("a", strings.Repeat("v", 4097), "always_set")}
-		}, "resource_attributes[0].value has 4097 bytes; at most 4096 are allowed"},
+		}, "resource_attributes[0].value has 4097 characters; at most 4096 are allowed"},
 		"mode": {func(k *store.NewIngestKey) {
 			k.ResourceAttributes = []store.ResourceAttribute{attr("a", "", "never")}
 		}, `resource_attributes[0].mode "never" is not a mode; use always_set or if_missing`},

@@ -2,11 +2,14 @@ package storetest
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -52,6 +55,7 @@ func testAttributeMappings(t *testing.T, f *fixture) {
 		"name":       {store.AttributeMappingEdit{Name: store.Set("")}, "name must not be empty"},
 		"source":     {store.AttributeMappingEdit{SourceContext: store.Set(store.AttributeMappingSourceContext("log"))}, `source_context must be one of span, resource, not "log"`},
 		"source key": {store.AttributeMappingEdit{SourceKey: store.Set(" ")}, "source_key must not be empty"},
+		"long key":   {store.AttributeMappingEdit{TargetKey: store.Set(strings.Repeat("ä", limits.MappingKeyLength+1))}, "target_key has 201 characters; at most 200 are allowed"},
 		"target":     {store.AttributeMappingEdit{TargetKey: store.Set("")}, "target_key must not be empty"},
 		"same":       {store.AttributeMappingEdit{TargetKey: store.Set(" x")}, "target_key must differ from source_key when source_context is span"},
 		"reserved":   {store.AttributeMappingEdit{TargetKey: store.Set("Svc_a")}, "target_key is reserved: names that begin with svc_, and org_id, are written by the server"},

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// How many confined statements run at once: of one tenant, and of all. They are counted here too, and not by those who send them alone: a
-// function that is at work on one block does not hear that its statement was cancelled, so that a statement can outlive its caller.
+// Bounds on the confined statements that run at once: of one tenant, and of all. The engine counts them besides the server that sends them.
+// A function that works on a block does not notice that its statement was cancelled, so a statement can outlive its caller.
 const (
 	ConfinedOfTenant = 3
 	ConfinedAtOnce   = 12
-	// confinedPatience is how long a statement waits for one that was cancelled to end.
+	// confinedPatience is how long a statement waits for another one to end, such as one that was cancelled.
 	confinedPatience = 3 * time.Second
 )
 
 const codeTooManyStatements = 202
 
-// confinedSlots counts the confined statements that the engine is at work on.
+// confinedSlots counts the confined statements that run in the engine.
 type confinedSlots struct {
 	mu      sync.Mutex
 	all     int
@@ -29,7 +29,7 @@ func newConfinedSlots() *confinedSlots {
 	return &confinedSlots{of: map[string]int{}, changed: make(chan struct{})}
 }
 
-// take waits for a place. The returned function gives it back.
+// take waits for a slot. The returned function gives it back.
 func (s *confinedSlots) take(ctx context.Context, tenant string, patience time.Duration) (func(), error) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -48,7 +48,7 @@ func (s *confinedSlots) take(ctx context.Context, tenant string, patience time.D
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-late.C:
-			return nil, exceptionf(codeTooManyStatements, "As many confined statements run as may. (TOO_MANY_SIMULTANEOUS_QUERIES)")
+			return nil, exceptionf(codeTooManyStatements, "Too many confined statements are running. Try again when one of them has ended. (TOO_MANY_SIMULTANEOUS_QUERIES)")
 		}
 	}
 }

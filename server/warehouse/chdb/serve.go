@@ -59,14 +59,14 @@ func Serve(ctx context.Context, cfg Config) error {
 		go func() {
 			_, _ = io.Copy(io.Discard, cfg.Parent)
 			// Only an exit is sure to come: a shutdown waits for statements and merges. Acknowledged rows are on disk.
-			cfg.Logger.Error("warehouse_parent_gone")
+			cfg.Logger.Error("the server is gone; the warehouse process ends")
 			os.Exit(1)
 		}()
 	}
 
 	if cfg.Parent != nil {
 		if err := lowerPriority(engineNice); err != nil {
-			cfg.Logger.Warn("warehouse_priority_not_lowered", "error", err)
+			cfg.Logger.Warn("the priority of the warehouse process cannot be lowered", "error", err)
 		}
 	}
 	start := time.Now()
@@ -80,7 +80,7 @@ func Serve(ctx context.Context, cfg Config) error {
 		engine.Close()
 		return err
 	}
-	cfg.Logger.Info("warehouse_ready", "duration", time.Since(start).String(), "engine_version", engine.lib.version(),
+	cfg.Logger.Info("the warehouse is ready", "duration", time.Since(start).String(), "engine_version", engine.lib.version(),
 		"repaired_tokens", engine.repaired)
 	return serve(ctx, cfg, engine, listener)
 }

@@ -173,7 +173,7 @@ func (s *Supervisor) supervise(c *child) {
 				return
 			}
 			s.setReady(nil, false)
-			s.log.Error("warehouse_process_ended", "state", c.cmd.ProcessState.String(), "said", strings.TrimSpace(c.stderr.tail()))
+			s.log.Error("the warehouse process ended", "state", c.cmd.ProcessState.String(), "said", strings.TrimSpace(c.stderr.tail()))
 			if time.Since(c.start) >= healthyRun {
 				backoff = 0
 			}
@@ -193,7 +193,7 @@ func (s *Supervisor) restart() *child {
 	start := time.Now()
 	c, err := s.spawn()
 	if err != nil {
-		s.log.Error("warehouse_start_failed", "error", err)
+		s.log.Error("the warehouse does not start", "error", err)
 		return nil
 	}
 	s.mu.Lock()
@@ -204,7 +204,7 @@ func (s *Supervisor) restart() *child {
 		return c // ended or stopped: the caller sees which
 	}
 	s.setReady(c, true)
-	s.log.Info("warehouse_restarted", "duration", time.Since(start).String(), "pid", c.cmd.Process.Pid)
+	s.log.Info("the warehouse is running again", "duration", time.Since(start).String(), "pid", c.cmd.Process.Pid)
 	return c
 }
 

@@ -1,6 +1,7 @@
--- The minutes of one service side by side. service_minutes has the services of each minute together, so a series of one service reads, and
--- takes the digests apart of, all others as well. 0001_telemetry.sql explains the placeholders. Minutes before this was applied are not here:
--- who reads this table reads service_minutes for them (query.Rollups).
+-- The minutes of each service, stored together, for series of one service. In service_minutes the services of a minute are stored together: a
+-- series of one service reads all others as well and takes their digests apart. 0001_telemetry.sql explains the placeholders.
+-- This table has no minutes from before this migration. Reads of such minutes use service_minutes (query.Rollups).
+-- No file ever had the number 0010. It stays unused: a file with a lower number than those applied would run after them.
 
 CREATE TABLE IF NOT EXISTS {{create "service_series"}}
 (

@@ -60,7 +60,7 @@ func Serve(args []string) error {
 	cfg.ExtraConfig = os.Getenv(configVariable)
 	cfg.MaxServerMemory = 2 << 30
 	var err error
-	if cfg.Fence, err = warehouse.EmbeddedFence(); err != nil {
+	if cfg.Fence, err = warehouse.RowPolicies(); err != nil {
 		return err
 	}
 	return chdb.Serve(context.Background(), cfg)

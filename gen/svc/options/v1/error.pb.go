@@ -39,7 +39,7 @@ type ErrorSpec struct {
 	Recovery string `protobuf:"bytes,5,opt,name=recovery" json:"recovery,omitempty"`
 	// True when the same request can succeed later. The answer then carries Retry-After.
 	Retryable bool `protobuf:"varint,6,opt,name=retryable" json:"retryable,omitempty"`
-	// Seconds for Retry-After when the failure knows no better delay; 0 when there is none.
+	// Seconds for Retry-After when the failure has no delay of its own; 0 without Retry-After.
 	RetryAfterSeconds int32 `protobuf:"varint,7,opt,name=retry_after_seconds,json=retryAfterSeconds" json:"retry_after_seconds,omitempty"`
 	// The input that is to blame whenever this tag is given, for example `id`.
 	Param         string `protobuf:"bytes,8,opt,name=param" json:"param,omitempty"`
@@ -208,7 +208,7 @@ type ErrorDetail struct {
 	Retryable bool `protobuf:"varint,7,opt,name=retryable" json:"retryable,omitempty"`
 	// HTTP status of the REST answer.
 	Status int32 `protobuf:"varint,8,opt,name=status" json:"status,omitempty"`
-	// Seconds to wait before a retry; 0 when there is no retry.
+	// Seconds to wait before a retry; 0 when a retry does not help.
 	RetryAfterSeconds int32 `protobuf:"varint,9,opt,name=retry_after_seconds,json=retryAfterSeconds" json:"retry_after_seconds,omitempty"`
 	// The one input that is to blame, if there is one.
 	Param string `protobuf:"bytes,10,opt,name=param" json:"param,omitempty"`

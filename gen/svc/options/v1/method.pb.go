@@ -463,7 +463,7 @@ var file_svc_options_v1_method_proto_extTypes = []protoimpl.ExtensionInfo{
 
 // Extension fields to descriptorpb.MethodOptions.
 var (
-	// Who may call a method and what it can answer. The server refuses to start when a method has none.
+	// The access rules and answers of a method. The server refuses to start when a method has no such option.
 	//
 	// optional svc.options.v1.MethodSpec method = 51102;
 	E_Method = &file_svc_options_v1_method_proto_extTypes[0]

@@ -51,19 +51,20 @@ const (
 type AgentSessionsServiceClient interface {
 	// Search agent sessions.
 	//
-	// The sessions of a window with their calls, failures, tokens and cost, latest first unless `sort_by` says otherwise. Of a session that goes beyond the window, what lies within it counts.
+	// The sessions of a window with their calls, failures, tokens and cost, latest first unless
+	// `sort_by` says otherwise. Only the part of a session that lies in the window counts.
 	SearchAgentSessions(context.Context, *v2.SearchAgentSessionsRequest) (*v2.SearchAgentSessionsResponse, error)
 	// Get the spans of an agent session.
 	//
-	// In order of start time, at most 10,000; the attributes that hold messages and payloads only as far as `payload_chars` says.
+	// The spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars` characters.
 	GetAgentSession(context.Context, *v2.GetAgentSessionRequest) (*v2.AgentSession, error)
 	// Get the tools of agents.
 	//
-	// How often each tool was called and failed, and how long it took; of a tool that is named, how it failed over time.
+	// The calls, failures and durations of each tool. For a tool that the request names, also its failures over time.
 	GetAgentToolsOverview(context.Context, *v2.GetAgentToolsOverviewRequest) (*v2.AgentToolsOverview, error)
 	// Get a failure of a tool.
 	//
-	// One way in which a tool fails, by its fingerprint: how often, in which sessions, and examples with arguments and results.
+	// One group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
 	GetAgentToolError(context.Context, *v2.GetAgentToolErrorRequest) (*v2.AgentToolError, error)
 }
 
@@ -153,19 +154,20 @@ func (c *agentSessionsServiceClient) GetAgentToolError(ctx context.Context, req 
 type AgentSessionsServiceHandler interface {
 	// Search agent sessions.
 	//
-	// The sessions of a window with their calls, failures, tokens and cost, latest first unless `sort_by` says otherwise. Of a session that goes beyond the window, what lies within it counts.
+	// The sessions of a window with their calls, failures, tokens and cost, latest first unless
+	// `sort_by` says otherwise. Only the part of a session that lies in the window counts.
 	SearchAgentSessions(context.Context, *v2.SearchAgentSessionsRequest) (*v2.SearchAgentSessionsResponse, error)
 	// Get the spans of an agent session.
 	//
-	// In order of start time, at most 10,000; the attributes that hold messages and payloads only as far as `payload_chars` says.
+	// The spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars` characters.
 	GetAgentSession(context.Context, *v2.GetAgentSessionRequest) (*v2.AgentSession, error)
 	// Get the tools of agents.
 	//
-	// How often each tool was called and failed, and how long it took; of a tool that is named, how it failed over time.
+	// The calls, failures and durations of each tool. For a tool that the request names, also its failures over time.
 	GetAgentToolsOverview(context.Context, *v2.GetAgentToolsOverviewRequest) (*v2.AgentToolsOverview, error)
 	// Get a failure of a tool.
 	//
-	// One way in which a tool fails, by its fingerprint: how often, in which sessions, and examples with arguments and results.
+	// One group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
 	GetAgentToolError(context.Context, *v2.GetAgentToolErrorRequest) (*v2.AgentToolError, error)
 }
 

@@ -58,7 +58,7 @@ type ApiKeysServiceClient interface {
 	ListApiKeys(context.Context, *v2.ListApiKeysRequest) (*v2.ListApiKeysResponse, error)
 	// Create an API key.
 	//
-	// Creates a key and returns its secret, once: only a keyed hash of it is stored. Needs an organization administrator.
+	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
 	CreateApiKey(context.Context, *v2.CreateApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 	// Get an API key.
 	//
@@ -66,12 +66,12 @@ type ApiKeysServiceClient interface {
 	GetApiKey(context.Context, *v2.GetApiKeyRequest) (*v2.ApiKey, error)
 	// Revoke an API key.
 	//
-	// Revocation is permanent and takes effect at once. Revoking a revoked key changes nothing. Needs an organization administrator.
+	// Revocation is permanent and takes effect at once. Revoking a revoked key changes nothing.
 	RevokeApiKey(context.Context, *v2.RevokeApiKeyRequest) (*v2.ApiKeyMutationResponse, error)
 	// Roll an API key.
 	//
-	// Revokes the key and creates another with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. The new key never expires. A revoked key cannot be rolled. Needs an organization administrator.
+	// Revokes the key and creates another one with the same name, description, kind and scopes, a new id and a new secret, in one
+	// step. The new key never expires. A revoked key cannot be rolled.
 	RollApiKey(context.Context, *v2.RollApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 }
 
@@ -181,7 +181,7 @@ type ApiKeysServiceHandler interface {
 	ListApiKeys(context.Context, *v2.ListApiKeysRequest) (*v2.ListApiKeysResponse, error)
 	// Create an API key.
 	//
-	// Creates a key and returns its secret, once: only a keyed hash of it is stored. Needs an organization administrator.
+	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
 	CreateApiKey(context.Context, *v2.CreateApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 	// Get an API key.
 	//
@@ -189,12 +189,12 @@ type ApiKeysServiceHandler interface {
 	GetApiKey(context.Context, *v2.GetApiKeyRequest) (*v2.ApiKey, error)
 	// Revoke an API key.
 	//
-	// Revocation is permanent and takes effect at once. Revoking a revoked key changes nothing. Needs an organization administrator.
+	// Revocation is permanent and takes effect at once. Revoking a revoked key changes nothing.
 	RevokeApiKey(context.Context, *v2.RevokeApiKeyRequest) (*v2.ApiKeyMutationResponse, error)
 	// Roll an API key.
 	//
-	// Revokes the key and creates another with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. The new key never expires. A revoked key cannot be rolled. Needs an organization administrator.
+	// Revokes the key and creates another one with the same name, description, kind and scopes, a new id and a new secret, in one
+	// step. The new key never expires. A revoked key cannot be rolled.
 	RollApiKey(context.Context, *v2.RollApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 }
 

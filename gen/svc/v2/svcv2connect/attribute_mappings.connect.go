@@ -58,7 +58,7 @@ type AttributeMappingsServiceClient interface {
 	ListAttributeMappings(context.Context, *v2.ListAttributeMappingsRequest) (*v2.ListAttributeMappingsResponse, error)
 	// Create an attribute mapping.
 	//
-	// Spans that arrive within the next half minute, at the latest, are mapped. Needs an organization administrator.
+	// The mapping applies to new spans within half a minute.
 	CreateAttributeMapping(context.Context, *v2.CreateAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Get an attribute mapping.
 	//
@@ -66,11 +66,11 @@ type AttributeMappingsServiceClient interface {
 	GetAttributeMapping(context.Context, *v2.GetAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Change an attribute mapping.
 	//
-	// Fields that are left out keep their value. Spans that were stored before are not changed. Needs an organization administrator.
+	// Fields that are left out keep their value. Stored spans do not change.
 	UpdateAttributeMapping(context.Context, *v2.UpdateAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Delete an attribute mapping.
 	//
-	// Spans that were mapped stay as they are. Needs an organization administrator.
+	// Stored spans do not change.
 	DeleteAttributeMapping(context.Context, *v2.DeleteAttributeMappingRequest) (*v2.DeletedAttributeMapping, error)
 }
 
@@ -181,7 +181,7 @@ type AttributeMappingsServiceHandler interface {
 	ListAttributeMappings(context.Context, *v2.ListAttributeMappingsRequest) (*v2.ListAttributeMappingsResponse, error)
 	// Create an attribute mapping.
 	//
-	// Spans that arrive within the next half minute, at the latest, are mapped. Needs an organization administrator.
+	// The mapping applies to new spans within half a minute.
 	CreateAttributeMapping(context.Context, *v2.CreateAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Get an attribute mapping.
 	//
@@ -189,11 +189,11 @@ type AttributeMappingsServiceHandler interface {
 	GetAttributeMapping(context.Context, *v2.GetAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Change an attribute mapping.
 	//
-	// Fields that are left out keep their value. Spans that were stored before are not changed. Needs an organization administrator.
+	// Fields that are left out keep their value. Stored spans do not change.
 	UpdateAttributeMapping(context.Context, *v2.UpdateAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Delete an attribute mapping.
 	//
-	// Spans that were mapped stay as they are. Needs an organization administrator.
+	// Stored spans do not change.
 	DeleteAttributeMapping(context.Context, *v2.DeleteAttributeMappingRequest) (*v2.DeletedAttributeMapping, error)
 }
 

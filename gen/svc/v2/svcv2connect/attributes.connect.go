@@ -49,8 +49,9 @@ type AttributesServiceClient interface {
 	ListAttributeKeys(context.Context, *v2.ListAttributeKeysRequest) (*v2.ListAttributeKeysResponse, error)
 	// List attribute values.
 	//
-	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. Of a busy window the latest part is read;
-	// `sampled` says so.
+	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window only the latest
+	// part is
+	// read, and `sampled` is true.
 	ListAttributeValues(context.Context, *v2.ListAttributeValuesRequest) (*v2.ListAttributeValuesResponse, error)
 }
 
@@ -112,8 +113,9 @@ type AttributesServiceHandler interface {
 	ListAttributeKeys(context.Context, *v2.ListAttributeKeysRequest) (*v2.ListAttributeKeysResponse, error)
 	// List attribute values.
 	//
-	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. Of a busy window the latest part is read;
-	// `sampled` says so.
+	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window only the latest
+	// part is
+	// read, and `sampled` is true.
 	ListAttributeValues(context.Context, *v2.ListAttributeValuesRequest) (*v2.ListAttributeValuesResponse, error)
 }
 

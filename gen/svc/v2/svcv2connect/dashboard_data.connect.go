@@ -51,21 +51,26 @@ const (
 type DashboardDataServiceClient interface {
 	// Read the data of a widget.
 	//
-	// Runs what the data source of the widget asks for, with the values of variables in its filters, formulas and statements, compares it with the
-	// period before where the widget says so, and applies its transform. Lists read at most 7 days and groups at most 30: of a longer window, the end.
+	// Runs the data source of the widget with the values of variables in its filters, formulas and statements. A widget with a comparison
+	// also
+	// reads the period before. The transform of the widget is applied last. Lists read at most 7 days and groups at most 30 days: the end of
+	// a
+	// longer window.
 	SearchDashboardWidgetData(context.Context, *v2.SearchDashboardWidgetDataRequest) (*v2.WidgetData, error)
 	// Preview the data of a widget.
 	//
-	// The same for a widget that is not stored. It is checked as if it were.
+	// Reads the data of a widget that is not stored. The widget is checked like a stored one.
 	PreviewDashboardWidget(context.Context, *v2.PreviewDashboardWidgetRequest) (*v2.WidgetData, error)
 	// Inspect the data of a widget.
 	//
-	// Reads the data and says what is odd about it: a chart that is empty, a group that nobody sends, a unit that does not fit, values that are all
-	// zero. The window is that of the request, the widget or the dashboard, and no longer one.
+	// Reads the data and lists its oddities: an empty chart, a group that is not in the telemetry, a unit that does not fit, values that are
+	// all
+	// zero. The window comes from the request, the widget or the dashboard. It is never extended.
 	SearchDashboardWidgetInspection(context.Context, *v2.SearchDashboardWidgetInspectionRequest) (*v2.WidgetInspection, error)
 	// List the values of a variable.
 	//
-	// The options of a custom variable, or the values that were sent in the window, most frequent first, at most 100. A text box has none.
+	// The options of a custom variable, or the values in the telemetry of the window, most frequent first, at most 100. A text box has no
+	// options.
 	SearchDashboardVariableOptions(context.Context, *v2.SearchDashboardVariableOptionsRequest) (*v2.SearchDashboardVariableOptionsResponse, error)
 }
 
@@ -156,21 +161,26 @@ func (c *dashboardDataServiceClient) SearchDashboardVariableOptions(ctx context.
 type DashboardDataServiceHandler interface {
 	// Read the data of a widget.
 	//
-	// Runs what the data source of the widget asks for, with the values of variables in its filters, formulas and statements, compares it with the
-	// period before where the widget says so, and applies its transform. Lists read at most 7 days and groups at most 30: of a longer window, the end.
+	// Runs the data source of the widget with the values of variables in its filters, formulas and statements. A widget with a comparison
+	// also
+	// reads the period before. The transform of the widget is applied last. Lists read at most 7 days and groups at most 30 days: the end of
+	// a
+	// longer window.
 	SearchDashboardWidgetData(context.Context, *v2.SearchDashboardWidgetDataRequest) (*v2.WidgetData, error)
 	// Preview the data of a widget.
 	//
-	// The same for a widget that is not stored. It is checked as if it were.
+	// Reads the data of a widget that is not stored. The widget is checked like a stored one.
 	PreviewDashboardWidget(context.Context, *v2.PreviewDashboardWidgetRequest) (*v2.WidgetData, error)
 	// Inspect the data of a widget.
 	//
-	// Reads the data and says what is odd about it: a chart that is empty, a group that nobody sends, a unit that does not fit, values that are all
-	// zero. The window is that of the request, the widget or the dashboard, and no longer one.
+	// Reads the data and lists its oddities: an empty chart, a group that is not in the telemetry, a unit that does not fit, values that are
+	// all
+	// zero. The window comes from the request, the widget or the dashboard. It is never extended.
 	SearchDashboardWidgetInspection(context.Context, *v2.SearchDashboardWidgetInspectionRequest) (*v2.WidgetInspection, error)
 	// List the values of a variable.
 	//
-	// The options of a custom variable, or the values that were sent in the window, most frequent first, at most 100. A text box has none.
+	// The options of a custom variable, or the values in the telemetry of the window, most frequent first, at most 100. A text box has no
+	// options.
 	SearchDashboardVariableOptions(context.Context, *v2.SearchDashboardVariableOptionsRequest) (*v2.SearchDashboardVariableOptionsResponse, error)
 }
 

@@ -106,7 +106,7 @@ type DashboardsServiceClient interface {
 	ListDashboards(context.Context, *v2.ListDashboardsRequest) (*v2.ListDashboardsResponse, error)
 	// Create a dashboard.
 	//
-	// The definition is checked as a whole; an error names every field that is at fault by its path.
+	// The definition is checked as a whole. An error names the path of every invalid field.
 	CreateDashboard(context.Context, *v2.CreateDashboardRequest) (*v2.DashboardMutationResponse, error)
 	// Get a dashboard.
 	//
@@ -114,11 +114,12 @@ type DashboardsServiceClient interface {
 	GetDashboard(context.Context, *v2.GetDashboardRequest) (*v2.Dashboard, error)
 	// Change a dashboard.
 	//
-	// Fields that are left out keep their value; a list that is given replaces the whole list. Changes of others since `expected_updated_at` are not overwritten, but refused with 409.
+	// Fields that are left out keep their value. A list replaces the whole stored list. If the dashboard has changed since
+	// `expected_updated_at`, the answer is 409 and nothing changes.
 	UpdateDashboard(context.Context, *v2.UpdateDashboardRequest) (*v2.DashboardMutationResponse, error)
 	// Delete a dashboard.
 	//
-	// Its versions and share links go with it, at once and for good.
+	// Its versions and share links are deleted with it. This cannot be undone.
 	DeleteDashboard(context.Context, *v2.DeleteDashboardRequest) (*v2.DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
@@ -130,7 +131,7 @@ type DashboardsServiceClient interface {
 	GetDashboardVersion(context.Context, *v2.GetDashboardVersionRequest) (*v2.DashboardVersionDetail, error)
 	// Restore a version of a dashboard.
 	//
-	// The dashboard gets the definition of the version. That is a change like any other: nothing of the history is lost.
+	// The dashboard gets the definition of the version. The restoration adds a version, so the history stays complete.
 	RestoreDashboardVersion(context.Context, *v2.RestoreDashboardVersionRequest) (*v2.DashboardMutationResponse, error)
 	// List dashboard templates.
 	//
@@ -138,7 +139,7 @@ type DashboardsServiceClient interface {
 	ListDashboardTemplates(context.Context, *v2.ListDashboardTemplatesRequest) (*v2.ListDashboardTemplatesResponse, error)
 	// Preview a dashboard template.
 	//
-	// What instantiating the template with these parameters would build. Nothing is stored; required parameters may be missing.
+	// The dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be missing.
 	PreviewDashboardTemplate(context.Context, *v2.PreviewDashboardTemplateRequest) (*v2.DashboardTemplatePreview, error)
 	// Create a dashboard from a template.
 	//
@@ -146,44 +147,44 @@ type DashboardsServiceClient interface {
 	InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error)
 	// List the share links of a dashboard.
 	//
-	// The link to the dashboard and those to its widgets, with their tokens. The answer is a bare list.
+	// The links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
 	ListDashboardShares(context.Context, *v2.ListDashboardSharesRequest) (*v2.ListDashboardSharesResponse, error)
 	// Get the share link of a dashboard.
 	//
-	// The link with its token, or null when there is none.
+	// The link with its token, or null without a link.
 	GetDashboardShare(context.Context, *v2.GetDashboardShareRequest) (*v2.GetDashboardShareResponse, error)
 	// Share a dashboard by a link.
 	//
-	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	// Creates the link, or changes who can read it. An existing link keeps its token.
 	UpsertDashboardShare(context.Context, *v2.UpsertDashboardShareRequest) (*v2.DashboardShare, error)
 	// Give the share link of a dashboard another token.
 	//
-	// The old token ends at once.
+	// The old token stops working at once.
 	RotateDashboardShare(context.Context, *v2.RotateDashboardShareRequest) (*v2.DashboardShare, error)
 	// End the share link of a dashboard.
 	//
-	// The token ends at once. Without a link, nothing happens.
+	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardShare(context.Context, *v2.RevokeDashboardShareRequest) (*v2.DeletedDashboardShare, error)
 	// Get the share link of a widget.
 	//
-	// The link with its token, or null when there is none.
+	// The link with its token, or null without a link.
 	GetDashboardWidgetShare(context.Context, *v2.GetDashboardWidgetShareRequest) (*v2.GetDashboardWidgetShareResponse, error)
 	// Share a widget by a link.
 	//
-	// Makes the link, or changes who can read it; the token of a link that exists stays.
-	// The link works only while the whole dashboard is shared, too.
+	// Creates the link, or changes who can read it. An existing link keeps its token.
+	// The link works only while the whole dashboard is shared as well.
 	UpsertDashboardWidgetShare(context.Context, *v2.UpsertDashboardWidgetShareRequest) (*v2.DashboardShare, error)
 	// Give the share link of a widget another token.
 	//
-	// The old token ends at once.
+	// The old token stops working at once.
 	RotateDashboardWidgetShare(context.Context, *v2.RotateDashboardWidgetShareRequest) (*v2.DashboardShare, error)
 	// End the share link of a widget.
 	//
-	// The token ends at once. Without a link, nothing happens.
+	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error)
 	// Import a dashboard of Perses.
 	//
-	// Every panel becomes a widget; one whose query cannot be translated becomes a text that says why. The warnings name each change.
+	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text with the reason. The warnings name each change.
 	ImportExternalDashboard(context.Context, *v2.ImportExternalDashboardRequest) (*v2.DashboardPersesImport, error)
 }
 
@@ -549,7 +550,7 @@ type DashboardsServiceHandler interface {
 	ListDashboards(context.Context, *v2.ListDashboardsRequest) (*v2.ListDashboardsResponse, error)
 	// Create a dashboard.
 	//
-	// The definition is checked as a whole; an error names every field that is at fault by its path.
+	// The definition is checked as a whole. An error names the path of every invalid field.
 	CreateDashboard(context.Context, *v2.CreateDashboardRequest) (*v2.DashboardMutationResponse, error)
 	// Get a dashboard.
 	//
@@ -557,11 +558,12 @@ type DashboardsServiceHandler interface {
 	GetDashboard(context.Context, *v2.GetDashboardRequest) (*v2.Dashboard, error)
 	// Change a dashboard.
 	//
-	// Fields that are left out keep their value; a list that is given replaces the whole list. Changes of others since `expected_updated_at` are not overwritten, but refused with 409.
+	// Fields that are left out keep their value. A list replaces the whole stored list. If the dashboard has changed since
+	// `expected_updated_at`, the answer is 409 and nothing changes.
 	UpdateDashboard(context.Context, *v2.UpdateDashboardRequest) (*v2.DashboardMutationResponse, error)
 	// Delete a dashboard.
 	//
-	// Its versions and share links go with it, at once and for good.
+	// Its versions and share links are deleted with it. This cannot be undone.
 	DeleteDashboard(context.Context, *v2.DeleteDashboardRequest) (*v2.DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
@@ -573,7 +575,7 @@ type DashboardsServiceHandler interface {
 	GetDashboardVersion(context.Context, *v2.GetDashboardVersionRequest) (*v2.DashboardVersionDetail, error)
 	// Restore a version of a dashboard.
 	//
-	// The dashboard gets the definition of the version. That is a change like any other: nothing of the history is lost.
+	// The dashboard gets the definition of the version. The restoration adds a version, so the history stays complete.
 	RestoreDashboardVersion(context.Context, *v2.RestoreDashboardVersionRequest) (*v2.DashboardMutationResponse, error)
 	// List dashboard templates.
 	//
@@ -581,7 +583,7 @@ type DashboardsServiceHandler interface {
 	ListDashboardTemplates(context.Context, *v2.ListDashboardTemplatesRequest) (*v2.ListDashboardTemplatesResponse, error)
 	// Preview a dashboard template.
 	//
-	// What instantiating the template with these parameters would build. Nothing is stored; required parameters may be missing.
+	// The dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be missing.
 	PreviewDashboardTemplate(context.Context, *v2.PreviewDashboardTemplateRequest) (*v2.DashboardTemplatePreview, error)
 	// Create a dashboard from a template.
 	//
@@ -589,44 +591,44 @@ type DashboardsServiceHandler interface {
 	InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error)
 	// List the share links of a dashboard.
 	//
-	// The link to the dashboard and those to its widgets, with their tokens. The answer is a bare list.
+	// The links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
 	ListDashboardShares(context.Context, *v2.ListDashboardSharesRequest) (*v2.ListDashboardSharesResponse, error)
 	// Get the share link of a dashboard.
 	//
-	// The link with its token, or null when there is none.
+	// The link with its token, or null without a link.
 	GetDashboardShare(context.Context, *v2.GetDashboardShareRequest) (*v2.GetDashboardShareResponse, error)
 	// Share a dashboard by a link.
 	//
-	// Makes the link, or changes who can read it; the token of a link that exists stays.
+	// Creates the link, or changes who can read it. An existing link keeps its token.
 	UpsertDashboardShare(context.Context, *v2.UpsertDashboardShareRequest) (*v2.DashboardShare, error)
 	// Give the share link of a dashboard another token.
 	//
-	// The old token ends at once.
+	// The old token stops working at once.
 	RotateDashboardShare(context.Context, *v2.RotateDashboardShareRequest) (*v2.DashboardShare, error)
 	// End the share link of a dashboard.
 	//
-	// The token ends at once. Without a link, nothing happens.
+	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardShare(context.Context, *v2.RevokeDashboardShareRequest) (*v2.DeletedDashboardShare, error)
 	// Get the share link of a widget.
 	//
-	// The link with its token, or null when there is none.
+	// The link with its token, or null without a link.
 	GetDashboardWidgetShare(context.Context, *v2.GetDashboardWidgetShareRequest) (*v2.GetDashboardWidgetShareResponse, error)
 	// Share a widget by a link.
 	//
-	// Makes the link, or changes who can read it; the token of a link that exists stays.
-	// The link works only while the whole dashboard is shared, too.
+	// Creates the link, or changes who can read it. An existing link keeps its token.
+	// The link works only while the whole dashboard is shared as well.
 	UpsertDashboardWidgetShare(context.Context, *v2.UpsertDashboardWidgetShareRequest) (*v2.DashboardShare, error)
 	// Give the share link of a widget another token.
 	//
-	// The old token ends at once.
+	// The old token stops working at once.
 	RotateDashboardWidgetShare(context.Context, *v2.RotateDashboardWidgetShareRequest) (*v2.DashboardShare, error)
 	// End the share link of a widget.
 	//
-	// The token ends at once. Without a link, nothing happens.
+	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error)
 	// Import a dashboard of Perses.
 	//
-	// Every panel becomes a widget; one whose query cannot be translated becomes a text that says why. The warnings name each change.
+	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text with the reason. The warnings name each change.
 	ImportExternalDashboard(context.Context, *v2.ImportExternalDashboardRequest) (*v2.DashboardPersesImport, error)
 }
 

@@ -72,47 +72,49 @@ const (
 type IngestKeysServiceClient interface {
 	// Get the default ingest keys.
 	//
-	// The public key in full, which is made to be shipped in client code, and the start of the private key, of which only a keyed hash is stored. Needs an organization administrator.
+	// The full public key, which may appear in client code, and the start of the private key, of which only a keyed hash is stored.
 	GetIngestKeys(context.Context, *v2.GetIngestKeysRequest) (*v2.IngestKeys, error)
 	// Roll the public ingest key.
 	//
-	// The old key stops working at once, everywhere. Needs an organization administrator.
+	// The old key stops working at once on every server.
 	RollPublicIngestKey(context.Context, *v2.RollPublicIngestKeyRequest) (*v2.IngestKeys, error)
 	// Roll the private ingest key.
 	//
-	// The old key stops working at once, everywhere. Only this answer holds the new key in full. Needs an organization administrator.
+	// The old key stops working at once on every server. Only this answer holds the new key in full.
 	RollPrivateIngestKey(context.Context, *v2.RollPrivateIngestKeyRequest) (*v2.IngestKeys, error)
 	// List custom ingest keys.
 	//
-	// Every custom key of the organization, most recently created first. Needs an organization administrator.
+	// Every custom key of the organization, most recently created first.
 	ListCustomIngestKeys(context.Context, *v2.ListCustomIngestKeysRequest) (*v2.ListCustomIngestKeysResponse, error)
 	// Create a custom ingest key.
 	//
-	// Creates a key and returns its secret, once: only a keyed hash of it is stored. Needs an organization administrator.
+	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
 	CreateCustomIngestKey(context.Context, *v2.CreateCustomIngestKeyRequest) (*v2.IngestKeyWithSecret, error)
 	// Get a custom ingest key.
 	//
-	// The key without its secret, which cannot be read again. Needs an organization administrator.
+	// The key without its secret, which cannot be read again.
 	GetCustomIngestKey(context.Context, *v2.GetCustomIngestKeyRequest) (*v2.IngestKey, error)
 	// Change a custom ingest key.
 	//
-	// Fields that are left out keep their value. Every ingest server follows within a minute. Needs an organization administrator.
+	// Fields that are left out keep their value. Every ingest server applies the change within a minute.
 	UpdateCustomIngestKey(context.Context, *v2.UpdateCustomIngestKeyRequest) (*v2.IngestKey, error)
 	// Roll a custom ingest key.
 	//
-	// Gives the key a new secret and keeps its id and settings, so that telemetry stays attributed to it. The old secret stops working within a minute on every ingest server. Needs an organization administrator.
+	// Gives the key a new secret. The id and settings stay, so telemetry stays attributed to the key. The old secret stops working within a
+	// minute on every ingest server.
 	RollCustomIngestKey(context.Context, *v2.RollCustomIngestKeyRequest) (*v2.IngestKeyWithSecret, error)
 	// Delete a custom ingest key.
 	//
-	// The key stops working within a minute on every ingest server. Telemetry that it sent stays. Needs an organization administrator.
+	// The key stops working within a minute on every ingest server. The telemetry that it sent stays.
 	DeleteCustomIngestKey(context.Context, *v2.DeleteCustomIngestKeyRequest) (*v2.DeletedIngestKey, error)
 	// Get the sampling policy.
 	//
-	// Which spans are kept. An organization that never set one keeps every span. Needs an organization administrator.
+	// The policy that decides which spans are kept. An organization without a policy keeps every span.
 	GetSamplingPolicy(context.Context, *v2.GetSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 	// Change the sampling policy.
 	//
-	// Fields that are left out keep their value. Spans that arrive within the next half minute, at the latest, are sampled so; a trace is kept or dropped as a whole. Needs an organization administrator.
+	// Fields that are left out keep their value. The policy applies to new spans within half a minute. A trace
+	// is kept or dropped as a whole.
 	UpdateSamplingPolicy(context.Context, *v2.UpdateSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 }
 
@@ -314,47 +316,49 @@ func (c *ingestKeysServiceClient) UpdateSamplingPolicy(ctx context.Context, req 
 type IngestKeysServiceHandler interface {
 	// Get the default ingest keys.
 	//
-	// The public key in full, which is made to be shipped in client code, and the start of the private key, of which only a keyed hash is stored. Needs an organization administrator.
+	// The full public key, which may appear in client code, and the start of the private key, of which only a keyed hash is stored.
 	GetIngestKeys(context.Context, *v2.GetIngestKeysRequest) (*v2.IngestKeys, error)
 	// Roll the public ingest key.
 	//
-	// The old key stops working at once, everywhere. Needs an organization administrator.
+	// The old key stops working at once on every server.
 	RollPublicIngestKey(context.Context, *v2.RollPublicIngestKeyRequest) (*v2.IngestKeys, error)
 	// Roll the private ingest key.
 	//
-	// The old key stops working at once, everywhere. Only this answer holds the new key in full. Needs an organization administrator.
+	// The old key stops working at once on every server. Only this answer holds the new key in full.
 	RollPrivateIngestKey(context.Context, *v2.RollPrivateIngestKeyRequest) (*v2.IngestKeys, error)
 	// List custom ingest keys.
 	//
-	// Every custom key of the organization, most recently created first. Needs an organization administrator.
+	// Every custom key of the organization, most recently created first.
 	ListCustomIngestKeys(context.Context, *v2.ListCustomIngestKeysRequest) (*v2.ListCustomIngestKeysResponse, error)
 	// Create a custom ingest key.
 	//
-	// Creates a key and returns its secret, once: only a keyed hash of it is stored. Needs an organization administrator.
+	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
 	CreateCustomIngestKey(context.Context, *v2.CreateCustomIngestKeyRequest) (*v2.IngestKeyWithSecret, error)
 	// Get a custom ingest key.
 	//
-	// The key without its secret, which cannot be read again. Needs an organization administrator.
+	// The key without its secret, which cannot be read again.
 	GetCustomIngestKey(context.Context, *v2.GetCustomIngestKeyRequest) (*v2.IngestKey, error)
 	// Change a custom ingest key.
 	//
-	// Fields that are left out keep their value. Every ingest server follows within a minute. Needs an organization administrator.
+	// Fields that are left out keep their value. Every ingest server applies the change within a minute.
 	UpdateCustomIngestKey(context.Context, *v2.UpdateCustomIngestKeyRequest) (*v2.IngestKey, error)
 	// Roll a custom ingest key.
 	//
-	// Gives the key a new secret and keeps its id and settings, so that telemetry stays attributed to it. The old secret stops working within a minute on every ingest server. Needs an organization administrator.
+	// Gives the key a new secret. The id and settings stay, so telemetry stays attributed to the key. The old secret stops working within a
+	// minute on every ingest server.
 	RollCustomIngestKey(context.Context, *v2.RollCustomIngestKeyRequest) (*v2.IngestKeyWithSecret, error)
 	// Delete a custom ingest key.
 	//
-	// The key stops working within a minute on every ingest server. Telemetry that it sent stays. Needs an organization administrator.
+	// The key stops working within a minute on every ingest server. The telemetry that it sent stays.
 	DeleteCustomIngestKey(context.Context, *v2.DeleteCustomIngestKeyRequest) (*v2.DeletedIngestKey, error)
 	// Get the sampling policy.
 	//
-	// Which spans are kept. An organization that never set one keeps every span. Needs an organization administrator.
+	// The policy that decides which spans are kept. An organization without a policy keeps every span.
 	GetSamplingPolicy(context.Context, *v2.GetSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 	// Change the sampling policy.
 	//
-	// Fields that are left out keep their value. Spans that arrive within the next half minute, at the latest, are sampled so; a trace is kept or dropped as a whole. Needs an organization administrator.
+	// Fields that are left out keep their value. The policy applies to new spans within half a minute. A trace
+	// is kept or dropped as a whole.
 	UpdateSamplingPolicy(context.Context, *v2.UpdateSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 }
 

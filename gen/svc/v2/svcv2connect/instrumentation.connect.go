@@ -54,8 +54,10 @@ const (
 type InstrumentationServiceClient interface {
 	// List recommendations.
 	//
-	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and names that
-	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not answer, it is as it was.
+	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and
+	// names that
+	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not
+	// answer, it is as it was.
 	ListInstrumentationRecommendations(context.Context, *v2.ListInstrumentationRecommendationsRequest) (*v2.ListInstrumentationRecommendationsResponse, error)
 	// Dismiss a recommendation.
 	//
@@ -67,8 +69,9 @@ type InstrumentationServiceClient interface {
 	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks what ingest keys were answered and what the telemetry of the last 24 hours holds (of the last hour when the organization sends very much), and says with
-	// figures what is wrong and how to mend it. It answers when the telemetry store does not: its checks are skipped then.
+	// Checks the answers to ingest keys and the telemetry of the last 24 hours (of the last hour in an organization with very much
+	// telemetry).
+	// The result names each problem, with figures and a remedy. When the telemetry store does not answer, its checks are skipped.
 	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//
@@ -182,8 +185,10 @@ func (c *instrumentationServiceClient) GetTelemetrySignals(ctx context.Context, 
 type InstrumentationServiceHandler interface {
 	// List recommendations.
 	//
-	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and names that
-	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not answer, it is as it was.
+	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and
+	// names that
+	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not
+	// answer, it is as it was.
 	ListInstrumentationRecommendations(context.Context, *v2.ListInstrumentationRecommendationsRequest) (*v2.ListInstrumentationRecommendationsResponse, error)
 	// Dismiss a recommendation.
 	//
@@ -195,8 +200,9 @@ type InstrumentationServiceHandler interface {
 	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks what ingest keys were answered and what the telemetry of the last 24 hours holds (of the last hour when the organization sends very much), and says with
-	// figures what is wrong and how to mend it. It answers when the telemetry store does not: its checks are skipped then.
+	// Checks the answers to ingest keys and the telemetry of the last 24 hours (of the last hour in an organization with very much
+	// telemetry).
+	// The result names each problem, with figures and a remedy. When the telemetry store does not answer, its checks are skipped.
 	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//

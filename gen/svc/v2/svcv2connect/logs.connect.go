@@ -63,7 +63,7 @@ type LogsServiceClient interface {
 	GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error)
 	// Find log patterns.
 	//
-	// What the records of a window of at most 24 hours have in common, most frequent first. They are grouped by their fixed parts; ids,
+	// The common patterns of the records of a window of at most 24 hours, most frequent first. They are grouped by their fixed parts; ids,
 	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
 	// window before is read too, and patterns that it lacks are marked as new.
 	SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error)
@@ -73,11 +73,11 @@ type LogsServiceClient interface {
 	SearchLogFacets(context.Context, *v2.SearchLogFacetsRequest) (*v2.FacetList, error)
 	// Query logs over time.
 	//
-	// How many log records each bucket of a window of at most 31 days holds, of all that match or of each group of them.
+	// The number of log records in each bucket of a window of at most 31 days, of all matching records or of each group of them.
 	QueryLogTimeseries(context.Context, *v2.QueryLogTimeseriesRequest) (*v2.LogTimeseries, error)
 	// Break down logs.
 	//
-	// How many log records each group has in a window of at most 30 days, the largest first.
+	// The number of log records of each group in a window of at most 30 days, the largest first.
 	QueryLogBreakdown(context.Context, *v2.QueryLogBreakdownRequest) (*v2.LogBreakdown, error)
 }
 
@@ -207,7 +207,7 @@ type LogsServiceHandler interface {
 	GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error)
 	// Find log patterns.
 	//
-	// What the records of a window of at most 24 hours have in common, most frequent first. They are grouped by their fixed parts; ids,
+	// The common patterns of the records of a window of at most 24 hours, most frequent first. They are grouped by their fixed parts; ids,
 	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
 	// window before is read too, and patterns that it lacks are marked as new.
 	SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error)
@@ -217,11 +217,11 @@ type LogsServiceHandler interface {
 	SearchLogFacets(context.Context, *v2.SearchLogFacetsRequest) (*v2.FacetList, error)
 	// Query logs over time.
 	//
-	// How many log records each bucket of a window of at most 31 days holds, of all that match or of each group of them.
+	// The number of log records in each bucket of a window of at most 31 days, of all matching records or of each group of them.
 	QueryLogTimeseries(context.Context, *v2.QueryLogTimeseriesRequest) (*v2.LogTimeseries, error)
 	// Break down logs.
 	//
-	// How many log records each group has in a window of at most 30 days, the largest first.
+	// The number of log records of each group in a window of at most 30 days, the largest first.
 	QueryLogBreakdown(context.Context, *v2.QueryLogBreakdownRequest) (*v2.LogBreakdown, error)
 }
 

@@ -58,14 +58,16 @@ type MetricsServiceClient interface {
 	ListMetrics(context.Context, *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error)
 	// Summarize metrics.
 	//
-	// How many metrics of each type received data points in a window of at most 31 days: what a page of the list does not tell.
+	// The number of metrics of each type that received data points in a window of at most 31 days.
 	SummarizeMetrics(context.Context, *v2.SummarizeMetricsRequest) (*v2.SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
 	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
-	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
-	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a count that
+	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are
+	// compared
+	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a
+	// count that
 	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
 	// with a warning, and null where observations lie above the last bound.
 	QueryMetricsTimeseries(context.Context, *v2.QueryMetricsTimeseriesRequest) (*v2.MetricTimeseries, error)
@@ -186,14 +188,16 @@ type MetricsServiceHandler interface {
 	ListMetrics(context.Context, *v2.ListMetricsRequest) (*v2.ListMetricsResponse, error)
 	// Summarize metrics.
 	//
-	// How many metrics of each type received data points in a window of at most 31 days: what a page of the list does not tell.
+	// The number of metrics of each type that received data points in a window of at most 31 days.
 	SummarizeMetrics(context.Context, *v2.SummarizeMetricsRequest) (*v2.SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
 	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
 	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
-	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are compared
-	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a count that
+	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are
+	// compared
+	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a
+	// count that
 	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
 	// with a warning, and null where observations lie above the last bound.
 	QueryMetricsTimeseries(context.Context, *v2.QueryMetricsTimeseriesRequest) (*v2.MetricTimeseries, error)

@@ -51,8 +51,9 @@ const (
 type ProductEventsServiceClient interface {
 	// List event names.
 	//
-	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each. The
-	// conditions on sessions keep the events of matching sessions only.
+	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each.
+	// Conditions on
+	// sessions restrict the result to the events of matching sessions.
 	ListProductEvents(context.Context, *v2.ListProductEventsRequest) (*v2.ListProductEventsResponse, error)
 	// Search product events.
 	//
@@ -60,14 +61,14 @@ type ProductEventsServiceClient interface {
 	SearchProductEvents(context.Context, *v2.SearchProductEventsRequest) (*v2.SearchProductEventsResponse, error)
 	// Compute a funnel.
 	//
-	// How many persons, visitors, users or sessions go through up to 10 steps in their order, each within `window_seconds` of its first step,
-	// and how long they take. One event counts for one step; events of one time are taken in the order of the steps. Who goes through more
-	// than once counts with the attempt that first gets as far as any, and of that the latest events that lead there.
+	// The number of persons, visitors, users or sessions that go through up to 10 steps in order, each within `window_seconds` of its first
+	// step, and their durations. One event counts for one step. Events with the same time count in the order of the steps. An actor with
+	// several attempts counts once: with the first attempt that reaches the furthest step, and with the latest events that lead there.
 	SearchProductEventFunnel(context.Context, *v2.SearchProductEventFunnelRequest) (*v2.ProductEventFunnel, error)
 	// Compute paths.
 	//
-	// What persons, visitors, users or sessions do after an anchor step, or before it, hop by hop. Each counts once, with the first anchor
-	// step of the window, or with the last one when the paths lead to it. A page or event that follows itself counts once.
+	// The hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its first anchor step
+	// in the window, or with its last one when the paths lead to the anchor. A page or event that follows itself counts once.
 	SearchProductEventPaths(context.Context, *v2.SearchProductEventPathsRequest) (*v2.ProductEventPaths, error)
 }
 
@@ -157,8 +158,9 @@ func (c *productEventsServiceClient) SearchProductEventPaths(ctx context.Context
 type ProductEventsServiceHandler interface {
 	// List event names.
 	//
-	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each. The
-	// conditions on sessions keep the events of matching sessions only.
+	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each.
+	// Conditions on
+	// sessions restrict the result to the events of matching sessions.
 	ListProductEvents(context.Context, *v2.ListProductEventsRequest) (*v2.ListProductEventsResponse, error)
 	// Search product events.
 	//
@@ -166,14 +168,14 @@ type ProductEventsServiceHandler interface {
 	SearchProductEvents(context.Context, *v2.SearchProductEventsRequest) (*v2.SearchProductEventsResponse, error)
 	// Compute a funnel.
 	//
-	// How many persons, visitors, users or sessions go through up to 10 steps in their order, each within `window_seconds` of its first step,
-	// and how long they take. One event counts for one step; events of one time are taken in the order of the steps. Who goes through more
-	// than once counts with the attempt that first gets as far as any, and of that the latest events that lead there.
+	// The number of persons, visitors, users or sessions that go through up to 10 steps in order, each within `window_seconds` of its first
+	// step, and their durations. One event counts for one step. Events with the same time count in the order of the steps. An actor with
+	// several attempts counts once: with the first attempt that reaches the furthest step, and with the latest events that lead there.
 	SearchProductEventFunnel(context.Context, *v2.SearchProductEventFunnelRequest) (*v2.ProductEventFunnel, error)
 	// Compute paths.
 	//
-	// What persons, visitors, users or sessions do after an anchor step, or before it, hop by hop. Each counts once, with the first anchor
-	// step of the window, or with the last one when the paths lead to it. A page or event that follows itself counts once.
+	// The hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its first anchor step
+	// in the window, or with its last one when the paths lead to the anchor. A page or event that follows itself counts once.
 	SearchProductEventPaths(context.Context, *v2.SearchProductEventPathsRequest) (*v2.ProductEventPaths, error)
 }
 

@@ -46,13 +46,15 @@ type QueryServiceClient interface {
 	// Query over time.
 	//
 	// Up to ten queries over traces, logs, metrics and product events in one window of at most 31 days, each with filters, groups and an
-	// aggregation; formulas over their results; and the same for the period before. A formula computes with the sum of each query's series, and has a
-	// value in the buckets in which all of them have one.
+	// aggregation; formulas over their results; and the same for the period before. A formula uses the sum of each query's series. It has a
+	// value in
+	// the buckets in which all of these queries have a value.
 	QueryTimeseries(context.Context, *v2.QueryTimeseriesRequest) (*v2.QueryTimeseriesResponse, error)
 	// Query by group.
 	//
-	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. Windows of more than 24 hours, at
-	// most 30 days, need a filter that narrows what is read.
+	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. The window has at most 30
+	// days.
+	// A window of more than 24 hours needs a filter that narrows the read.
 	QueryBreakdown(context.Context, *v2.QueryBreakdownRequest) (*v2.QueryBreakdownResponse, error)
 }
 
@@ -111,13 +113,15 @@ type QueryServiceHandler interface {
 	// Query over time.
 	//
 	// Up to ten queries over traces, logs, metrics and product events in one window of at most 31 days, each with filters, groups and an
-	// aggregation; formulas over their results; and the same for the period before. A formula computes with the sum of each query's series, and has a
-	// value in the buckets in which all of them have one.
+	// aggregation; formulas over their results; and the same for the period before. A formula uses the sum of each query's series. It has a
+	// value in
+	// the buckets in which all of these queries have a value.
 	QueryTimeseries(context.Context, *v2.QueryTimeseriesRequest) (*v2.QueryTimeseriesResponse, error)
 	// Query by group.
 	//
-	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. Windows of more than 24 hours, at
-	// most 30 days, need a filter that narrows what is read.
+	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. The window has at most 30
+	// days.
+	// A window of more than 24 hours needs a filter that narrows the read.
 	QueryBreakdown(context.Context, *v2.QueryBreakdownRequest) (*v2.QueryBreakdownResponse, error)
 }
 

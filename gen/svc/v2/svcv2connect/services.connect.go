@@ -58,7 +58,7 @@ type ServicesServiceClient interface {
 	// List services.
 	//
 	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
-	// (kind Server or Consumer, or without a parent); a service that has none is measured by all its spans.
+	// (kind Server or Consumer, or without a parent); a service without entry spans is measured by all its spans.
 	ListServices(context.Context, *v2.ListServicesRequest) (*v2.ListServicesResponse, error)
 	// Get a service.
 	//
@@ -70,17 +70,17 @@ type ServicesServiceClient interface {
 	GetServiceOverview(context.Context, *v2.GetServiceOverviewRequest) (*v2.ServiceOverview, error)
 	// List the operations of a service.
 	//
-	// What a service does: its entry spans (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service
-	// that has none is measured by all its spans.
+	// The entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service without
+	// entry spans is measured by all its spans.
 	ListServiceOperations(context.Context, *v2.ListServiceOperationsRequest) (*v2.ListServiceOperationsResponse, error)
 	// Get the Apdex of a service.
 	//
-	// How satisfied the callers of a service are over time: entry spans faster than a threshold satisfy, those faster than four times the
-	// threshold are tolerated, slower and failed ones frustrate.
+	// The satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying, spans below four times the
+	// threshold are tolerated, slower and failed spans are frustrating.
 	GetServiceApdex(context.Context, *v2.GetServiceApdexRequest) (*v2.ServiceApdex, error)
 	// List the releases of a service.
 	//
-	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, and when each did.
+	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each.
 	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
 }
 
@@ -203,7 +203,7 @@ type ServicesServiceHandler interface {
 	// List services.
 	//
 	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
-	// (kind Server or Consumer, or without a parent); a service that has none is measured by all its spans.
+	// (kind Server or Consumer, or without a parent); a service without entry spans is measured by all its spans.
 	ListServices(context.Context, *v2.ListServicesRequest) (*v2.ListServicesResponse, error)
 	// Get a service.
 	//
@@ -215,17 +215,17 @@ type ServicesServiceHandler interface {
 	GetServiceOverview(context.Context, *v2.GetServiceOverviewRequest) (*v2.ServiceOverview, error)
 	// List the operations of a service.
 	//
-	// What a service does: its entry spans (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service
-	// that has none is measured by all its spans.
+	// The entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service without
+	// entry spans is measured by all its spans.
 	ListServiceOperations(context.Context, *v2.ListServiceOperationsRequest) (*v2.ListServiceOperationsResponse, error)
 	// Get the Apdex of a service.
 	//
-	// How satisfied the callers of a service are over time: entry spans faster than a threshold satisfy, those faster than four times the
-	// threshold are tolerated, slower and failed ones frustrate.
+	// The satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying, spans below four times the
+	// threshold are tolerated, slower and failed spans are frustrating.
 	GetServiceApdex(context.Context, *v2.GetServiceApdexRequest) (*v2.ServiceApdex, error)
 	// List the releases of a service.
 	//
-	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, and when each did.
+	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each.
 	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
 }
 

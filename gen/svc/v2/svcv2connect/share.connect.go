@@ -49,10 +49,10 @@ const (
 
 // ShareServiceClient is a client for the svc.v2.ShareService service.
 type ShareServiceClient interface {
-	// Read what a share link shows.
+	// Read the content of a share link.
 	//
-	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the organization; an API key opens none.
-	// Whatever is missing, the answer is the same.
+	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the
+	// organization; an API key does not open it. The answer is the same for every kind of missing link.
 	ResolveShare(context.Context, *v2.ResolveShareRequest) (*v2.ResolvedShare, error)
 	// Read the preview texts of a share link.
 	//
@@ -60,12 +60,13 @@ type ShareServiceClient interface {
 	ResolveShareOgMeta(context.Context, *v2.ResolveShareOgMetaRequest) (*v2.ShareOgMeta, error)
 	// Read the preview card of a share link.
 	//
-	// What a picture of the link is drawn from. Its id is not the token, and opens nothing else; it ends with the token.
+	// The texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working with the token.
 	ResolveShareOgCard(context.Context, *v2.ResolveShareOgCardRequest) (*v2.ShareOgCard, error)
 	// Read the data of shared widgets.
 	//
-	// The data of 1 to 4 widgets that the link shows, and nothing else: no query, filter or statement. Each one that fails says so beside those that
-	// do not. The window is at most 31 days; lists read the last 7 of it.
+	// The data of 1 to 4 widgets of the link, without queries, filters or statements. A widget that fails has a reason and does not affect
+	// the
+	// others. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error)
 }
 
@@ -153,10 +154,10 @@ func (c *shareServiceClient) ResolveShareWidgetData(ctx context.Context, req *v2
 
 // ShareServiceHandler is an implementation of the svc.v2.ShareService service.
 type ShareServiceHandler interface {
-	// Read what a share link shows.
+	// Read the content of a share link.
 	//
-	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the organization; an API key opens none.
-	// Whatever is missing, the answer is the same.
+	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the
+	// organization; an API key does not open it. The answer is the same for every kind of missing link.
 	ResolveShare(context.Context, *v2.ResolveShareRequest) (*v2.ResolvedShare, error)
 	// Read the preview texts of a share link.
 	//
@@ -164,12 +165,13 @@ type ShareServiceHandler interface {
 	ResolveShareOgMeta(context.Context, *v2.ResolveShareOgMetaRequest) (*v2.ShareOgMeta, error)
 	// Read the preview card of a share link.
 	//
-	// What a picture of the link is drawn from. Its id is not the token, and opens nothing else; it ends with the token.
+	// The texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working with the token.
 	ResolveShareOgCard(context.Context, *v2.ResolveShareOgCardRequest) (*v2.ShareOgCard, error)
 	// Read the data of shared widgets.
 	//
-	// The data of 1 to 4 widgets that the link shows, and nothing else: no query, filter or statement. Each one that fails says so beside those that
-	// do not. The window is at most 31 days; lists read the last 7 of it.
+	// The data of 1 to 4 widgets of the link, without queries, filters or statements. A widget that fails has a reason and does not affect
+	// the
+	// others. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error)
 }
 

@@ -62,12 +62,12 @@ type TracesServiceClient interface {
 	// Search traces.
 	//
 	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
-	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
+	// a trace unless `span_scope` is `root`; a span that begins more than an hour after its trace can be missed. Each row
 	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(context.Context, *v2.SearchTracesRequest) (*v2.SearchTracesResponse, error)
 	// Summarize traces.
 	//
-	// How many spans, which services and which failure each of some traces has: what a list of traces does not know.
+	// The number of spans, the services and the failure of some traces. A list of traces does not have them.
 	SummarizeTraces(context.Context, *v2.SummarizeTracesRequest) (*v2.SummarizeTracesResponse, error)
 	// Get a trace.
 	//
@@ -79,8 +79,8 @@ type TracesServiceClient interface {
 	GetSpan(context.Context, *v2.GetSpanRequest) (*v2.Span, error)
 	// Get the skeleton of a trace.
 	//
-	// Where the spans of a trace are, without their attributes, part by part in order of start time: what draws a trace of any size. Ask
-	// for a window, for the children of one span, or for failed spans alone; `getSpan` gives the rest of a span.
+	// The positions of the spans of a trace, without their attributes, part by part in order of start time. A trace of any size can be drawn
+	// from them. Ask for a window, for the children of one span, or for failed spans only. `getSpan` gives the rest of a span.
 	GetTraceSkeleton(context.Context, *v2.GetTraceSkeletonRequest) (*v2.TraceSkeleton, error)
 	// Get trace facets.
 	//
@@ -89,8 +89,9 @@ type TracesServiceClient interface {
 	SearchTraceFacets(context.Context, *v2.SearchTraceFacetsRequest) (*v2.FacetList, error)
 	// Query spans over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single spans.
-	// Rows that were sampled count as often as their sampling says, in every aggregation.
+	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single
+	// spans.
+	// Every aggregation counts a sampled span as often as its sampling ratio says.
 	QueryTraceTimeseries(context.Context, *v2.QueryTraceTimeseriesRequest) (*v2.TraceTimeseries, error)
 	// Break down spans.
 	//
@@ -249,12 +250,12 @@ type TracesServiceHandler interface {
 	// Search traces.
 	//
 	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
-	// a trace unless `span_scope` is `root`; spans that begin more than an hour after their trace did can be overlooked. Each row
+	// a trace unless `span_scope` is `root`; a span that begins more than an hour after its trace can be missed. Each row
 	// summarises the trace's root span, or its earliest span when no root was received.
 	SearchTraces(context.Context, *v2.SearchTracesRequest) (*v2.SearchTracesResponse, error)
 	// Summarize traces.
 	//
-	// How many spans, which services and which failure each of some traces has: what a list of traces does not know.
+	// The number of spans, the services and the failure of some traces. A list of traces does not have them.
 	SummarizeTraces(context.Context, *v2.SummarizeTracesRequest) (*v2.SummarizeTracesResponse, error)
 	// Get a trace.
 	//
@@ -266,8 +267,8 @@ type TracesServiceHandler interface {
 	GetSpan(context.Context, *v2.GetSpanRequest) (*v2.Span, error)
 	// Get the skeleton of a trace.
 	//
-	// Where the spans of a trace are, without their attributes, part by part in order of start time: what draws a trace of any size. Ask
-	// for a window, for the children of one span, or for failed spans alone; `getSpan` gives the rest of a span.
+	// The positions of the spans of a trace, without their attributes, part by part in order of start time. A trace of any size can be drawn
+	// from them. Ask for a window, for the children of one span, or for failed spans only. `getSpan` gives the rest of a span.
 	GetTraceSkeleton(context.Context, *v2.GetTraceSkeletonRequest) (*v2.TraceSkeleton, error)
 	// Get trace facets.
 	//
@@ -276,8 +277,9 @@ type TracesServiceHandler interface {
 	SearchTraceFacets(context.Context, *v2.SearchTraceFacetsRequest) (*v2.FacetList, error)
 	// Query spans over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single spans.
-	// Rows that were sampled count as often as their sampling says, in every aggregation.
+	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single
+	// spans.
+	// Every aggregation counts a sampled span as often as its sampling ratio says.
 	QueryTraceTimeseries(context.Context, *v2.QueryTraceTimeseriesRequest) (*v2.TraceTimeseries, error)
 	// Break down spans.
 	//

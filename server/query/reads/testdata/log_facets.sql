@@ -11,7 +11,7 @@ FROM
         WHERE OrgId = {org:String}
             AND Minute >= toDateTime({first_minute:Int64}, 'UTC')
             AND Minute < toDateTime({last_minute:Int64}, 'UTC')
-            AND ServiceName = {service_name:String}
+            AND ServiceName = {value_1:String}
         UNION ALL
         SELECT
             toStartOfMinute(toDateTime(Timestamp, 'UTC')) AS Minute, ServiceName, ServiceNamespace, Environment, SeverityText, SeverityNumber,
@@ -21,7 +21,7 @@ FROM
             AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
             AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
             AND (Timestamp < toDateTime({first_minute:Int64}, 'UTC') OR Timestamp >= toDateTime({last_minute:Int64}, 'UTC'))
-            AND ServiceName = {service_name:String}
+            AND ServiceName = {value_1:String}
     )
     GROUP BY GROUPING SETS ((SeverityText), (ServiceName), (Environment), (ServiceNamespace))
 )

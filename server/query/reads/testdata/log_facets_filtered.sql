@@ -9,9 +9,10 @@ FROM
     WHERE OrgId = {org:String}
         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-        AND ServiceName = {service_name:String}
-        AND hasAllTokens(Body, {body_tokens:Array(String)})
-        AND positionCaseInsensitiveUTF8(Body, {body_search:String}) > 0
+        AND ServiceName = {value_1:String}
+        AND hasAllTokens(Body, {tokens_2:Array(String)})
+        AND Body != ''
+        AND positionCaseInsensitiveUTF8(Body, {value_3:String}) > 0
     GROUP BY GROUPING SETS ((SeverityText), (ServiceName), (Environment), (ServiceNamespace))
 )
 WHERE FacetName != '' AND Items > 0

@@ -7,7 +7,7 @@ FROM
         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
         AND Timestamp < fromUnixTimestamp64Nano({before_time:Int64}, 'UTC')
-        AND ServiceName = {service_name:String}
+        AND ServiceName = {value_1:String}
     ORDER BY Timestamp DESC
     LIMIT {limit:UInt32}
 )

@@ -8,8 +8,9 @@ FROM
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
         AND (Timestamp >= fromUnixTimestamp64Nano({from_1:Int64}, 'UTC') AND Timestamp <= fromUnixTimestamp64Nano({to_2:Int64}, 'UTC')
         OR Timestamp >= fromUnixTimestamp64Nano({from_3:Int64}, 'UTC') AND Timestamp <= fromUnixTimestamp64Nano({to_4:Int64}, 'UTC'))
-        AND hasAllTokens(Body, {body_tokens:Array(String)})
-        AND positionCaseInsensitiveUTF8(Body, {body_search:String}) > 0
+        AND hasAllTokens(Body, {tokens_5:Array(String)})
+        AND Body != ''
+        AND positionCaseInsensitiveUTF8(Body, {value_6:String}) > 0
         AND rand() < {drawn:UInt32}
     ORDER BY rand()
     LIMIT {limit:UInt32}

@@ -3,5 +3,5 @@ FROM spans
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({lo:Int64}, 'UTC')
     AND Timestamp <= fromUnixTimestamp64Nano({reach_hi:Int64}, 'UTC')
-    AND SpanName = {span_name:String}
+    AND SpanName = {value_1:String}
 LIMIT {limit:UInt32}

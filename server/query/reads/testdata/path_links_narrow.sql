@@ -30,7 +30,7 @@ FROM
                             (
                                 SELECT SessionId AS OfSession, VisitorId AS OfVisitor, UserId AS OfUser, groupArray((-toUnixTimestamp64Nano(Timestamp), Node, IsAnchor, IsNode)) AS Part
                                 FROM (
-                                    SELECT Timestamp, SessionId, VisitorId, UserId, if(Kind != 'custom' AND PagePath != '', PagePath, toString(Name)) AS Node, toBool(Name = {step_name_1:String} AND mapContains(Attributes, {attribute_key_2:String}) AND Attributes[{attribute_key_2:String}] = {attribute_value_3:String}) AS IsAnchor, toBool(Kind != 'custom' AND Node NOT IN {exclude:Array(String)}) AS IsNode
+                                    SELECT Timestamp, SessionId, VisitorId, UserId, if(Kind != 'custom' AND PagePath != '', PagePath, toString(Name)) AS Node, toBool(Name = {step_name_1:String} AND mapContains(Attributes, {key_2:String}) AND Attributes[{key_2:String}] = {value_3:String}) AS IsAnchor, toBool(Kind != 'custom' AND Node NOT IN {exclude:Array(String)}) AS IsNode
                                     FROM product_events
                                     WHERE OrgId = {org:String}
                                         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

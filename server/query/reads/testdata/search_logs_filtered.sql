@@ -17,60 +17,72 @@ FROM
         WHERE OrgId = {org:String}
             AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
             AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-            AND ServiceName = {service_name:String}
-            AND SeverityText = {severity:String}
-            AND SeverityNumber >= {minimum_severity:UInt16}
-            AND TraceId = {trace_id:String}
-            AND SpanId = {span_id:String}
-            AND Environment = {deployment_environment:String}
-            AND ServiceNamespace = {service_namespace:String}
-            AND hasAllTokens(Body, {body_tokens:Array(String)})
-            AND positionCaseInsensitiveUTF8(Body, {body_search:String}) > 0
-            AND mapContains(LogAttributes, {attribute_key_1:String})
-            AND NOT (mapContains(LogAttributes, {attribute_key_2:String}))
-            AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64({attribute_key_3:String}, {attribute_value_4:String})) AND mapContains(LogAttributes, {attribute_key_3:String}) AND LogAttributes[{attribute_key_3:String}] = {attribute_value_4:String}
-            AND NOT (mapContains(LogAttributes, {attribute_key_5:String}) AND LogAttributes[{attribute_key_5:String}] = {attribute_value_6:String})
-            AND mapContains(LogAttributes, {attribute_key_7:String}) AND positionCaseInsensitiveUTF8(LogAttributes[{attribute_key_7:String}], {attribute_value_8:String}) > 0
-            AND NOT (mapContains(LogAttributes, {attribute_key_9:String}) AND positionCaseInsensitiveUTF8(LogAttributes[{attribute_key_9:String}], {attribute_value_10:String}) > 0)
-            AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_11:String}]) > {attribute_value_12:Float64}, 0)
-            AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_13:String}]) > {attribute_value_14:Float64}, 0))
-            AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_15:String}]) >= {attribute_value_16:Float64}, 0)
-            AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_17:String}]) >= {attribute_value_18:Float64}, 0))
-            AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_19:String}]) < {attribute_value_20:Float64}, 0)
-            AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_21:String}]) < {attribute_value_22:Float64}, 0))
-            AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_23:String}]) <= {attribute_value_24:Float64}, 0)
-            AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_25:String}]) <= {attribute_value_26:Float64}, 0))
-            AND mapContains(ResourceAttributes, {attribute_key_27:String}) AND positionCaseInsensitiveUTF8(ResourceAttributes[{attribute_key_27:String}], {attribute_value_28:String}) > 0
+            AND ServiceName = {value_1:String}
+            AND SeverityText = {value_2:String}
+            AND SeverityNumber != 0
+            AND SeverityNumber >= {number_3:Float64}
+            AND TraceId = {value_4:String}
+            AND SpanId = {value_5:String}
+            AND hasAllTokens(Body, {tokens_6:Array(String)})
+            AND Body != ''
+            AND positionCaseInsensitiveUTF8(Body, {value_7:String}) > 0
+            AND Environment = {value_8:String}
+            AND ServiceNamespace = {value_9:String}
+            AND mapContains(LogAttributes, {key_10:String})
+            AND NOT (mapContains(LogAttributes, {key_11:String}))
+            AND mapContains(LogAttributes, {key_12:String})
+            AND LogAttributes[{key_12:String}] = {value_13:String}
+            AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64({key_12:String}, {value_13:String}))
+            AND NOT ((mapContains(LogAttributes, {key_14:String}) AND LogAttributes[{key_14:String}] = {value_15:String}))
+            AND mapContains(LogAttributes, {key_16:String})
+            AND positionCaseInsensitiveUTF8(LogAttributes[{key_16:String}], {value_17:String}) > 0
+            AND NOT ((mapContains(LogAttributes, {key_18:String}) AND positionCaseInsensitiveUTF8(LogAttributes[{key_18:String}], {value_19:String}) > 0))
+            AND ifNull(toFloat64OrNull(LogAttributes[{key_20:String}]) > {number_21:Float64}, 0)
+            AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_22:String}]) > {number_23:Float64}, 0))
+            AND ifNull(toFloat64OrNull(LogAttributes[{key_24:String}]) >= {number_25:Float64}, 0)
+            AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_26:String}]) >= {number_27:Float64}, 0))
+            AND ifNull(toFloat64OrNull(LogAttributes[{key_28:String}]) < {number_29:Float64}, 0)
+            AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_30:String}]) < {number_31:Float64}, 0))
+            AND ifNull(toFloat64OrNull(LogAttributes[{key_32:String}]) <= {number_33:Float64}, 0)
+            AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_34:String}]) <= {number_35:Float64}, 0))
+            AND mapContains(ResourceAttributes, {key_36:String})
+            AND positionCaseInsensitiveUTF8(ResourceAttributes[{key_36:String}], {value_37:String}) > 0
             AND (Timestamp, ServiceName, TraceId, SpanId) >= (
                 SELECT min(Key) FROM (
                     SELECT (Timestamp, ServiceName, TraceId, SpanId) AS Key FROM logs
                     WHERE OrgId = {org:String}
                       AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
                       AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                      AND ServiceName = {service_name:String}
-                      AND SeverityText = {severity:String}
-                      AND SeverityNumber >= {minimum_severity:UInt16}
-                      AND TraceId = {trace_id:String}
-                      AND SpanId = {span_id:String}
-                      AND Environment = {deployment_environment:String}
-                      AND ServiceNamespace = {service_namespace:String}
-                      AND hasAllTokens(Body, {body_tokens:Array(String)})
-                      AND positionCaseInsensitiveUTF8(Body, {body_search:String}) > 0
-                      AND mapContains(LogAttributes, {attribute_key_1:String})
-                      AND NOT (mapContains(LogAttributes, {attribute_key_2:String}))
-                      AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64({attribute_key_3:String}, {attribute_value_4:String})) AND mapContains(LogAttributes, {attribute_key_3:String}) AND LogAttributes[{attribute_key_3:String}] = {attribute_value_4:String}
-                      AND NOT (mapContains(LogAttributes, {attribute_key_5:String}) AND LogAttributes[{attribute_key_5:String}] = {attribute_value_6:String})
-                      AND mapContains(LogAttributes, {attribute_key_7:String}) AND positionCaseInsensitiveUTF8(LogAttributes[{attribute_key_7:String}], {attribute_value_8:String}) > 0
-                      AND NOT (mapContains(LogAttributes, {attribute_key_9:String}) AND positionCaseInsensitiveUTF8(LogAttributes[{attribute_key_9:String}], {attribute_value_10:String}) > 0)
-                      AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_11:String}]) > {attribute_value_12:Float64}, 0)
-                      AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_13:String}]) > {attribute_value_14:Float64}, 0))
-                      AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_15:String}]) >= {attribute_value_16:Float64}, 0)
-                      AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_17:String}]) >= {attribute_value_18:Float64}, 0))
-                      AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_19:String}]) < {attribute_value_20:Float64}, 0)
-                      AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_21:String}]) < {attribute_value_22:Float64}, 0))
-                      AND ifNull(toFloat64OrNull(LogAttributes[{attribute_key_23:String}]) <= {attribute_value_24:Float64}, 0)
-                      AND NOT (ifNull(toFloat64OrNull(LogAttributes[{attribute_key_25:String}]) <= {attribute_value_26:Float64}, 0))
-                      AND mapContains(ResourceAttributes, {attribute_key_27:String}) AND positionCaseInsensitiveUTF8(ResourceAttributes[{attribute_key_27:String}], {attribute_value_28:String}) > 0
+                      AND ServiceName = {value_1:String}
+                      AND SeverityText = {value_2:String}
+                      AND SeverityNumber != 0
+                      AND SeverityNumber >= {number_3:Float64}
+                      AND TraceId = {value_4:String}
+                      AND SpanId = {value_5:String}
+                      AND hasAllTokens(Body, {tokens_6:Array(String)})
+                      AND Body != ''
+                      AND positionCaseInsensitiveUTF8(Body, {value_7:String}) > 0
+                      AND Environment = {value_8:String}
+                      AND ServiceNamespace = {value_9:String}
+                      AND mapContains(LogAttributes, {key_10:String})
+                      AND NOT (mapContains(LogAttributes, {key_11:String}))
+                      AND mapContains(LogAttributes, {key_12:String})
+                      AND LogAttributes[{key_12:String}] = {value_13:String}
+                      AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64({key_12:String}, {value_13:String}))
+                      AND NOT ((mapContains(LogAttributes, {key_14:String}) AND LogAttributes[{key_14:String}] = {value_15:String}))
+                      AND mapContains(LogAttributes, {key_16:String})
+                      AND positionCaseInsensitiveUTF8(LogAttributes[{key_16:String}], {value_17:String}) > 0
+                      AND NOT ((mapContains(LogAttributes, {key_18:String}) AND positionCaseInsensitiveUTF8(LogAttributes[{key_18:String}], {value_19:String}) > 0))
+                      AND ifNull(toFloat64OrNull(LogAttributes[{key_20:String}]) > {number_21:Float64}, 0)
+                      AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_22:String}]) > {number_23:Float64}, 0))
+                      AND ifNull(toFloat64OrNull(LogAttributes[{key_24:String}]) >= {number_25:Float64}, 0)
+                      AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_26:String}]) >= {number_27:Float64}, 0))
+                      AND ifNull(toFloat64OrNull(LogAttributes[{key_28:String}]) < {number_29:Float64}, 0)
+                      AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_30:String}]) < {number_31:Float64}, 0))
+                      AND ifNull(toFloat64OrNull(LogAttributes[{key_32:String}]) <= {number_33:Float64}, 0)
+                      AND NOT (ifNull(toFloat64OrNull(LogAttributes[{key_34:String}]) <= {number_35:Float64}, 0))
+                      AND mapContains(ResourceAttributes, {key_36:String})
+                      AND positionCaseInsensitiveUTF8(ResourceAttributes[{key_36:String}], {value_37:String}) > 0
                     ORDER BY Key DESC
                     LIMIT {limit:UInt32}))
     )

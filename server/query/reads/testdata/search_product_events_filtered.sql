@@ -28,21 +28,24 @@ FROM
             AND Host = {host:String}
             AND PagePath = {page_path:String}
             AND positionCaseInsensitiveUTF8(Name, {name_search:String}) > 0
-            AND mapContains(Attributes, {attribute_key_1:String})
-            AND NOT (mapContains(Attributes, {attribute_key_2:String}))
-            AND mapContains(Attributes, {attribute_key_3:String}) AND Attributes[{attribute_key_3:String}] = {attribute_value_4:String}
-            AND NOT (mapContains(Attributes, {attribute_key_5:String}) AND Attributes[{attribute_key_5:String}] = {attribute_value_6:String})
-            AND mapContains(Attributes, {attribute_key_7:String}) AND positionCaseInsensitiveUTF8(Attributes[{attribute_key_7:String}], {attribute_value_8:String}) > 0
-            AND NOT (mapContains(Attributes, {attribute_key_9:String}) AND positionCaseInsensitiveUTF8(Attributes[{attribute_key_9:String}], {attribute_value_10:String}) > 0)
-            AND ifNull(toFloat64OrNull(Attributes[{attribute_key_11:String}]) > {attribute_value_12:Float64}, 0)
-            AND NOT (ifNull(toFloat64OrNull(Attributes[{attribute_key_13:String}]) > {attribute_value_14:Float64}, 0))
-            AND ifNull(toFloat64OrNull(Attributes[{attribute_key_15:String}]) >= {attribute_value_16:Float64}, 0)
-            AND NOT (ifNull(toFloat64OrNull(Attributes[{attribute_key_17:String}]) >= {attribute_value_18:Float64}, 0))
-            AND ifNull(toFloat64OrNull(Attributes[{attribute_key_19:String}]) < {attribute_value_20:Float64}, 0)
-            AND NOT (ifNull(toFloat64OrNull(Attributes[{attribute_key_21:String}]) < {attribute_value_22:Float64}, 0))
-            AND ifNull(toFloat64OrNull(Attributes[{attribute_key_23:String}]) <= {attribute_value_24:Float64}, 0)
-            AND NOT (ifNull(toFloat64OrNull(Attributes[{attribute_key_25:String}]) <= {attribute_value_26:Float64}, 0))
-            AND mapContains(ResourceAttributes, {attribute_key_27:String}) AND positionCaseInsensitiveUTF8(ResourceAttributes[{attribute_key_27:String}], {attribute_value_28:String}) > 0
+            AND mapContains(Attributes, {key_1:String})
+            AND NOT (mapContains(Attributes, {key_2:String}))
+            AND mapContains(Attributes, {key_3:String})
+            AND Attributes[{key_3:String}] = {value_4:String}
+            AND NOT ((mapContains(Attributes, {key_5:String}) AND Attributes[{key_5:String}] = {value_6:String}))
+            AND mapContains(Attributes, {key_7:String})
+            AND positionCaseInsensitiveUTF8(Attributes[{key_7:String}], {value_8:String}) > 0
+            AND NOT ((mapContains(Attributes, {key_9:String}) AND positionCaseInsensitiveUTF8(Attributes[{key_9:String}], {value_10:String}) > 0))
+            AND ifNull(toFloat64OrNull(Attributes[{key_11:String}]) > {number_12:Float64}, 0)
+            AND NOT (ifNull(toFloat64OrNull(Attributes[{key_13:String}]) > {number_14:Float64}, 0))
+            AND ifNull(toFloat64OrNull(Attributes[{key_15:String}]) >= {number_16:Float64}, 0)
+            AND NOT (ifNull(toFloat64OrNull(Attributes[{key_17:String}]) >= {number_18:Float64}, 0))
+            AND ifNull(toFloat64OrNull(Attributes[{key_19:String}]) < {number_20:Float64}, 0)
+            AND NOT (ifNull(toFloat64OrNull(Attributes[{key_21:String}]) < {number_22:Float64}, 0))
+            AND ifNull(toFloat64OrNull(Attributes[{key_23:String}]) <= {number_24:Float64}, 0)
+            AND NOT (ifNull(toFloat64OrNull(Attributes[{key_25:String}]) <= {number_26:Float64}, 0))
+            AND mapContains(ResourceAttributes, {key_27:String})
+            AND positionCaseInsensitiveUTF8(ResourceAttributes[{key_27:String}], {value_28:String}) > 0
             AND Timestamp >= (
                 SELECT min(Timestamp) FROM (
                     SELECT Timestamp FROM product_events
@@ -60,21 +63,24 @@ FROM
                       AND Host = {host:String}
                       AND PagePath = {page_path:String}
                       AND positionCaseInsensitiveUTF8(Name, {name_search:String}) > 0
-                      AND mapContains(Attributes, {attribute_key_1:String})
-                      AND NOT (mapContains(Attributes, {attribute_key_2:String}))
-                      AND mapContains(Attributes, {attribute_key_3:String}) AND Attributes[{attribute_key_3:String}] = {attribute_value_4:String}
-                      AND NOT (mapContains(Attributes, {attribute_key_5:String}) AND Attributes[{attribute_key_5:String}] = {attribute_value_6:String})
-                      AND mapContains(Attributes, {attribute_key_7:String}) AND positionCaseInsensitiveUTF8(Attributes[{attribute_key_7:String}], {attribute_value_8:String}) > 0
-                      AND NOT (mapContains(Attributes, {attribute_key_9:String}) AND positionCaseInsensitiveUTF8(Attributes[{attribute_key_9:String}], {attribute_value_10:String}) > 0)
-                      AND ifNull(toFloat64OrNull(Attributes[{attribute_key_11:String}]) > {attribute_value_12:Float64}, 0)
-                      AND NOT (ifNull(toFloat64OrNull(Attributes[{attribute_key_13:String}]) > {attribute_value_14:Float64}, 0))
-                      AND ifNull(toFloat64OrNull(Attributes[{attribute_key_15:String}]) >= {attribute_value_16:Float64}, 0)
-                      AND NOT (ifNull(toFloat64OrNull(Attributes[{attribute_key_17:String}]) >= {attribute_value_18:Float64}, 0))
-                      AND ifNull(toFloat64OrNull(Attributes[{attribute_key_19:String}]) < {attribute_value_20:Float64}, 0)
-                      AND NOT (ifNull(toFloat64OrNull(Attributes[{attribute_key_21:String}]) < {attribute_value_22:Float64}, 0))
-                      AND ifNull(toFloat64OrNull(Attributes[{attribute_key_23:String}]) <= {attribute_value_24:Float64}, 0)
-                      AND NOT (ifNull(toFloat64OrNull(Attributes[{attribute_key_25:String}]) <= {attribute_value_26:Float64}, 0))
-                      AND mapContains(ResourceAttributes, {attribute_key_27:String}) AND positionCaseInsensitiveUTF8(ResourceAttributes[{attribute_key_27:String}], {attribute_value_28:String}) > 0
+                      AND mapContains(Attributes, {key_1:String})
+                      AND NOT (mapContains(Attributes, {key_2:String}))
+                      AND mapContains(Attributes, {key_3:String})
+                      AND Attributes[{key_3:String}] = {value_4:String}
+                      AND NOT ((mapContains(Attributes, {key_5:String}) AND Attributes[{key_5:String}] = {value_6:String}))
+                      AND mapContains(Attributes, {key_7:String})
+                      AND positionCaseInsensitiveUTF8(Attributes[{key_7:String}], {value_8:String}) > 0
+                      AND NOT ((mapContains(Attributes, {key_9:String}) AND positionCaseInsensitiveUTF8(Attributes[{key_9:String}], {value_10:String}) > 0))
+                      AND ifNull(toFloat64OrNull(Attributes[{key_11:String}]) > {number_12:Float64}, 0)
+                      AND NOT (ifNull(toFloat64OrNull(Attributes[{key_13:String}]) > {number_14:Float64}, 0))
+                      AND ifNull(toFloat64OrNull(Attributes[{key_15:String}]) >= {number_16:Float64}, 0)
+                      AND NOT (ifNull(toFloat64OrNull(Attributes[{key_17:String}]) >= {number_18:Float64}, 0))
+                      AND ifNull(toFloat64OrNull(Attributes[{key_19:String}]) < {number_20:Float64}, 0)
+                      AND NOT (ifNull(toFloat64OrNull(Attributes[{key_21:String}]) < {number_22:Float64}, 0))
+                      AND ifNull(toFloat64OrNull(Attributes[{key_23:String}]) <= {number_24:Float64}, 0)
+                      AND NOT (ifNull(toFloat64OrNull(Attributes[{key_25:String}]) <= {number_26:Float64}, 0))
+                      AND mapContains(ResourceAttributes, {key_27:String})
+                      AND positionCaseInsensitiveUTF8(ResourceAttributes[{key_27:String}], {value_28:String}) > 0
                     ORDER BY Timestamp DESC
                     LIMIT {limit:UInt32}))
     )

@@ -26,35 +26,42 @@ FROM
             WHERE OrgId = {org:String}
               AND Timestamp >= fromUnixTimestamp64Nano({lo:Int64}, 'UTC')
               AND Timestamp <= fromUnixTimestamp64Nano({reach_hi:Int64}, 'UTC')
-              AND ServiceName = {service_name:String}
-              AND SpanName = {span_name:String}
-              AND positionCaseInsensitiveUTF8(SpanName, {span_name_contains:String}) > 0
-              AND TraceId = {trace_id:String}
-              AND StatusCode = {status_code:String}
-              AND HttpMethod = {http_method:String}
-              AND HttpRoute = {http_route:String}
-              AND Environment = {deployment_environment:String}
-              AND ServiceNamespace = {service_namespace:String}
-              AND HttpStatusCode = {http_status_code:UInt16}
+              AND ServiceName = {value_1:String}
+              AND SpanName = {value_2:String}
+              AND SpanName != ''
+              AND positionCaseInsensitiveUTF8(SpanName, {value_3:String}) > 0
+              AND TraceId = {value_4:String}
+              AND StatusCode = {value_5:String}
+              AND HttpRoute = {value_6:String}
+              AND Environment = {value_7:String}
+              AND ServiceNamespace = {value_8:String}
+              AND HttpMethod = {value_9:String}
+              AND HttpStatusCode != 0
+              AND HttpStatusCode = {number_10:Float64}
               AND HasError
-              AND DurationNano >= {min_duration:UInt64}
-              AND DurationNano <= {max_duration:UInt64}
+              AND DurationNano >= {number_11:Float64}
+              AND DurationNano <= {number_12:Float64}
               AND ParentSpanId = ''
-              AND mapContains(SpanAttributes, {attribute_key_1:String})
-              AND NOT (mapContains(SpanAttributes, {attribute_key_2:String}))
-              AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64({attribute_key_3:String}, {attribute_value_4:String})) AND mapContains(SpanAttributes, {attribute_key_3:String}) AND SpanAttributes[{attribute_key_3:String}] = {attribute_value_4:String}
-              AND NOT (mapContains(SpanAttributes, {attribute_key_5:String}) AND SpanAttributes[{attribute_key_5:String}] = {attribute_value_6:String})
-              AND mapContains(SpanAttributes, {attribute_key_7:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{attribute_key_7:String}], {attribute_value_8:String}) > 0
-              AND NOT (mapContains(SpanAttributes, {attribute_key_9:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{attribute_key_9:String}], {attribute_value_10:String}) > 0)
-              AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_11:String}]) > {attribute_value_12:Float64}, 0)
-              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_13:String}]) > {attribute_value_14:Float64}, 0))
-              AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_15:String}]) >= {attribute_value_16:Float64}, 0)
-              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_17:String}]) >= {attribute_value_18:Float64}, 0))
-              AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_19:String}]) < {attribute_value_20:Float64}, 0)
-              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_21:String}]) < {attribute_value_22:Float64}, 0))
-              AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_23:String}]) <= {attribute_value_24:Float64}, 0)
-              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_25:String}]) <= {attribute_value_26:Float64}, 0))
-              AND ServiceName = {attribute_value_28:String} AND mapContains(ResourceAttributes, {attribute_key_27:String}) AND ResourceAttributes[{attribute_key_27:String}] = {attribute_value_28:String})
+              AND mapContains(SpanAttributes, {key_13:String})
+              AND NOT (mapContains(SpanAttributes, {key_14:String}))
+              AND mapContains(SpanAttributes, {key_15:String})
+              AND SpanAttributes[{key_15:String}] = {value_16:String}
+              AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64({key_15:String}, {value_16:String}))
+              AND NOT ((mapContains(SpanAttributes, {key_17:String}) AND SpanAttributes[{key_17:String}] = {value_18:String}))
+              AND mapContains(SpanAttributes, {key_19:String})
+              AND positionCaseInsensitiveUTF8(SpanAttributes[{key_19:String}], {value_20:String}) > 0
+              AND NOT ((mapContains(SpanAttributes, {key_21:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{key_21:String}], {value_22:String}) > 0))
+              AND ifNull(toFloat64OrNull(SpanAttributes[{key_23:String}]) > {number_24:Float64}, 0)
+              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_25:String}]) > {number_26:Float64}, 0))
+              AND ifNull(toFloat64OrNull(SpanAttributes[{key_27:String}]) >= {number_28:Float64}, 0)
+              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_29:String}]) >= {number_30:Float64}, 0))
+              AND ifNull(toFloat64OrNull(SpanAttributes[{key_31:String}]) < {number_32:Float64}, 0)
+              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_33:String}]) < {number_34:Float64}, 0))
+              AND ifNull(toFloat64OrNull(SpanAttributes[{key_35:String}]) <= {number_36:Float64}, 0)
+              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_37:String}]) <= {number_38:Float64}, 0))
+              AND mapContains(ResourceAttributes, {key_39:String})
+              AND ResourceAttributes[{key_39:String}] = {value_40:String}
+              AND ServiceName = {value_40:String})
     GROUP BY TraceId
     UNION ALL
     SELECT TraceId,
@@ -79,35 +86,42 @@ FROM
             WHERE OrgId = {org:String}
               AND Timestamp >= fromUnixTimestamp64Nano({lo:Int64}, 'UTC')
               AND Timestamp <= fromUnixTimestamp64Nano({reach_hi:Int64}, 'UTC')
-              AND ServiceName = {service_name:String}
-              AND SpanName = {span_name:String}
-              AND positionCaseInsensitiveUTF8(SpanName, {span_name_contains:String}) > 0
-              AND TraceId = {trace_id:String}
-              AND StatusCode = {status_code:String}
-              AND HttpMethod = {http_method:String}
-              AND HttpRoute = {http_route:String}
-              AND Environment = {deployment_environment:String}
-              AND ServiceNamespace = {service_namespace:String}
-              AND HttpStatusCode = {http_status_code:UInt16}
+              AND ServiceName = {value_1:String}
+              AND SpanName = {value_2:String}
+              AND SpanName != ''
+              AND positionCaseInsensitiveUTF8(SpanName, {value_3:String}) > 0
+              AND TraceId = {value_4:String}
+              AND StatusCode = {value_5:String}
+              AND HttpRoute = {value_6:String}
+              AND Environment = {value_7:String}
+              AND ServiceNamespace = {value_8:String}
+              AND HttpMethod = {value_9:String}
+              AND HttpStatusCode != 0
+              AND HttpStatusCode = {number_10:Float64}
               AND HasError
-              AND DurationNano >= {min_duration:UInt64}
-              AND DurationNano <= {max_duration:UInt64}
+              AND DurationNano >= {number_11:Float64}
+              AND DurationNano <= {number_12:Float64}
               AND ParentSpanId = ''
-              AND mapContains(SpanAttributes, {attribute_key_1:String})
-              AND NOT (mapContains(SpanAttributes, {attribute_key_2:String}))
-              AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64({attribute_key_3:String}, {attribute_value_4:String})) AND mapContains(SpanAttributes, {attribute_key_3:String}) AND SpanAttributes[{attribute_key_3:String}] = {attribute_value_4:String}
-              AND NOT (mapContains(SpanAttributes, {attribute_key_5:String}) AND SpanAttributes[{attribute_key_5:String}] = {attribute_value_6:String})
-              AND mapContains(SpanAttributes, {attribute_key_7:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{attribute_key_7:String}], {attribute_value_8:String}) > 0
-              AND NOT (mapContains(SpanAttributes, {attribute_key_9:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{attribute_key_9:String}], {attribute_value_10:String}) > 0)
-              AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_11:String}]) > {attribute_value_12:Float64}, 0)
-              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_13:String}]) > {attribute_value_14:Float64}, 0))
-              AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_15:String}]) >= {attribute_value_16:Float64}, 0)
-              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_17:String}]) >= {attribute_value_18:Float64}, 0))
-              AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_19:String}]) < {attribute_value_20:Float64}, 0)
-              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_21:String}]) < {attribute_value_22:Float64}, 0))
-              AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_23:String}]) <= {attribute_value_24:Float64}, 0)
-              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_25:String}]) <= {attribute_value_26:Float64}, 0))
-              AND ServiceName = {attribute_value_28:String} AND mapContains(ResourceAttributes, {attribute_key_27:String}) AND ResourceAttributes[{attribute_key_27:String}] = {attribute_value_28:String}
+              AND mapContains(SpanAttributes, {key_13:String})
+              AND NOT (mapContains(SpanAttributes, {key_14:String}))
+              AND mapContains(SpanAttributes, {key_15:String})
+              AND SpanAttributes[{key_15:String}] = {value_16:String}
+              AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64({key_15:String}, {value_16:String}))
+              AND NOT ((mapContains(SpanAttributes, {key_17:String}) AND SpanAttributes[{key_17:String}] = {value_18:String}))
+              AND mapContains(SpanAttributes, {key_19:String})
+              AND positionCaseInsensitiveUTF8(SpanAttributes[{key_19:String}], {value_20:String}) > 0
+              AND NOT ((mapContains(SpanAttributes, {key_21:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{key_21:String}], {value_22:String}) > 0))
+              AND ifNull(toFloat64OrNull(SpanAttributes[{key_23:String}]) > {number_24:Float64}, 0)
+              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_25:String}]) > {number_26:Float64}, 0))
+              AND ifNull(toFloat64OrNull(SpanAttributes[{key_27:String}]) >= {number_28:Float64}, 0)
+              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_29:String}]) >= {number_30:Float64}, 0))
+              AND ifNull(toFloat64OrNull(SpanAttributes[{key_31:String}]) < {number_32:Float64}, 0)
+              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_33:String}]) < {number_34:Float64}, 0))
+              AND ifNull(toFloat64OrNull(SpanAttributes[{key_35:String}]) <= {number_36:Float64}, 0)
+              AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_37:String}]) <= {number_38:Float64}, 0))
+              AND mapContains(ResourceAttributes, {key_39:String})
+              AND ResourceAttributes[{key_39:String}] = {value_40:String}
+              AND ServiceName = {value_40:String}
               AND TraceId NOT IN (SELECT TraceId FROM trace_roots WHERE OrgId = {org:String} AND Timestamp >= fromUnixTimestamp64Nano({reach_lo:Int64}, 'UTC') AND Timestamp <= fromUnixTimestamp64Nano({reach_hi:Int64}, 'UTC')))
     GROUP BY TraceId
     HAVING Start >= fromUnixTimestamp64Nano({lo:Int64}, 'UTC')

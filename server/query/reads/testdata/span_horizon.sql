@@ -6,7 +6,7 @@ FROM
     WHERE OrgId = {org:String}
         AND Timestamp >= fromUnixTimestamp64Nano({lo:Int64}, 'UTC')
         AND Timestamp <= fromUnixTimestamp64Nano({hi:Int64}, 'UTC')
-        AND ServiceName = {service_name:String}
+        AND ServiceName = {value_1:String}
     ORDER BY Timestamp DESC
     LIMIT {limit:UInt32}
 )

@@ -9,21 +9,24 @@ FROM
     WHERE OrgId = {org:String}
         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-        AND ServiceName = {service_name:String}
-        AND mapContains(SpanAttributes, {attribute_key_1:String})
-        AND NOT (mapContains(SpanAttributes, {attribute_key_2:String}))
-        AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64({attribute_key_3:String}, {attribute_value_4:String})) AND mapContains(SpanAttributes, {attribute_key_3:String}) AND SpanAttributes[{attribute_key_3:String}] = {attribute_value_4:String}
-        AND NOT (mapContains(SpanAttributes, {attribute_key_5:String}) AND SpanAttributes[{attribute_key_5:String}] = {attribute_value_6:String})
-        AND mapContains(SpanAttributes, {attribute_key_7:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{attribute_key_7:String}], {attribute_value_8:String}) > 0
-        AND NOT (mapContains(SpanAttributes, {attribute_key_9:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{attribute_key_9:String}], {attribute_value_10:String}) > 0)
-        AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_11:String}]) > {attribute_value_12:Float64}, 0)
-        AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_13:String}]) > {attribute_value_14:Float64}, 0))
-        AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_15:String}]) >= {attribute_value_16:Float64}, 0)
-        AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_17:String}]) >= {attribute_value_18:Float64}, 0))
-        AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_19:String}]) < {attribute_value_20:Float64}, 0)
-        AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_21:String}]) < {attribute_value_22:Float64}, 0))
-        AND ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_23:String}]) <= {attribute_value_24:Float64}, 0)
-        AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{attribute_key_25:String}]) <= {attribute_value_26:Float64}, 0))
+        AND ServiceName = {value_1:String}
+        AND mapContains(SpanAttributes, {key_2:String})
+        AND NOT (mapContains(SpanAttributes, {key_3:String}))
+        AND mapContains(SpanAttributes, {key_4:String})
+        AND SpanAttributes[{key_4:String}] = {value_5:String}
+        AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64({key_4:String}, {value_5:String}))
+        AND NOT ((mapContains(SpanAttributes, {key_6:String}) AND SpanAttributes[{key_6:String}] = {value_7:String}))
+        AND mapContains(SpanAttributes, {key_8:String})
+        AND positionCaseInsensitiveUTF8(SpanAttributes[{key_8:String}], {value_9:String}) > 0
+        AND NOT ((mapContains(SpanAttributes, {key_10:String}) AND positionCaseInsensitiveUTF8(SpanAttributes[{key_10:String}], {value_11:String}) > 0))
+        AND ifNull(toFloat64OrNull(SpanAttributes[{key_12:String}]) > {number_13:Float64}, 0)
+        AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_14:String}]) > {number_15:Float64}, 0))
+        AND ifNull(toFloat64OrNull(SpanAttributes[{key_16:String}]) >= {number_17:Float64}, 0)
+        AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_18:String}]) >= {number_19:Float64}, 0))
+        AND ifNull(toFloat64OrNull(SpanAttributes[{key_20:String}]) < {number_21:Float64}, 0)
+        AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_22:String}]) < {number_23:Float64}, 0))
+        AND ifNull(toFloat64OrNull(SpanAttributes[{key_24:String}]) <= {number_25:Float64}, 0)
+        AND NOT (ifNull(toFloat64OrNull(SpanAttributes[{key_26:String}]) <= {number_27:Float64}, 0))
     GROUP BY GROUPING SETS ((ServiceName), (SpanName), (HttpMethod), (HttpStatusCode), (Environment), (ServiceNamespace), ())
 )
 WHERE FacetName != '' AND Items > 0

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/widget"
 )
@@ -16,11 +17,6 @@ const (
 	sourceSQL    = "raw_sql"
 	sourceRoute  = "route"
 	sourceStatic = "static"
-)
-
-const (
-	maxQueries = 26
-	maxGroups  = 20
 )
 
 var (
@@ -90,14 +86,22 @@ func (c *checker) route(path string, d *svcv2.WidgetDataSource) {
 }
 
 func (c *checker) queries(path string, d *svcv2.WidgetDataSource) {
+	running := 0
+	for _, q := range d.GetQueries() {
+		if !widget.SwitchedOff(q) {
+			running++
+		}
+	}
 	switch n := len(d.GetQueries()); {
 	case n == 0:
 		c.fail(path+".queries", "needs at least one query")
-	case n > maxQueries:
-		c.fail(path+".queries", "has %d queries; at most %d are allowed", n, maxQueries)
+	case n > limits.StoredQueries:
+		c.fail(path+".queries", "has %d queries; at most %d are allowed", n, limits.StoredQueries)
+	case running > limits.Queries:
+		c.fail(path+".queries", "has %d queries that run; at most %d may run. Switch others off with `enabled`", running, limits.Queries)
 	}
-	if n := len(d.GetFormulas()); n > maxQueries {
-		c.fail(path+".formulas", "has %d formulas; at most %d are allowed", n, maxQueries)
+	if n := len(d.GetFormulas()); n > limits.Queries {
+		c.fail(path+".formulas", "has %d formulas; at most %d are allowed", n, limits.Queries)
 	}
 	ids, names := map[string]bool{}, map[string]bool{} // names in lower case, as formulas refer to them
 	unique := func(path, id, name string) {
@@ -136,11 +140,11 @@ func (c *checker) query(path string, q *svcv2.QueryDraft) {
 		{"metric_type", "metrics", q.MetricType != nil},
 		{"is_monotonic", "metrics", q.IsMonotonic != nil},
 	})
-	if q.Enabled == nil || q.GetEnabled() { // one that is switched off may be half written
+	if !widget.SwitchedOff(q) { // one that is switched off may be half written
 		c.asked(path, q)
 	}
-	if len(q.GetGroupBy()) > maxGroups {
-		c.fail(path+".group_by", "has %d attributes; at most %d are allowed", len(q.GetGroupBy()), maxGroups)
+	if n := len(q.GetGroupBy()); n > limits.GroupBy {
+		c.fail(path+".group_by", "has %d attributes; at most %d are allowed", n, limits.GroupBy)
 	}
 	for i, g := range q.GetGroupBy() {
 		if strings.TrimSpace(g) == "" {

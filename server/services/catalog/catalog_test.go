@@ -1,4 +1,4 @@
-package servicelist
+package catalog
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -77,7 +78,7 @@ func list(t *testing.T, s *Service, org principal.OrgID, req *svcv2.ListServices
 
 func TestListServices(t *testing.T) {
 	w := warehousetest.Shared(t)
-	s := New(w)
+	s := New(w, query.Rollups{})
 	const org = "org_services"
 	insert(t, w,
 		spans{org: org, at: noon(), service: "web", namespace: "shop", environment: "prod", entry: true, duration: 10 * time.Millisecond, rate: 4, count: 10},
@@ -124,7 +125,7 @@ func TestPages(t *testing.T) {
 	}
 	insert(t, w, groups...)
 	for _, limit := range []int32{1, 7, 100} {
-		got := list(t, New(w), org, &svcv2.ListServicesRequest{Limit: &limit})
+		got := list(t, New(w, query.Rollups{}), org, &svcv2.ListServicesRequest{Limit: &limit})
 		seen := map[string]bool{}
 		for i, s := range got {
 			seen[s.GetName()] = true
@@ -151,7 +152,7 @@ func TestRefuses(t *testing.T) {
 		"bad cursor": {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Cursor: ptr("off_x!")}, apierr.ParameterInvalid, "cursor"},
 		"bad limit":  {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Limit: ptr[int32](101)}, apierr.ParameterInvalid, "limit"},
 	} {
-		_, err := New(nil).ListServices(as(t.Context(), "org_a"), tc.req)
+		_, err := New(nil, query.Rollups{}).ListServices(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
 			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)

@@ -1,4 +1,4 @@
-package rawsql_test
+package sqlapi_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
-	"github.com/svc-observability/svc/server/services/rawsql"
+	"github.com/svc-observability/svc/server/services/sqlapi"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
@@ -28,7 +28,7 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 
 func TestSql(t *testing.T) {
 	w := warehousetest.New(t)
-	s := rawsql.New(w, time.Now)
+	s := sqlapi.New(w, time.Now)
 	at := time.Now().UTC().Add(-time.Hour)
 	for org, body := range map[string]string{"org_one": "hello", "org_two": "secret words"} {
 		for i := range 5 {

@@ -1,4 +1,4 @@
-package servicelist
+package catalog
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) 
 }
 
 func notFound() error {
-	return apierr.New(apierr.ServiceNotFound, "No service of this name sent spans in the window. Names are matched exactly.", apierr.Param("name"))
+	return apierr.New(apierr.ServiceNotFound, "No service with this name sent spans in the window. The name must match exactly, with its letter case.", apierr.Param("name"))
 }
 
 // known tells a service without data for an answer from one that is not there.

@@ -1,5 +1,5 @@
-// Package queries answers the methods of svc.v2.QueryService: the query language over every source.
-package queries
+// Package queryapi answers the methods of svc.v2.QueryService: the query language over every source.
+package queryapi
 
 import (
 	"context"

@@ -2,8 +2,8 @@ package warehouse
 
 import "slices"
 
-// Offered is a table that tenants may read with SQL of their own.
-type Offered struct {
+// SQLTable is a table that tenants may read with SQL of their own.
+type SQLTable struct {
 	Name string
 	// Source is the table that holds the rows, Name when empty.
 	Source string
@@ -13,7 +13,7 @@ type Offered struct {
 	Example     string
 }
 
-func (o Offered) source() string {
+func (o SQLTable) source() string {
 	if o.Source == "" {
 		return o.Name
 	}
@@ -32,10 +32,10 @@ const (
 const spanExample = `SELECT ServiceName, SpanName, sum(SampleRate) AS calls, quantile(0.95)(DurationNano) / 1e6 AS p95_ms
 FROM spans WHERE $__timeFilter(Timestamp) AND IsEntry GROUP BY ServiceName, SpanName ORDER BY calls DESC LIMIT 20`
 
-// OfferedTables lists the tables for SQL. A table that a migration adds must be here or in withheldTables: a test compares.
-func OfferedTables() []Offered {
+// SQLTables lists the tables for SQL. A table that a migration adds must be here or in internalTables: a test compares.
+func SQLTables() []SQLTable {
 	point := []string{noteTime, "SeriesHash tells the series of one metric apart. AggregationTemporality is Delta or Cumulative."}
-	return []Offered{
+	return []SQLTable{
 		{
 			Name: "spans", Description: "One row for each span.", Notes: []string{noteTime, noteWeight, noteAttributes, "IsEntry is true for spans that enter a service."},
 			Example: spanExample,
@@ -129,8 +129,8 @@ func OfferedTables() []Offered {
 	}
 }
 
-// withheldTables are the tables of the schema that no tenant reads with SQL, with the reason.
-func withheldTables() map[string]string {
+// internalTables are the tables of the schema that no tenant reads with SQL, with the reason.
+func internalTables() map[string]string {
 	return map[string]string{
 		"schema_migrations":         "the server's own record",
 		"session_replay_events":     "compressed recordings, which only a player reads",
@@ -149,10 +149,10 @@ func withheldTables() map[string]string {
 	}
 }
 
-// offeredNames are the names of the offered tables.
-func offeredNames() []string {
+// sqlTableNames are the names of the offered tables.
+func sqlTableNames() []string {
 	var names []string
-	for _, o := range OfferedTables() {
+	for _, o := range SQLTables() {
 		names = append(names, o.Name)
 	}
 	slices.Sort(names)

@@ -1,4 +1,4 @@
-package servicelist
+package catalog
 
 import (
 	"math/rand/v2"
@@ -53,7 +53,7 @@ func TestWindowsAreExact(t *testing.T) {
 		if n%2 > 0 {
 			rollups, name = query.Rollups{}, "none"
 		}
-		s := New(w).WithRollups(rollups)
+		s := New(w, rollups)
 		check := func(what string, got, want float64) {
 			t.Helper()
 			if !near(got, want) {
@@ -103,7 +103,7 @@ func TestWindowsAreExact(t *testing.T) {
 	}
 
 	// Who has no entry span in the window is measured by all spans of it, by every read alike.
-	s := New(w).WithRollups(query.AllRollups())
+	s := New(w, query.AllRollups())
 	from, to := timestamppb.New(start.Add(7*time.Minute+30*time.Second)), timestamppb.New(start.Add(8*time.Minute))
 	overview, err := s.GetServiceOverview(as(t.Context(), org), &svcv2.GetServiceOverviewRequest{Name: "worker", StartTime: from, EndTime: to})
 	if err != nil || len(overview.GetOperations()) != 1 || overview.GetOperations()[0].GetSpanCount() != 3 || overview.GetPoints()[0].GetSpanCount() != 3 {

@@ -11,8 +11,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// place is where ClickHouse is.
-type place struct {
+// endpoint is where ClickHouse is.
+type endpoint struct {
 	base           url.URL // scheme, host and port of the HTTP interface
 	socket         string  // the embedded engine's, empty for a server
 	user, password string
@@ -22,7 +22,7 @@ type place struct {
 	tenantUser, tenantPassword string
 }
 
-func (p place) String() string {
+func (p endpoint) String() string {
 	if p.socket != "" {
 		return "embedded engine at " + p.socket
 	}
@@ -34,12 +34,12 @@ var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://,
 // https://. The parameters sql_user and sql_password name the user for the SQL of tenants, see TenantGrants. Without a port it is 8123, 8443 with TLS; without a database `svc`. Errors never repeat the URL, which may hold
 // a password.
-func ParseURL(raw string) (place, error) {
+func ParseURL(raw string) (endpoint, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return place{}, errors.New("warehouse URL: not a URL; write clickhouse://user:password@host:8123/database")
+		return endpoint{}, errors.New("warehouse URL: not a URL; write clickhouse://user:password@host:8123/database")
 	}
-	var p place
+	var p endpoint
 	port := "8123"
 	switch u.Scheme {
 	case "clickhouse", "http":
@@ -47,16 +47,16 @@ func ParseURL(raw string) (place, error) {
 	case "clickhouses", "https":
 		p.base.Scheme, port = "https", "8443"
 	default:
-		return place{}, fmt.Errorf("warehouse URL: unknown scheme %q; use clickhouse://, clickhouses://, http:// or https://", u.Scheme)
+		return endpoint{}, fmt.Errorf("warehouse URL: unknown scheme %q; use clickhouse://, clickhouses://, http:// or https://", u.Scheme)
 	}
 	if u.Hostname() == "" {
-		return place{}, errors.New("warehouse URL: no host")
+		return endpoint{}, errors.New("warehouse URL: no host")
 	}
 	if u.Port() != "" {
 		port = u.Port()
 	}
 	if port == "9000" || port == "9440" {
-		return place{}, fmt.Errorf("warehouse URL: port %s is ClickHouse's native protocol; svc speaks ClickHouse's HTTP interface, "+
+		return endpoint{}, fmt.Errorf("warehouse URL: port %s is ClickHouse's native protocol; svc speaks ClickHouse's HTTP interface, "+
 			"usually port 8123, or 8443 with TLS (clickhouses://)", port)
 	}
 	p.base.Host = net.JoinHostPort(u.Hostname(), port)
@@ -69,7 +69,7 @@ func ParseURL(raw string) (place, error) {
 		p.database = chdb.DefaultDatabase
 	}
 	if !namePattern.MatchString(p.database) {
-		return place{}, fmt.Errorf("warehouse URL: database %q: use letters, digits and underscores", p.database)
+		return endpoint{}, fmt.Errorf("warehouse URL: database %q: use letters, digits and underscores", p.database)
 	}
 	for name, values := range u.Query() {
 		value := values[len(values)-1]
@@ -82,14 +82,14 @@ func ParseURL(raw string) (place, error) {
 			p.tenantPassword = value
 			continue
 		default:
-			return place{}, fmt.Errorf("warehouse URL: unknown parameter %q; known are cluster, sql_user and sql_password", name)
+			return endpoint{}, fmt.Errorf("warehouse URL: unknown parameter %q; known are cluster, sql_user and sql_password", name)
 		}
 		if !namePattern.MatchString(value) {
-			return place{}, fmt.Errorf("warehouse URL: %s %q: use letters, digits and underscores", name, value)
+			return endpoint{}, fmt.Errorf("warehouse URL: %s %q: use letters, digits and underscores", name, value)
 		}
 	}
 	if p.tenantUser != "" && p.tenantUser == p.user {
-		return place{}, errors.New("warehouse URL: sql_user must be another user than svc's own")
+		return endpoint{}, errors.New("warehouse URL: sql_user must be another user than svc's own")
 	}
 	return p, nil
 }

@@ -1,4 +1,4 @@
-package servicelist
+package catalog
 
 import (
 	"errors"
@@ -118,7 +118,7 @@ func TestReadsAgree(t *testing.T) {
 	if err := w.InsertRows(t.Context(), "spans", columns, rows, ""); err != nil {
 		t.Fatal(err)
 	}
-	s, ctx := New(w).WithRollups(query.AllRollups()), as(t.Context(), org)
+	s, ctx := New(w, query.AllRollups()), as(t.Context(), org)
 	from, to := timestamppb.New(start), timestamppb.New(end)
 
 	service, err := s.GetService(ctx, &svcv2.GetServiceRequest{Name: "shop", StartTime: from, EndTime: to})

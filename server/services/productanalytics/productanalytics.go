@@ -1,5 +1,5 @@
-// Package eventanalytics answers the methods of svc.v2.ProductEventAnalyticsService: product events over time and by group.
-package eventanalytics
+// Package productanalytics answers the methods of svc.v2.ProductEventAnalyticsService: product events over time and by group.
+package productanalytics
 
 import (
 	"context"

@@ -8,9 +8,9 @@ import (
 	"github.com/svc-observability/svc/server/golden"
 )
 
-// TestReadme holds the README's configuration table against the table of keys.
-func TestReadme(t *testing.T) {
-	const path, begin, end = "../../README.md", "<!-- configuration -->\n", "<!-- /configuration -->"
+// TestConfigurationPage holds the table of docs/configuration.md against the table of keys.
+func TestConfigurationPage(t *testing.T) {
+	const path, begin, end = "../../docs/configuration.md", "<!-- configuration -->\n", "<!-- /configuration -->"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -28,5 +28,5 @@ func TestReadme(t *testing.T) {
 	if strings.Contains(string(text), begin+want+end) {
 		return
 	}
-	t.Errorf("the configuration table of %s is not current: run go test ./server/config -run TestReadme -update", path)
+	t.Errorf("the configuration table of %s is not current: run go test ./server/config -run TestConfigurationPage -update", path)
 }

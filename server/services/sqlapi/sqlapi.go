@@ -1,5 +1,5 @@
-// Package rawsql answers the methods of svc.v2.SqlService.
-package rawsql
+// Package sqlapi answers the methods of svc.v2.SqlService.
+package sqlapi
 
 import (
 	"context"
@@ -92,7 +92,7 @@ func (s *Service) ListSqlTables(ctx context.Context, req *svcv2.ListSqlTablesReq
 		if !slices.Contains(names, req.GetTable()) {
 			return nil, apierr.New(apierr.ParameterInvalid, "There is no such table."+confine.DidYouMean(req.GetTable(), names)+" Tables: "+strings.Join(names, ", ")+".", apierr.Param("table"))
 		}
-		tables = slices.DeleteFunc(tables, func(t warehouse.OfferedSchema) bool { return t.Name != req.GetTable() })
+		tables = slices.DeleteFunc(tables, func(t warehouse.SQLSchema) bool { return t.Name != req.GetTable() })
 	}
 	res := &svcv2.ListSqlTablesResponse{Object: "list"}
 	for _, t := range tables {

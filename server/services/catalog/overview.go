@@ -1,4 +1,4 @@
-package servicelist
+package catalog
 
 import (
 	"context"

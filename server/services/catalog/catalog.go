@@ -1,5 +1,5 @@
-// Package servicelist answers the methods of svc.v2.ServicesService (rest-wire.md section 9).
-package servicelist
+// Package catalog answers the methods of svc.v2.ServicesService.
+package catalog
 
 import (
 	"context"
@@ -17,14 +17,8 @@ type Service struct {
 	rollups   query.Rollups
 }
 
-// New returns the service.
-func New(w read.Warehouse) *Service { return &Service{warehouse: w} }
-
-// WithRollups tells what there is of rollups. Without, latencies are not weighted, and long windows are read by minute.
-func (s *Service) WithRollups(r query.Rollups) *Service {
-	s.rollups = r
-	return s
-}
+// New returns the service. Without the rollups, latencies are not weighted and long windows are read by minute.
+func New(w read.Warehouse, r query.Rollups) *Service { return &Service{warehouse: w, rollups: r} }
 
 // ListServices lists the services of a window, busiest first.
 func (s *Service) ListServices(ctx context.Context, req *svcv2.ListServicesRequest) (*svcv2.ListServicesResponse, error) {

@@ -1,0 +1,79 @@
+package reads
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/query"
+)
+
+// defaultWithin is the time from the first step of a funnel to the last when a request gives none.
+const defaultWithin = 24 * time.Hour
+
+// stepMessage is a step of a funnel or the anchor of paths in a request or in a dashboard.
+type stepMessage interface {
+	GetEventName() string
+	GetAttributeEquals() map[string]string
+	GetPagePath() string
+	GetDimension() string
+	GetValue() string
+}
+
+// NewStep reads a step. Its host is separate because an empty host differs from none.
+func NewStep(s stepMessage, host *string) Step {
+	out := Step{EventName: s.GetEventName(), PagePath: s.GetPagePath(), Host: host, Dimension: s.GetDimension(), Value: s.GetValue()}
+	var all []query.Filter
+	for _, key := range slices.Sorted(maps.Keys(s.GetAttributeEquals())) {
+		all = append(all, query.Filter{Match: &query.Match{
+			Field: query.Field{Scope: query.OwnAttribute, Key: key}, Op: query.OpEqual, Values: []string{s.GetAttributeEquals()[key]},
+		}})
+	}
+	out.Attributes = query.And(all...)
+	return out
+}
+
+// Name is the name of the step in answers.
+func (s *Step) Name() string {
+	switch {
+	case s.EventName != "":
+		return s.EventName
+	case s.PagePath != "":
+		return s.PagePath
+	default:
+		return s.Dimension + " = " + s.Value
+	}
+}
+
+// NewKeyBy reads what a funnel or paths count. They count persons by default.
+func NewKeyBy(s *string) query.KeyBy {
+	if s == nil {
+		return query.ByPerson
+	}
+	return query.KeyBy(*s)
+}
+
+// NewWithin reads the longest time from the first step to the last. It is at most the longest window.
+func NewWithin(seconds *float64) time.Duration {
+	if seconds == nil {
+		return defaultWithin
+	}
+	return time.Duration(math.Round(min(*seconds, MaxActivityWindow.Seconds()) * 1e9))
+}
+
+// NewSessionFilters reads the conditions on sessions.
+func NewSessionFilters(f *svcv2.ProductFilters) query.ProductSessionFilters {
+	if f == nil {
+		return query.ProductSessionFilters{}
+	}
+	out := query.ProductSessionFilters{
+		Host: f.Host, PagePath: f.PagePath, ReferrerHost: f.ReferrerHost, Country: f.Country, DeviceType: f.DeviceType, BrowserName: f.BrowserName,
+		OSName: f.OsName, Language: f.Language, UtmSource: f.UtmSource, UtmMedium: f.UtmMedium, UtmCampaign: f.UtmCampaign,
+	}
+	if f.VisitorType != nil {
+		out.VisitorIsNew = new(f.GetVisitorType() == "new")
+	}
+	return out
+}
