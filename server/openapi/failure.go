@@ -76,8 +76,8 @@ func (b *builder) failure(status int, tags []apierr.Tag) (response, error) {
 	}, nil
 }
 
-// errorOf refers to the component of a tag: the closed object of the error envelope, with the values that the tag fixes. It repeats
-// the whole object, because more tools understand that than a composition.
+// errorOf refers to the component of a tag: the closed object of an error with the values that the tag fixes. It stands by itself, which
+// more tools understand than parts of an object.
 func (b *builder) errorOf(tag apierr.Tag) (*schema, error) {
 	spec := apierr.Spec(tag)
 	return b.add(contract.ErrorName(tag), spec.GetTag(), func() (*schema, error) {

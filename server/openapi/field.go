@@ -178,7 +178,7 @@ func scalar(f protoreflect.FieldDescriptor) (*schema, error) {
 	}
 }
 
-// passedThrough lists the prefixes of ids that have the same form in the database and in the API.
+// passedThrough lists the prefixes whose ids keep the form that they have in the database.
 func passedThrough() []string { return []string{"org", "user"} }
 
 func idPattern(prefix string) string {

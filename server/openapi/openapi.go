@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Version is info.version. It is the version of the interface, not of the program.
+// Version is info.version: the version of the interface, not of the program.
 const Version = "2.0.0"
 
 // about is the description of the API.

@@ -124,7 +124,7 @@ func (c *cache) get(key string) (any, bool) {
 	if e == nil {
 		return nil, false
 	}
-	entry := e.Value.(*cached) //nolint:forcetypeassert // the list holds nothing else
+	entry := e.Value.(*cached) // the list holds nothing else
 	if c.now().After(entry.until) {
 		c.drop(e)
 		return nil, false
@@ -148,7 +148,7 @@ func (c *cache) put(entry *cached) {
 }
 
 func (c *cache) drop(e *list.Element) {
-	entry := c.order.Remove(e).(*cached) //nolint:forcetypeassert // the list holds nothing else
+	entry := c.order.Remove(e).(*cached) // the list holds nothing else
 	delete(c.entries, entry.key)
 	c.used -= entry.bytes
 }
@@ -156,11 +156,11 @@ func (c *cache) drop(e *list.Element) {
 // sizeOf is about what a value takes in memory.
 func sizeOf(v reflect.Value) int {
 	n := int(v.Type().Size())
-	switch v.Kind() { //nolint:exhaustive // the others hold nothing elsewhere
+	switch v.Kind() { // the others hold nothing elsewhere
 	case reflect.String:
 		n += v.Len()
 	case reflect.Slice:
-		switch v.Type().Elem().Kind() { //nolint:exhaustive // of these, all take the same
+		switch v.Type().Elem().Kind() { // of these, all take the same
 		case reflect.String, reflect.Slice, reflect.Struct, reflect.Map, reflect.Pointer, reflect.Interface, reflect.Array:
 			for i := range v.Len() {
 				n += sizeOf(v.Index(i))
