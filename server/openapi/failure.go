@@ -45,7 +45,7 @@ func headersOf(names ...string) *object[reference] {
 	return out
 }
 
-// failure is the response of one status: the union of the tags that it can carry.
+// failure is the response of one status: the union of its tags.
 func (b *builder) failure(status int, tags []apierr.Tag) (response, error) {
 	names := []string{requestIDHeader}
 	var options []*schema

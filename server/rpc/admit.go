@@ -57,11 +57,13 @@ func caller(ctx context.Context) (*principal.Principal, error) {
 	case ok && r.Err != nil:
 		return nil, r.Err
 	case !ok || r.Principal == nil:
-		return nil, apierr.New(apierr.Unauthorized, "No credential was sent. Send an API key or a session token as `Authorization: Bearer <token>`.")
+		return nil, apierr.New(apierr.Unauthorized,
+			"No credential was sent. Send an API key or a session token as `Authorization: Bearer <token>`.")
 	case principal.DoorFrom(ctx) == principal.DoorMCP:
 		return r.Principal, nil
 	case r.Principal.Kind == principal.KindMCPKey:
-		return nil, apierr.New(apierr.InvalidCredentials, "This is an MCP key: it works on the MCP server only. Use an API key of kind `standard` here.")
+		return nil, apierr.New(apierr.InvalidCredentials,
+			"This is an MCP key: it works on the MCP server only. Use an API key of kind `standard` here.")
 	case r.Principal.Kind == principal.KindOAuth:
 		return nil, apierr.New(apierr.InvalidCredentials, "This is an OAuth token for the MCP server: it works there only. Use an API key here.")
 	default:
@@ -79,7 +81,8 @@ func (c *Chain) limit(ctx context.Context, p *principal.Principal) error {
 		return nil
 	}
 	return apierr.New(apierr.RateLimit,
-		"This credential made too many requests: "+limits.Number(limits.RESTRequests)+" in "+limits.Seconds(limits.RESTPeriod)+" are allowed. Wait, then try again.",
+		"This credential made too many requests: "+limits.Number(limits.RESTRequests)+" in "+limits.Seconds(limits.RESTPeriod)+
+			" are allowed. Wait, then try again.",
 		apierr.RetryAfter(retryAfter))
 }
 
