@@ -42,6 +42,7 @@ var levels = map[string]int{
 
 	"server/alerting":    2,
 	"server/auth":        2,
+	"server/diagnose":    2,
 	"server/idempotency": 2,
 	"server/ingest":      2,
 	"server/oauth":       2,
@@ -68,6 +69,7 @@ var levels = map[string]int{
 	"server/publicid":   0,
 	"server/requestid":  0,
 	"server/wirejson":   0,
+	"server/wording":    0,
 	"tools":             0, // programs of the build: they know nothing of the server
 }
 

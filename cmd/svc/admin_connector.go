@@ -164,7 +164,7 @@ func (c *cli) connectorEnable(enabled bool) *cobra.Command {
 }
 
 func (c *cli) connectorDelete() *cobra.Command {
-	return c.onOrg(&cobra.Command{Use: "delete ID", Short: "Delete a connector; the logs that it brought stay", Args: connectorArgument()},
+	return c.onOrg(&cobra.Command{Use: "delete ID", Short: "Delete a connector; its logs stay", Args: connectorArgument()},
 		func(ctx context.Context, s *session, list []string) error {
 			if err := s.DeleteLogpushConnector(ctx, s.org.ID, decodeID(publicid.LogpushConnector, list[0])); err != nil {
 				return s.missing(err, "log push connector", list[0])

@@ -74,7 +74,7 @@ func expiresFlag(cmd *cobra.Command, to **time.Time, now func() time.Time) {
 
 func parseExpiry(text string, now time.Time) (*time.Time, error) {
 	if text == "never" {
-		return nil, nil //nolint:nilnil // no time is a value: the key does not expire
+		return nil, nil // no time is a value: the key does not expire
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

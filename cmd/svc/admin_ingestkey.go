@@ -135,11 +135,11 @@ func (c *cli) ingestKeyCreate() *cobra.Command {
 		Use: "create NAME", Short: "Create a custom key and print its secret once", Args: nameArgument(),
 		Example: "  svc admin ingest-key create edge --signals traces,logs --rate-limit 200 --attribute team=edge --expires 90d",
 	}
-	signalsFlag(cmd, &in.Signals, "what the key may send, of "+strings.Join(store.Signals(), ", ")+" (required)")
+	signalsFlag(cmd, &in.Signals, "signals that the key may send, of "+strings.Join(store.Signals(), ", ")+" (required)")
 	rateFlag(cmd, &in.RateLimit)
 	attributeFlags(cmd, &in.ResourceAttributes)
 	expiresFlag(cmd, &in.ExpiresAt, time.Now)
-	cmd.Flags().StringVar(&description, "description", "", "what the key is for")
+	cmd.Flags().StringVar(&description, "description", "", "purpose of the key")
 	cmd.Flags().BoolVar(&in.Disabled, "disabled", false, "create it disabled")
 	return c.onOrg(cmd, func(ctx context.Context, s *session, list []string) error {
 		in.Name, in.Description = list[0], nullable(description)
@@ -172,12 +172,12 @@ func (c *cli) ingestKeyEdit() *cobra.Command {
 	var description string
 	var noAttributes bool
 	cmd := &cobra.Command{
-		Use: "edit ID", Short: "Change settings of a custom key; what is not named stays", Args: idArgument(publicid.IngestKey, "an ingest key"),
+		Use: "edit ID", Short: "Change settings of a custom key; settings without a flag stay", Args: idArgument(publicid.IngestKey, "an ingest key"),
 		Example: "  svc admin ingest-key edit ingk_… --signals traces --rate-limit none --expires never",
 	}
 	cmd.Flags().StringVar(&in.Name, "name", "", "new name")
 	cmd.Flags().StringVar(&description, "description", "", "new description; empty removes it")
-	signalsFlag(cmd, &in.Signals, "new list of what the key may send, of "+strings.Join(store.Signals(), ", "))
+	signalsFlag(cmd, &in.Signals, "new list of signals that the key may send, of "+strings.Join(store.Signals(), ", "))
 	rateFlag(cmd, &in.RateLimit)
 	attributeFlags(cmd, &in.ResourceAttributes)
 	cmd.Flags().BoolVar(&noAttributes, "no-attributes", false, "write no attributes any more")
@@ -251,7 +251,7 @@ func (c *cli) ingestKeyRollDefault() *cobra.Command {
 		Use: "roll-default public|private", Short: "Give a default key a new secret, print it once, and refuse the old one",
 		Args: args(func(_ *cobra.Command, list []string) error {
 			if len(list) != 1 || list[0] != string(store.IngestKeyPublic) && list[0] != string(store.IngestKeyPrivate) {
-				return errors.New("say which key: public or private")
+				return errors.New("name the key: public or private")
 			}
 			return nil
 		}),
@@ -274,7 +274,7 @@ func (c *cli) ingestKeyRollDefault() *cobra.Command {
 
 func (c *cli) ingestKeyDelete() *cobra.Command {
 	return c.onOrg(&cobra.Command{
-		Use: "delete ID", Short: "Delete a custom key; what was sent with it stays", Args: idArgument(publicid.IngestKey, "an ingest key"),
+		Use: "delete ID", Short: "Delete a custom key; its telemetry stays", Args: idArgument(publicid.IngestKey, "an ingest key"),
 	}, func(ctx context.Context, s *session, list []string) error {
 		if err := s.DeleteIngestKey(ctx, s.org.ID, decodeID(publicid.IngestKey, list[0])); err != nil {
 			return s.missing(err, "custom ingest key", list[0])

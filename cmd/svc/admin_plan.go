@@ -92,11 +92,11 @@ func (s *session) noPlan(err error) error {
 func (c *cli) planSet() *cobra.Command {
 	var in store.PlanParams
 	cmd := &cobra.Command{
-		Use: "set --name NAME", Short: "Put a plan in place of the one that is there",
-		Long: `Put a plan in place of the one that is there.
+		Use: "set --name NAME", Short: "Set the plan, replacing an earlier one",
+		Long: `Set the plan, replacing an earlier one.
 
-A signal without a limit is not limited. Over a limit, senders get 402 until the next month (UTC), and always while the plan is
-inactive.`,
+A signal without a limit is not limited. Over a limit, senders get status 402 until the next month (UTC). While the
+plan is inactive, they always get it.`,
 		Example: "  svc admin plan set --name pro --limit traces.items=1000000 --limit logs.bytes=10GB",
 	}
 	cmd.Flags().StringVar(&in.Name, "name", "", "name of the plan (required)")

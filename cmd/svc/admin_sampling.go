@@ -53,7 +53,7 @@ func (c *cli) samplingSet() *cobra.Command {
 	var keepErrors bool
 	var slow *int64
 	cmd := &cobra.Command{
-		Use: "set", Short: "Change the policy; what is not named stays",
+		Use: "set", Short: "Change the policy; settings without a flag stay",
 		Example: "  svc admin sampling set --trace-sample-ratio 0.1 --always-keep-slow-spans-ms 2000",
 	}
 	cmd.Flags().Float64Var(&ratio, "trace-sample-ratio", 1, "share of the traces to keep, from 0.000001 to 1")

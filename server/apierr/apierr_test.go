@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: retryable is %v, Retry-After is %d", name, s.GetRetryable(), seconds)
 		}
 		if s.GetStatus() == 429 && !s.GetRetryable() && tag != apierr.WarehouseQuotaExceeded {
-			t.Errorf("%s: a 429 that is not retryable; only WarehouseQuotaExceededError is (rest-wire.md 17.2)", name)
+			t.Errorf("%s: a 429 that is not retryable; only WarehouseQuotaExceededError is", name)
 		}
 		if ingest := strings.HasPrefix(name, "@svc/ingest/"); ingest != strings.HasPrefix(s.GetCode(), "ingest_") &&
 			!strings.HasPrefix(name, "@svc/http/errors/IngestKey") {
@@ -58,7 +58,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestPublicTags holds the table to public-api.md "Errors", row by row.
+// TestPublicTags holds the table against the published list of errors, row by row.
 func TestPublicTags(t *testing.T) {
 	type row struct {
 		status      int32

@@ -7,8 +7,7 @@ import (
 	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 )
 
-// Envelope is the JSON body of every failure over HTTP, in the order of public-api.md "Envelope". It is a closed object
-// (rest-wire.md 1.6): ingest repeats the delay of Retry-After in it, the other doors name the parameter that is to blame.
+// Envelope is the JSON body of every failure over HTTP, in this order of fields. It is a closed object: ingest repeats the delay of Retry-After in it, the other doors name the parameter that is to blame.
 func Envelope(d *optionsv1.ErrorDetail, ingest bool) []byte {
 	var e struct {
 		Error struct {

@@ -56,7 +56,7 @@ func All() []Tag {
 	return all
 }
 
-// Type is the error family of an HTTP status (public-api.md "Envelope"; 413 and 422 are invalid requests, rest-wire.md 1.6).
+// Type is the error family of an HTTP status (413 and 422 are invalid requests).
 func Type(status int) string {
 	switch {
 	case status >= 500:

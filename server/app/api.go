@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
@@ -34,6 +35,7 @@ import (
 	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
 	"github.com/svc-observability/svc/server/services/dashboards/links"
+	"github.com/svc-observability/svc/server/services/diagnosis"
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
 	"github.com/svc-observability/svc/server/services/ingestkeys"
@@ -217,14 +219,20 @@ func (a *App) mountServices(
 		BaseURL: a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))
-	mount(svcv2connect.NewAgentSessionsServiceHandler(agentsessions.New(reads), options...))
-	mount(svcv2connect.NewServicesServiceHandler(catalog.New(reads, rollups), options...))
+	agentSessions, services := agentsessions.New(reads), catalog.New(reads, rollups)
+	mount(svcv2connect.NewAgentSessionsServiceHandler(agentSessions, options...))
+	mount(svcv2connect.NewServicesServiceHandler(services, options...))
 	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(reads), options...))
-	mount(svcv2connect.NewServiceMapServiceHandler(servicemap.New(reads, rollups, time.Now), options...))
-	mount(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(reads, time.Now), options...))
-	mount(svcv2connect.NewTracesServiceHandler(traces.New(reads, queryEngine), options...))
-	mount(svcv2connect.NewLogsServiceHandler(logs.New(reads, queryEngine), options...))
-	mount(svcv2connect.NewQueryServiceHandler(queryapi.New(queryEngine), options...))
+	serviceMap, errorEvents := servicemap.New(reads, rollups, time.Now), errorevents.New(reads, time.Now)
+	mount(svcv2connect.NewServiceMapServiceHandler(serviceMap, options...))
+	mount(svcv2connect.NewErrorEventsServiceHandler(errorEvents, options...))
+	traceReads, logReads, queries := traces.New(reads, queryEngine), logs.New(reads, queryEngine), queryapi.New(queryEngine)
+	mount(svcv2connect.NewTracesServiceHandler(traceReads, options...))
+	mount(svcv2connect.NewLogsServiceHandler(logReads, options...))
+	mount(svcv2connect.NewQueryServiceHandler(queries, options...))
+	mount(svcv2connect.NewDiagnosisServiceHandler(diagnosis.New(diagnose.Readers{
+		Services: services, ServiceMap: serviceMap, Errors: errorEvents, Logs: logReads, Traces: traceReads, Query: queries, Agents: agentSessions,
+	}), options...))
 	mount(svcv2connect.NewAttributesServiceHandler(attributes.New(reads), options...))
 	mount(svcv2connect.NewProductEventAnalyticsServiceHandler(productanalytics.New(queryEngine), options...))
 	mount(svcv2connect.NewSqlServiceHandler(sqlapi.New(reads, time.Now), options...))

@@ -45,6 +45,8 @@ type Method struct {
 	Public bool
 	// AnyScope is true when any valid credential is enough, whatever its scopes.
 	AnyScope bool
+	// AlsoReads holds other families whose read scope the caller needs, because the answer holds their data.
+	AlsoReads []string
 	// ReadsTelemetry is true when the method has the errors of Telemetry.
 	ReadsTelemetry bool
 	// IdempotencyKey is true when the method takes an Idempotency-Key: every write that a caller makes by POST, which covers all
@@ -76,6 +78,36 @@ func (m *Method) Scope() string {
 	default:
 		return m.Family + ":read"
 	}
+}
+
+// Scopes are all scopes that a caller needs.
+func (m *Method) Scopes() []string {
+	own := m.Scope()
+	if own == "" {
+		return nil
+	}
+	scopes := []string{own}
+	for _, family := range m.AlsoReads {
+		scopes = append(scopes, family+":read")
+	}
+	return scopes
+}
+
+// MissingScopes are the scopes that a caller needs and does not have. The function says which access a caller has.
+func (m *Method) MissingScopes(allows func(family string, write bool) bool) []string {
+	if m.AnyScope {
+		return nil
+	}
+	var missing []string
+	if !allows(m.Family, m.Write) {
+		missing = append(missing, m.Scope())
+	}
+	for _, family := range m.AlsoReads {
+		if !allows(family, false) {
+			missing = append(missing, family+":read")
+		}
+	}
+	return missing
 }
 
 // Contract is every method of the API.
@@ -131,6 +163,14 @@ func New(set *descriptorpb.FileDescriptorSet) (*Contract, error) {
 		}
 		return true
 	})
+	known := c.Families()
+	for _, m := range c.methods {
+		for _, family := range m.AlsoReads {
+			if family == m.Family || !slices.Contains(known, family) {
+				problems = append(problems, fmt.Sprintf("%s: also_reads names %q, which is not another family", m.FullName, family))
+			}
+		}
+	}
 	if len(problems) > 0 {
 		slices.Sort(problems)
 		return nil, fmt.Errorf("the API contract is incomplete:\n  %s", strings.Join(problems, "\n  "))
@@ -223,7 +263,7 @@ func read(d protoreflect.MethodDescriptor) (*Method, []string) {
 	m.OperationID, m.Family, m.NoREST = spec.GetOperationId(), spec.GetFamily(), spec.GetNoRest()
 	m.Write = spec.GetAccess() == optionsv1.Access_ACCESS_WRITE
 	m.Admin = spec.GetRole() == optionsv1.Role_ROLE_ORG_ADMIN
-	m.ReadsTelemetry = spec.GetReadsTelemetry()
+	m.ReadsTelemetry, m.AlsoReads = spec.GetReadsTelemetry(), spec.GetAlsoReads()
 	m.Public, m.AnyScope, m.MCPTools = spec.GetPublic(), spec.GetAnyScope(), spec.GetMcpTools()
 
 	var faults []string
@@ -235,6 +275,9 @@ func read(d protoreflect.MethodDescriptor) (*Method, []string) {
 	}
 	if spec.GetAccess() == optionsv1.Access_ACCESS_UNSPECIFIED {
 		faults = append(faults, "access is not said: ACCESS_READ or ACCESS_WRITE")
+	}
+	if len(m.AlsoReads) > 0 && (m.Public || m.AnyScope) {
+		faults = append(faults, "it reads other families, and needs no scope")
 	}
 	if m.Public && (m.Admin || m.AnyScope) {
 		faults = append(faults, "it is public and asks for a credential at once")

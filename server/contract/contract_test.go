@@ -35,7 +35,7 @@ func TestPolicy(t *testing.T) {
 	fmt.Fprintf(&policy, "# operation · method · route · scope · role · tools · errors beyond the common ones\n")
 	fmt.Fprintf(&policy, "# common: %s\n", names(contract.Common()))
 	for _, m := range load(t).Methods() {
-		route, scope, role, tools := m.HTTP.Method+" "+m.HTTP.Path, m.Scope(), "any role", "no tool"
+		route, scope, role, tools := m.HTTP.Method+" "+m.HTTP.Path, strings.Join(m.Scopes(), ","), "any role", "no tool"
 		switch {
 		case m.NoREST:
 			route = "no route"

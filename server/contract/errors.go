@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// Common lists the errors that every method with a credential can give (rest-wire.md 1.5).
+// Common lists the errors that every method with a credential can return.
 func Common() []apierr.Tag {
 	return []apierr.Tag{
 		apierr.InvalidRequest, apierr.InvalidCredentials, apierr.InsufficientScope, apierr.OrganizationAccessDenied, apierr.RateLimit,
@@ -20,8 +20,8 @@ func Common() []apierr.Tag {
 	}
 }
 
-// Telemetry lists the errors that every method which reads telemetry can give: the set "managed warehouse" of rest-wire.md 9.4 without the one
-// of SQL that the caller wrote, and the time that a query may take.
+// Telemetry lists the errors that every method that reads telemetry can return: the failures of the warehouse, and the end of the time that
+// a query may take. The error for SQL of the caller is not among them.
 func Telemetry() []apierr.Tag {
 	return []apierr.Tag{
 		apierr.WarehouseQuery, apierr.WarehouseUpstream, apierr.WarehouseAuth, apierr.WarehouseConfig, apierr.WarehouseClient, apierr.WarehouseSchemaDrift,

@@ -23,14 +23,14 @@ func windowOf(method string) time.Duration {
 		longest time.Duration
 		methods string
 	}{
-		{limits.SearchWindow, "SearchTraces SearchLogs SearchTraceFacets SearchLogFacets SearchAgentSessions GetAgentToolsOverview GetAgentToolError"},
+		{limits.SearchWindow, "SearchTraces SearchLogs SearchTraceFacets SearchLogFacets SearchAgentSessions GetAgentToolsOverview GetAgentToolError DiagnoseService ComparePeriods SearchSlowerOperations"},
 		{limits.PatternWindow, "SearchLogPatterns"},
 		{limits.MetricWindow, "ListMetrics SummarizeMetrics CountMetrics GetMetric GetMetricDetail"},
 		{limits.ServiceWindow, "ListServices GetService GetServiceOverview ListServiceOperations GetServiceApdex ListServiceReleases GetServiceMap ListEnvironments"},
 		{limits.TimeseriesWindow, "QueryTraceTimeseries QueryLogTimeseries QueryMetricsTimeseries QueryProductEventTimeseries QueryTimeseries SummarizeTraces ResolveShareWidgetData"},
 		{limits.BreakdownWindow, "QueryTraceBreakdown QueryLogBreakdown QueryMetricBreakdown QueryProductEventBreakdown QueryBreakdown"},
 		{limits.ActivityWindow, "ListProductEvents SearchProductEvents SearchProductEventFunnel SearchProductEventPaths SearchSessionReplays SearchSessionReplayFacets ListSessionReplaysForTrace"},
-		{limits.AgentSessionWindow, "GetAgentSession"},
+		{limits.AgentSessionWindow, "GetAgentSession GetAgentSessionVerdict"},
 		{limits.ErrorWindow, "SearchErrorEvents GetErrorEvent"},
 		{limits.AttributeWindow, "ListAttributeKeys ListAttributeValues"},
 		{limits.SQLWindow, "RunSql"},

@@ -78,6 +78,8 @@ func (x *matrix) ofTelemetry(collection string) (string, bool) {
 		return "checkout.orders", true
 	case "/v2/error_events":
 		return search("/v2/error_events/search", "fingerprint_hash")
+	case "/v2/traces/agent_sessions": // see noSuccess
+		return "conv_of_theirs", true
 	default:
 		return "", false
 	}
@@ -91,6 +93,7 @@ func telemetryID(m *contract.Method) bool {
 
 // noSuccess lists operations whose valid request cannot be made from examples, with the reason.
 var noSuccess = map[string]string{
+	"getAgentSessionVerdict":  "takes spans of an agent; TestDiagnosis has it",
 	"signIn":                  "takes the password of a person; TestSessionLife has it",
 	"importExternalDashboard": "takes a document of Perses; TestDashboardImport has it",
 	"resolveShare":            "takes the token of a share link; TestPublicShare has it",

@@ -2,7 +2,7 @@ package egress
 
 import "net/netip"
 
-// special are blocks inside the unicast ranges that lead to no public host, or to another address in disguise (IANA's special-purpose
+// special lists blocks inside the unicast ranges that lead to no public host, or that hide another address (IANA's special-purpose
 // registries for IPv4 and IPv6).
 var special = func() []netip.Prefix {
 	var all []netip.Prefix
@@ -26,10 +26,11 @@ var special = func() []netip.Prefix {
 	return all
 }()
 
-// globalIPv6 is all that is allocated for public hosts. NAT64, IPv4 inside IPv6, unique local and link-local addresses lie outside.
+// globalIPv6 is the block that is allocated to public hosts. NAT64, IPv4 inside IPv6, unique local and link-local addresses lie
+// outside it.
 var globalIPv6 = netip.MustParsePrefix("2000::/3")
 
-// Public reports whether an address is that of a host on the public internet.
+// Public reports whether an address belongs to a host on the public internet.
 func Public(addr netip.Addr) bool {
 	if addr.Zone() != "" {
 		return false

@@ -1,6 +1,7 @@
-// Package egress makes requests to addresses that users name: webhooks, scrape targets, client metadata documents. None of them reaches this
-// machine, its network or a cloud's metadata service: the address is judged when the connection is dialled, after the name was resolved and
-// for each redirect anew, so that neither a name nor an answer can lead elsewhere (server-side request forgery).
+// Package egress makes requests to addresses that users give: webhooks, scrape targets, client metadata documents. No request
+// reaches this machine, its network or a cloud's metadata service. The guard checks the address when the connection is dialled,
+// after the name is resolved and again for each redirect, so neither a name nor an answer can lead elsewhere (server-side request
+// forgery).
 package egress
 
 import (
@@ -16,32 +17,33 @@ import (
 	"time"
 )
 
-// RefusedError says that a URL or the address behind it may not be called. Its text names the host and may be shown to who gave the URL.
+// RefusedError reports a URL, or an address behind it, that must not be called. Its text names the host and may be shown to the
+// user who gave the URL.
 type RefusedError struct{ Host, Reason string }
 
 func (e *RefusedError) Error() string { return e.Host + " may not be called: " + e.Reason }
 
-// ErrTooLarge is returned by Get for an answer beyond its limit.
+// ErrTooLarge is the error of Get for an answer that exceeds its limit.
 var ErrTooLarge = errors.New("the answer is larger than allowed")
 
 // Guard decides which addresses may be called.
 type Guard struct{ exempt []netip.Prefix }
 
-// New makes a guard that refuses every address that is not public, except for exempt ones: an operator's own network, or a test's.
+// New makes a guard that refuses every address that is not public. exempt lists exceptions, such as an operator's own network.
 func New(exempt ...netip.Prefix) *Guard { return &Guard{exempt: exempt} }
 
 // Options of a client.
 type Options struct {
-	// Timeout is for a request with all its redirects and its body. Default 10 s.
+	// Timeout bounds a request with all its redirects and its body. The default is 10 s.
 	Timeout time.Duration
-	// Redirects is the most that are followed. Beyond it, the redirect itself is the answer.
+	// Redirects bounds the redirects that are followed. After that, the redirect itself is the answer.
 	Redirects int
-	// PlainHTTP allows http:// beside https://.
+	// PlainHTTP allows http:// as well as https://.
 	PlainHTTP bool
 }
 
-// Client makes an HTTP client whose every connection passes the guard. It uses no proxy: a proxy would resolve the name itself. It keeps no
-// connection, so that one request cannot profit from what was decided for another.
+// Client makes an HTTP client whose every connection passes the guard. It uses no proxy, because a proxy would resolve the name
+// itself. It keeps no connection, so no request uses what the guard decided for another one.
 func (g *Guard) Client(o Options) *http.Client {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
@@ -62,7 +64,7 @@ func (g *Guard) Client(o Options) *http.Client {
 	}
 }
 
-// checked judges the URL of each request, redirects included, before anything is resolved.
+// checked checks the URL of each request, redirects included, before its name is resolved.
 type checked struct {
 	guard   *Guard
 	options Options
@@ -76,7 +78,7 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// CheckURL reads a URL that a user gave and refuses what no client would call: for an early answer to who gives it. The guard of the
+// CheckURL reads a URL that a user gives, and refuses one that the client would refuse. It gives an early answer; the guard of the
 // client decides again.
 func (g *Guard) CheckURL(text string, plainHTTP bool) (*url.URL, error) {
 	u, err := url.Parse(text)
@@ -110,7 +112,7 @@ func (g *Guard) check(u *url.URL, plainHTTP bool) error {
 	return nil
 }
 
-// control is called with the address that a connection is about to be made to.
+// control checks the address of a connection before it is dialled.
 func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || (network != "tcp4" && network != "tcp6") {

@@ -1,5 +1,5 @@
-// Package idempotency lets a create be repeated without creating twice: the answer to the first request with an Idempotency-Key is
-// kept, sealed because it may hold a secret, and given to every later one, on every node.
+// Package idempotency makes a create safe to repeat. It keeps the answer to the first request with an Idempotency-Key and gives it
+// to every later one, on every node. The answer is sealed, because it may hold a secret.
 package idempotency
 
 import (
@@ -19,13 +19,14 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Times of keys.
+// Times of a key.
 const (
-	// KeepFor is how long an answer is kept, from the beginning of its request.
+	// KeepFor limits how long an answer is kept, from the start of its request.
 	KeepFor = limits.IdempotencyRetention
-	// Lease is when a key is free again whose request never ended, because the process died. It is longer than any request lasts.
+	// Lease is the time after which a key is free again when its request never ended, because the process died. It is longer than
+	// any request.
 	Lease = 2 * time.Minute
-	// endTimeout bounds the write that ends a request; it happens although the caller may be gone.
+	// endTimeout bounds the write that ends a request. The write happens even when the caller has disconnected.
 	endTimeout = 5 * time.Second
 	purgeEvery = 10 * time.Minute
 )
@@ -33,7 +34,7 @@ const (
 // MaxKeyLength bounds a key.
 const MaxKeyLength = 255
 
-// Header carries the key; ReplayedHeader marks an answer that was given before.
+// Header carries the key. ReplayedHeader marks an answer that an earlier request got first.
 const (
 	Header         = "Idempotency-Key"
 	ReplayedHeader = "Idempotent-Replayed"
@@ -41,7 +42,9 @@ const (
 
 // Store keeps keys and answers.
 type Store interface {
-	ClaimIdempotencyKey(ctx context.Context, org principal.OrgID, in store.IdempotencyKey, lease time.Duration) (row store.IdempotencyKey, first bool, err error)
+	ClaimIdempotencyKey(
+		ctx context.Context, org principal.OrgID, in store.IdempotencyKey, lease time.Duration,
+	) (row store.IdempotencyKey, first bool, err error)
 	CompleteIdempotencyKey(ctx context.Context, org principal.OrgID, id uuid.UUID, response []byte, expiresAt time.Time) error
 	ReleaseIdempotencyKey(ctx context.Context, org principal.OrgID, id uuid.UUID) error
 	PurgeIdempotencyKeys(ctx context.Context) (removed int, err error)
@@ -53,7 +56,7 @@ type Sealer interface {
 	Open(sealed []byte, place string) ([]byte, error)
 }
 
-// Keys is safe for concurrent use.
+// Keys keeps the answers of requests. It is safe for concurrent use.
 type Keys struct {
 	store  Store
 	seal   Sealer
@@ -61,7 +64,7 @@ type Keys struct {
 	logger *slog.Logger
 }
 
-// New returns Keys. hash is the keyed hash under which keys and requests are stored.
+// New returns Keys. Keys and requests are stored as the keyed hash that hash returns.
 func New(s Store, seal Sealer, hash func(string) string, logger *slog.Logger) *Keys {
 	return &Keys{store: s, seal: seal, hash: hash, logger: logger}
 }
@@ -84,7 +87,7 @@ func Check(key string) error {
 
 // Attempt is one request under a key.
 type Attempt struct {
-	// Replay is the answer of the first request; only when Replayed.
+	// Replay is the answer to the first request. It is set when Replayed is true.
 	Replay   []byte
 	Replayed bool
 
@@ -93,8 +96,9 @@ type Attempt struct {
 	row  store.IdempotencyKey
 }
 
-// Begin says whether a request is the first under its key. method and request are all that it asks for: a key stands for one
-// request, and the error says so when it comes with another, or while the first is under way. The first ends with Done or Release.
+// Begin starts a request under its key, or returns the answer to the first request with it. A key stands for one method and one
+// request: the error says so if the key comes with another request, or while the first one runs. The first request ends with Done
+// or Release.
 func (k *Keys) Begin(ctx context.Context, p *principal.Principal, key, method string, request []byte) (*Attempt, error) {
 	in := store.IdempotencyKey{Caller: callerOf(p), KeyHash: k.hash("idempotency key\x00" + key), RequestHash: k.requestHash(method, request)}
 	row, first, err := k.store.ClaimIdempotencyKey(ctx, p.Org, in, Lease)
@@ -102,14 +106,16 @@ func (k *Keys) Begin(ctx context.Context, p *principal.Principal, key, method st
 	case errors.Is(err, store.ErrNotFound):
 		return nil, apierr.New(apierr.OrganizationAccessDenied, "The organization does not exist any more.", apierr.Cause(err))
 	case err != nil:
-		return nil, apierr.New(apierr.AuthorizationUnavailable, "The `"+Header+"` cannot be checked at the moment, so nothing was done. Try again.", apierr.Cause(err))
+		return nil, apierr.New(apierr.AuthorizationUnavailable,
+			"The `"+Header+"` cannot be checked at the moment, so nothing was done. Try again.", apierr.Cause(err))
 	case first:
 		return &Attempt{keys: k, org: p.Org, row: row}, nil
 	case row.RequestHash != in.RequestHash:
 		return nil, apierr.New(apierr.IdempotencyKeyReused, "This `"+Header+"` was used for another request in the last "+
 			limits.Lasts(KeepFor)+". Use a new key for each request, and the same key only to repeat it unchanged.", apierr.Param(Header))
 	case !row.Done:
-		return nil, apierr.New(apierr.IdempotencyInProgress, "The first request with this `"+Header+"` is still under way. Try again in a moment to get its answer.")
+		return nil, apierr.New(apierr.IdempotencyInProgress,
+			"The first request with this `"+Header+"` is still under way. Try again in a moment to get its answer.")
 	}
 	answer, err := k.seal.Open(row.Response, placeOf(p.Org, row.ID))
 	if err != nil {
@@ -118,18 +124,19 @@ func (k *Keys) Begin(ctx context.Context, p *principal.Principal, key, method st
 	return &Attempt{Replay: answer, Replayed: true}, nil
 }
 
-// Done keeps the answer. What cannot be kept is logged: the resource exists, so its maker gets the answer in any case.
+// Done keeps the answer. It logs a failure to do so: the resource exists, so the caller gets the answer in any case.
 func (a *Attempt) Done(ctx context.Context, answer []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
 	sealed := a.keys.seal.Seal(answer, placeOf(a.org, a.row.ID))
 	if err := a.keys.store.CompleteIdempotencyKey(ctx, a.org, a.row.ID, sealed, a.row.CreatedAt.Add(KeepFor)); err != nil {
-		a.keys.logger.ErrorContext(ctx, "the answer to a request with an idempotency key could not be kept; a repeated request may create a second resource",
+		a.keys.logger.ErrorContext(ctx,
+			"the answer to a request with an idempotency key could not be kept; a repeated request may create a second resource",
 			"org_id", a.org, "error", err)
 	}
 }
 
-// Release frees the key: the request failed, so repeating it must try again.
+// Release frees the key after a request that failed. A repetition then tries again.
 func (a *Attempt) Release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
@@ -154,7 +161,8 @@ func (k *Keys) Run(ctx context.Context) {
 	}
 }
 
-// callerOf names the credential of a machine, and the person behind a session or token: those change while a person repeats a request.
+// callerOf names the owner of a key: the credential of a machine, or the person behind a session or token. A person can get a new
+// session between two attempts.
 func callerOf(p *principal.Principal) string {
 	if p.Kind == principal.KindAPIKey || p.Kind == principal.KindMCPKey {
 		return p.CredentialID
@@ -167,5 +175,5 @@ func (k *Keys) requestHash(method string, request []byte) string {
 	return k.hash(string(append(append(text, method...), request...)))
 }
 
-// placeOf binds an answer to its row.
+// placeOf binds a sealed answer to its row.
 func placeOf(org principal.OrgID, id uuid.UUID) string { return string(org) + " " + id.String() }

@@ -159,9 +159,7 @@ func (s *Server) missingScope(p *principal.Principal, body []byte) string {
 	}
 	scopes := slices.Clone(p.Scopes)
 	for _, m := range s.methods[asked.Params.Name] {
-		if !m.AnyScope && !p.Allows(m.Family, m.Write) {
-			scopes = append(scopes, m.Scope())
-		}
+		scopes = append(scopes, m.MissingScopes(p.Allows)...)
 	}
 	slices.Sort(scopes)
 	return strings.Join(slices.Compact(scopes), " ")

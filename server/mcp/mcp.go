@@ -156,7 +156,7 @@ func (s *Server) tool(name string) *tool.Tool {
 // visible reports whether the caller's scopes cover every method that the tool is built on.
 func (s *Server) visible(p *principal.Principal, name string) bool {
 	for _, m := range s.methods[name] {
-		if !m.AnyScope && !p.Allows(m.Family, m.Write) {
+		if len(m.MissingScopes(p.Allows)) > 0 {
 			return false
 		}
 	}

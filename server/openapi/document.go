@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-// document and the types below it are the parts of OpenAPI 3.1 that we write, in the order in which a reader wants them.
+// document and the types below are the parts of OpenAPI 3.1 that we write, in the order that suits a reader.
 type document struct {
 	OpenAPI    string           `json:"openapi"`
 	Info       info             `json:"info"`
@@ -65,7 +65,7 @@ type operation struct {
 	Responses   *object[response] `json:"responses"`
 }
 
-// requirement is a scheme of securitySchemes, with the scopes that OpenAPI knows for OAuth only.
+// requirement is a scheme of securitySchemes with its scopes. OpenAPI has scopes for OAuth only.
 type requirement map[string][]string
 
 type parameter struct {
@@ -166,7 +166,7 @@ func (o *object[T]) get(name string) (T, bool) {
 	return v, ok
 }
 
-// single is an object of one member.
+// single makes an object with one member.
 func single[T any](name string, value T) object[T] {
 	var o object[T]
 	o.set(name, value)

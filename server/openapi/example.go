@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
-// readExample reads FieldSpec.example as the field's type.
+// readExample reads FieldSpec.example as a value of the field's type.
 func readExample(f protoreflect.FieldDescriptor, text string) (any, error) {
 	v, err := wirejson.ParseScalar(f, text)
 	if err != nil {
@@ -23,7 +23,7 @@ func readExample(f protoreflect.FieldDescriptor, text string) (any, error) {
 	return scalarOf(f, v), nil
 }
 
-// exampleBodies shows a body for every request and answer of which one can be made.
+// exampleBodies adds an example to every request and answer for which one can be made.
 func (b *builder) exampleBodies(doc *document) {
 	for _, path := range doc.Paths.names {
 		for _, method := range doc.Paths.values[path].names {
@@ -45,14 +45,14 @@ func (b *builder) exampleBody(content object[*mediaType], to direction) {
 	}
 }
 
-// exampleOf is an example of a parameter.
+// exampleOf returns an example of a parameter.
 func (b *builder) exampleOf(f protoreflect.FieldDescriptor, s *schema) any {
 	v, _ := b.example(string(f.Name()), s, request, nil)
 	return v
 }
 
-// example makes a value that fits a schema; false when the schema asks for what cannot be invented. Stack holds the components
-// around it: what holds itself ends there.
+// example makes a value that fits a schema. It returns false if the schema asks for a value that cannot be invented. stack holds
+// the enclosing components: a component that holds itself ends there.
 func (b *builder) example(name string, s *schema, to direction, stack []string) (any, bool) {
 	switch {
 	case s.example != nil && s.Items == nil:
@@ -76,7 +76,7 @@ func (b *builder) example(name string, s *schema, to direction, stack []string) 
 		return json.RawMessage("null"), true
 	case len(s.Type) == 0:
 		return nil, false
-	case to == answer && len(s.Type) > 1: // what can be null is shown so, unless its author has an example
+	case to == answer && len(s.Type) > 1: // a nullable field is shown as null, unless its author gave an example
 		return json.RawMessage("null"), true
 	}
 	switch s.Type[0] {
@@ -107,7 +107,7 @@ func (b *builder) exampleObject(s *schema, to direction, stack []string) (any, b
 		for _, r := range s.Required {
 			required = required || r == name
 		}
-		// A request shows what must be given, and what its author has an example of.
+		// A request shows its required fields, and the fields whose author gave an example.
 		if !required && (to == answer || property.example == nil) {
 			continue
 		}
@@ -161,5 +161,6 @@ func exampleText(name string, s *schema) (any, bool) {
 		n, err := bound.Int64()
 		return bound == "" || err == nil && ok(len(text), n)
 	}
-	return text, fits(s.MinLength, func(l int, n int64) bool { return int64(l) >= n }) && fits(s.MaxLength, func(l int, n int64) bool { return int64(l) <= n })
+	return text, fits(s.MinLength, func(l int, n int64) bool { return int64(l) >= n }) &&
+		fits(s.MaxLength, func(l int, n int64) bool { return int64(l) <= n })
 }

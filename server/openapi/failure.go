@@ -45,7 +45,7 @@ func headersOf(names ...string) *object[reference] {
 	return out
 }
 
-// failure is the response of one status: the union of the tags that it can carry.
+// failure is the response of one status: the union of its tags.
 func (b *builder) failure(status int, tags []apierr.Tag) (response, error) {
 	names := []string{requestIDHeader}
 	var options []*schema
@@ -76,7 +76,7 @@ func (b *builder) failure(status int, tags []apierr.Tag) (response, error) {
 	}, nil
 }
 
-// errorOf refers to the component of a tag: the closed object of rest-wire.md 1.6 with what the tag fixes. It stands by itself, which
+// errorOf refers to the component of a tag: the closed object of an error with the values that the tag fixes. It stands by itself, which
 // more tools understand than parts of an object.
 func (b *builder) errorOf(tag apierr.Tag) (*schema, error) {
 	spec := apierr.Spec(tag)

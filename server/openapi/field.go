@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 )
 
-// field is the schema of a field's value, with its comment.
+// field returns the schema of a field's value, with its comment.
 func (b *builder) field(f protoreflect.FieldDescriptor, to direction) (*schema, error) {
 	var s *schema
 	var err error
@@ -35,7 +35,7 @@ func (b *builder) field(f protoreflect.FieldDescriptor, to direction) (*schema, 
 	return s, nil
 }
 
-// nullable reports whether null may stand for the value: written for "not set", or read as that.
+// nullable reports whether null may stand for the value: an answer writes it for "not set", or a request may send it.
 func nullable(f protoreflect.FieldDescriptor, to direction) bool {
 	switch {
 	case rulesOf(f).GetRequired() || to == answer && omitted(f):
@@ -68,7 +68,8 @@ func (b *builder) mapOf(f protoreflect.FieldDescriptor, to direction) (*schema, 
 	return s, s.constrain(rulesOf(f))
 }
 
-// value is the schema of one value: of a singular field, or of each in a list or map. Own says that the field's rules are about it.
+// value returns the schema of one value: of a singular field, or of an element of a list or map. own says that the field's rules
+// apply to it.
 func (b *builder) value(f protoreflect.FieldDescriptor, to direction, own bool) (*schema, error) {
 	if m := f.Message(); m != nil {
 		return b.messageValue(m, to)
@@ -85,7 +86,7 @@ func (b *builder) value(f protoreflect.FieldDescriptor, to direction, own bool) 
 		return nil, err
 	}
 	if values := spec.GetValues(); len(values) > 0 {
-		s.Enum = nil // the rules of a message that requests hold too say the same
+		s.Enum = nil // the rules of a message that requests hold too already list them
 		for _, v := range values {
 			s.Enum = append(s.Enum, v)
 		}
@@ -114,10 +115,11 @@ func (b *builder) value(f protoreflect.FieldDescriptor, to direction, own bool) 
 	return s, nil
 }
 
-// sharedScalar makes a component of a scalar. Every field that names it must mean the same.
+// sharedScalar makes a component of a scalar. Every field that names the component must describe the same values.
 func (b *builder) sharedScalar(name string, s *schema) (*schema, error) {
 	if known, ok := b.schemas[name]; ok && !reflect.DeepEqual(known.schema, s) {
-		return nil, fmt.Errorf("the schema %s means something else elsewhere: the fields that name it must agree in rules, pattern and example", name)
+		return nil, fmt.Errorf("the schema %s means something else elsewhere: the fields that name it must agree in rules, pattern and example",
+			name)
 	}
 	return b.add(name, "field option schema: "+strconv.Quote(name), func() (*schema, error) { return s, nil })
 }
@@ -176,7 +178,7 @@ func scalar(f protoreflect.FieldDescriptor) (*schema, error) {
 	}
 }
 
-// passedThrough lists the prefixes whose ids keep the form that they have in the database (rest-wire.md 1.1).
+// passedThrough lists the prefixes whose ids keep the form that they have in the database.
 func passedThrough() []string { return []string{"org", "user"} }
 
 func idPattern(prefix string) string {

@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-// direction is who writes the JSON: what a field may be differs (see package wirejson).
+// direction says who writes the JSON. A request and an answer allow different values (see package wirejson).
 type direction int
 
 const (
@@ -30,11 +30,11 @@ const (
 type builder struct {
 	validator protovalidate.Validator
 	schemas   map[string]named
-	// inAnswers holds every message that an answer can hold: in a request, the same message has another schema.
+	// inAnswers holds every message that an answer can hold. Such a message has another schema in a request.
 	inAnswers map[protoreflect.FullName]bool
 }
 
-// named is a component and where it comes from, so that two sources cannot share a name.
+// named is a component with its source, so that two sources cannot share a name.
 type named struct {
 	source string
 	schema *schema
@@ -48,11 +48,12 @@ func (b *builder) components() object[*schema] {
 	return out
 }
 
-// add makes a component once. Fill runs after the name is taken, so that a message may hold itself.
+// add makes a component once. fill runs after the name is taken, so that a message may hold itself.
 func (b *builder) add(name, source string, fill func() (*schema, error)) (*schema, error) {
 	if known, ok := b.schemas[name]; ok {
 		if known.source != source {
-			return nil, fmt.Errorf("%s and %s are both called %s: give one of them another name with (svc.options.v1.message).schema", known.source, source, name)
+			return nil, fmt.Errorf("%s and %s are both called %s: give one of them another name with (svc.options.v1.message).schema",
+				known.source, source, name)
 		}
 		return refTo(name), nil
 	}
@@ -94,7 +95,7 @@ func (b *builder) message(d protoreflect.MessageDescriptor, to direction) (*sche
 	return b.add(name, source, func() (*schema, error) { return b.objectOf(d, to, nil) })
 }
 
-// objectOf is the schema of a message without the fields that a request has elsewhere, in its path.
+// objectOf returns the schema of a message without the fields that the path of the request gives.
 func (b *builder) objectOf(d protoreflect.MessageDescriptor, to direction, without []string) (*schema, error) {
 	s := &schema{Description: publicText(contract.Comment(d)), Type: types{"object"}, Properties: &object[*schema]{}}
 	if to == request {
@@ -141,7 +142,7 @@ func omitted(f protoreflect.FieldDescriptor) bool {
 	return specOf(f).GetOmitUnset() || o != nil && !o.IsSynthetic()
 }
 
-// mustBeGiven asks the validator itself: a field must be given when a message without it is refused because of it.
+// mustBeGiven asks the validator: a field must be given if the validator refuses a message without it, and names the field.
 func (b *builder) mustBeGiven(f protoreflect.FieldDescriptor) bool {
 	if rulesOf(f).GetRequired() {
 		return true
@@ -152,7 +153,7 @@ func (b *builder) mustBeGiven(f protoreflect.FieldDescriptor) bool {
 	empty := dynamicpb.NewMessage(f.ContainingMessage())
 	err := b.validator.Validate(empty, protovalidate.WithFilter(protovalidate.FilterFunc(
 		func(_ protoreflect.Message, d protoreflect.Descriptor) bool { return d.FullName() == f.FullName() })))
-	// Anything but a violation is a defect of the rules, which stops the start in package rpc.
+	// An error of another kind is a defect of the rules. It stops the start in package rpc.
 	var broken *protovalidate.ValidationError
 	return errors.As(err, &broken)
 }
@@ -172,14 +173,16 @@ func isFieldMask(f protoreflect.FieldDescriptor) bool {
 	return f.Message() != nil && f.Message().FullName() == "google.protobuf.FieldMask"
 }
 
-// componentName is the plain name of a message: what (svc.options.v1.message).schema says, else by the rules of MessageSpec.schema.
+// componentName returns the name of a message's component: (svc.options.v1.message).schema, or a name by the rules of
+// MessageSpec.schema.
 func componentName(d protoreflect.MessageDescriptor) string {
 	if spec, ok := proto.GetExtension(d.Options(), optionsv1.E_Message).(*optionsv1.MessageSpec); ok && spec.GetSchema() != "" {
 		return spec.GetSchema()
 	}
 	name := string(d.Name())
 	data := d.Fields().ByName("data")
-	if _, isAnswer := strings.CutSuffix(name, "Response"); isAnswer && data != nil && data.IsList() && data.Message() != nil && d.Fields().ByName("has_more") != nil {
+	isPage := data != nil && data.IsList() && data.Message() != nil && d.Fields().ByName("has_more") != nil
+	if isPage && strings.HasSuffix(name, "Response") {
 		return componentName(data.Message()) + "List"
 	}
 	if action, isRequest := strings.CutSuffix(name, "Request"); isRequest {

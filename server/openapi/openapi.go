@@ -1,6 +1,6 @@
-// Package openapi writes the OpenAPI 3.1 document of /v2 and serves it, with an interactive reference that reads it. The document
-// derives from the contract alone: method options, HTTP bindings, validation rules, field options, the error table and the comments
-// of the .proto files. A method that is added there appears here.
+// Package openapi writes the OpenAPI 3.1 document of /v2, and serves it with an interactive reference. The document derives from
+// the contract alone: method options, HTTP bindings, validation rules, field options, the error table and the comments of the
+// .proto files. A new method appears in it without further work.
 package openapi
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Version is info.version: the version of the interface, not of the program (public-api.md "Versioning").
+// Version is info.version: the version of the interface, not of the program.
 const Version = "2.0.0"
 
 // about is the description of the API.
@@ -28,8 +28,8 @@ func about() string {
 		"refused, never ignored.\n\n" +
 		"A list answers with `data`, `has_more` and `next_cursor`; send that cursor as `cursor` for the next page. A failure answers with " +
 		"`error`, whose `_tag` never changes within a major version, and whose `recovery` says what can be done; a retryable one says in " +
-		"`Retry-After` when. " + limits.Number(limits.RESTRequests) + " requests in " + limits.Seconds(limits.RESTPeriod) + " are allowed for each key. Every answer carries `X-Request-Id`, which finds the " +
-		"request in the server's log."
+		"`Retry-After` when. " + limits.Number(limits.RESTRequests) + " requests in " + limits.Seconds(limits.RESTPeriod) +
+		" are allowed for each key. Every answer carries `X-Request-Id`, which finds the request in the server's log."
 }
 
 // New writes the document for a server that clients reach at baseURL.

@@ -105,7 +105,7 @@ func operations(t testing.TB, doc any, fn func(path, method string, op map[strin
 	}
 }
 
-// TestEveryOperation holds the document to rest-wire.md 1.7 and public-api.md "Versioning", for every method of the contract.
+// TestEveryOperation holds the document against the contract, for every method.
 func TestEveryOperation(t *testing.T) {
 	doc := read(t)
 	if got := part(t, doc, "/openapi"); got != "3.1.0" {

@@ -15,8 +15,9 @@ import (
 func (b *builder) operation(m *contract.Method) (*operation, error) {
 	name, _ := tagOf(m)
 	op := &operation{
-		OperationID: m.OperationID, Summary: strings.TrimSuffix(publicText(m.Summary), "."), Description: joinText(publicText(m.Description), policyText(m)),
-		Tags: []string{name}, Security: []requirement{}, Scope: m.Scope(),
+		OperationID: m.OperationID, Summary: strings.TrimSuffix(publicText(m.Summary), "."),
+		Description: joinText(publicText(m.Description), policyText(m)),
+		Tags:        []string{name}, Security: []requirement{}, Scope: m.Scope(),
 	}
 	if m.Admin {
 		op.Role = "org:admin"
@@ -66,7 +67,7 @@ func (b *builder) operation(m *contract.Method) (*operation, error) {
 	return op, err
 }
 
-// policyText says who may call.
+// policyText describes who may call.
 func policyText(m *contract.Method) string {
 	var text string
 	switch {
@@ -76,6 +77,9 @@ func policyText(m *contract.Method) string {
 		text = "Any valid credential is enough, whatever its scopes."
 	default:
 		text = "Needs the scope `" + m.Scope() + "`."
+		if all := m.Scopes(); len(all) > 1 {
+			text = "Needs the scopes `" + strings.Join(all, "`, `") + "`."
+		}
 	}
 	if m.Admin {
 		text += " A user must be an administrator of the organization (`org:admin`)."
@@ -102,7 +106,7 @@ func (b *builder) parameter(f protoreflect.FieldDescriptor, in string) (paramete
 	return p, nil
 }
 
-// notNull takes null away again.
+// notNull removes null from the types.
 func (s *schema) notNull() {
 	if n := len(s.Type); n > 1 && s.Type[n-1] == "null" {
 		s.Type = s.Type[:n-1]
@@ -151,7 +155,7 @@ func (b *builder) responses(m *contract.Method) (*object[response], error) {
 
 	byStatus := map[int][]apierr.Tag{}
 	for _, tag := range m.Errors {
-		// Only the caller itself could see this answer, and it is gone.
+		// 499 goes to a caller that has disconnected: nobody sees it.
 		if status := int(apierr.Spec(tag).GetStatus()); tag != apierr.RequestCanceled {
 			byStatus[status] = append(byStatus[status], tag)
 		}
@@ -168,7 +172,7 @@ func (b *builder) responses(m *contract.Method) (*object[response], error) {
 	return out, nil
 }
 
-// answerOf is the schema of what REST sends: the answer, or one field of it.
+// answerOf returns the schema of a REST answer: the whole answer, or one field of it.
 func (b *builder) answerOf(m *contract.Method) (*schema, error) {
 	if m.HTTP.ResponseField == "" {
 		return b.message(m.Descriptor.Output(), answer)
@@ -177,7 +181,7 @@ func (b *builder) answerOf(m *contract.Method) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Description = "" // that of the answer stands beside it
+	s.Description = "" // the response has its own
 	return s, nil
 }
 

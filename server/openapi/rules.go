@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// constrain adds what validation rules ask, as far as JSON Schema has words for it.
+// constrain adds the validation rules that JSON Schema can express.
 func (s *schema) constrain(rules *validate.FieldRules) error {
 	if rules == nil || s.Ref != "" {
 		return nil
@@ -44,7 +44,7 @@ func (s *schema) rule(rule protoreflect.FieldDescriptor, v protoreflect.Value) e
 			s.PropertyNames = &schema{Type: types{"string"}}
 			return s.PropertyNames.constrain(nested)
 		}
-		return nil // those of a list's items were added to the items
+		return nil // the rules of a list's items were added to the items
 	case "in", "not_in":
 		var list []any
 		for i := range v.List().Len() {
@@ -58,7 +58,7 @@ func (s *schema) rule(rule protoreflect.FieldDescriptor, v protoreflect.Value) e
 		return nil
 	}
 	if rule.Kind() == protoreflect.MessageKind || rule.IsList() {
-		return nil // bounds on times relative to now, examples
+		return nil // bounds on times relative to now have no keyword
 	}
 	s.plainRule(string(rule.Name()), scalarOf(rule, v), number(v))
 	return nil
@@ -112,7 +112,7 @@ func (s *schema) plainRule(name string, value any, n json.Number) {
 	}
 }
 
-// scalarOf is a value as JSON has it.
+// scalarOf returns a value in its JSON form.
 func scalarOf(d protoreflect.FieldDescriptor, v protoreflect.Value) any {
 	switch d.Kind() {
 	case protoreflect.BoolKind:

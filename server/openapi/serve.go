@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// file is content that does not change while the process runs, plain and as gzip. A large one is held as gzip alone.
+// file is content that does not change while the process runs, plain and as gzip. A large file is held as gzip only.
 type file struct {
 	contentType string
 	plain       []byte
@@ -70,7 +70,7 @@ func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header.Set("Content-Type", f.contentType)
-	// Always asked for again, and answered with 304 until the program changes.
+	// A browser asks every time, and gets 304 until the program changes.
 	header.Set("Cache-Control", "public, no-cache")
 	content, tag := f.packed, f.tag+"-gzip"
 	if takesGzip(r.Header.Get("Accept-Encoding")) {

@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-// publicText is a comment as callers read it: paragraphs without line breaks.
+// publicText returns a comment as callers read it: paragraphs without line breaks.
 func publicText(comment string) string {
 	paragraphs := strings.Split(strings.TrimSpace(comment), "\n\n")
 	for i, p := range paragraphs {
@@ -40,7 +40,7 @@ func isListItem(line string) bool {
 	return strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "- ")
 }
 
-// joinText puts two texts into paragraphs of their own.
+// joinText joins two texts as paragraphs.
 func joinText(a, b string) string {
 	switch {
 	case a == "":
@@ -51,7 +51,7 @@ func joinText(a, b string) string {
 	return a + "\n\n" + b
 }
 
-// tagOf is the tag of a method's operations: the first words of its service's comment, `API keys`, and the whole comment.
+// tagOf returns the tag of a method's operations: the first words of its service's comment, `API keys`, and the whole comment.
 func tagOf(m *contract.Method) (name, description string) {
 	description = publicText(contract.Comment(m.Descriptor.Parent()))
 	name = description

@@ -23,7 +23,7 @@ func FormatSession(k SessionKey) string {
 	return formatKey(sessionPrefix, formatTime(k.Start), k.SessionID)
 }
 
-// ParseSession reads what FormatSession wrote; nil means the first page.
+// ParseSession reads a cursor of FormatSession; nil means the first page.
 func ParseSession(cursor *string) (*SessionKey, error) {
 	if cursor == nil {
 		return nil, nil
@@ -44,7 +44,7 @@ type EventKey struct {
 	Timestamp time.Time
 	// Record is the hash of the whole event, 32 hexadecimal digits.
 	Record string
-	// Copy tells events apart that are equal in every column: 1 for the first of them.
+	// Copy numbers events that are equal in every column, from 1.
 	Copy uint64
 }
 
@@ -53,7 +53,7 @@ func FormatEvent(k EventKey) string {
 	return formatKey(eventPrefix, formatTime(k.Timestamp), k.Record+"."+strconv.FormatUint(k.Copy, 10))
 }
 
-// ParseEvent reads what FormatEvent wrote; nil means the first page.
+// ParseEvent reads a cursor of FormatEvent; nil means the first page.
 func ParseEvent(cursor *string) (*EventKey, error) {
 	if cursor == nil {
 		return nil, nil
@@ -71,10 +71,10 @@ func ParseEvent(cursor *string) (*EventKey, error) {
 	return &EventKey{Timestamp: at, Record: record, Copy: n}, nil
 }
 
-// FormatChunk writes the cursor of a recording that continues with the chunk of a number.
+// FormatChunk writes the cursor that continues a recording at a chunk number.
 func FormatChunk(seq uint32) string { return chunkPrefix + strconv.FormatUint(uint64(seq), 36) }
 
-// ParseChunk reads what FormatChunk wrote; no cursor means the first chunk.
+// ParseChunk reads a cursor of FormatChunk; nil means the first chunk.
 func ParseChunk(cursor *string) (uint32, error) {
 	if cursor == nil {
 		return 0, nil

@@ -23,7 +23,7 @@ func FormatTrace(k TraceKey) string {
 	return formatKey(tracePrefix, formatTime(k.Start), k.TraceID)
 }
 
-// ParseTrace reads what FormatTrace wrote; nil means the first page.
+// ParseTrace reads a cursor of FormatTrace; nil means the first page.
 func ParseTrace(cursor *string) (*TraceKey, error) {
 	if cursor == nil {
 		return nil, nil
@@ -39,7 +39,7 @@ func ParseTrace(cursor *string) (*TraceKey, error) {
 	return &TraceKey{Start: start, TraceID: parts[1]}, nil
 }
 
-// LogKey is the place of a log record in the order of a search: all parts descending, except that equal records count upwards.
+// LogKey is the place of a log record in the order of a search. All parts descend, but equal records count upwards.
 type LogKey struct {
 	Timestamp time.Time
 	Service   string
@@ -47,7 +47,7 @@ type LogKey struct {
 	SpanID    string
 	// Record is the hash of the whole record, 32 hexadecimal digits.
 	Record string
-	// Copy tells records apart that are equal in every column: 1 for the first of them.
+	// Copy numbers records that are equal in every column, from 1.
 	Copy uint64
 }
 
@@ -56,7 +56,7 @@ func FormatLog(k LogKey) string {
 	return formatKey(logPrefix, formatTime(k.Timestamp), k.Service, k.TraceID, k.SpanID, k.Record+"."+strconv.FormatUint(k.Copy, 10))
 }
 
-// ParseLog reads what FormatLog wrote; nil means the first page.
+// ParseLog reads a cursor of FormatLog; nil means the first page.
 func ParseLog(cursor *string) (*LogKey, error) {
 	if cursor == nil {
 		return nil, nil
@@ -76,7 +76,7 @@ func ParseLog(cursor *string) (*LogKey, error) {
 
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// parseTime takes only times that nanoseconds since 1970 in 64 bits can hold: the warehouse is asked with those.
+// parseTime refuses a time that 64 bits of nanoseconds since 1970 cannot hold: a read sends times to the warehouse in that form.
 func parseTime(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	return t.UTC(), err == nil && t.Year() >= 1970 && t.Year() <= 2261

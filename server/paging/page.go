@@ -1,9 +1,9 @@
 package paging
 
-// Page is the part that a caller asks for of a list that is paged by position.
+// Page is a part of a list that is paged by position.
 type Page struct{ Offset, Limit int }
 
-// NewPage reads limit and cursor of a request.
+// NewPage reads the limit and the cursor of a request.
 func NewPage(limit *int32, cursor *string) (Page, error) {
 	size, err := Limit(limit)
 	if err != nil {
@@ -13,15 +13,15 @@ func NewPage(limit *int32, cursor *string) (Page, error) {
 	return Page{Offset: offset, Limit: size}, err
 }
 
-// Want is how many rows to read from Offset on: one more than the page holds, which tells whether another page follows.
+// Want is how many rows to read from Offset: one more than the page holds, to learn whether another page follows.
 func (p Page) Want() int { return p.Limit + 1 }
 
-// Cut takes the rows of the page out of the Want rows that were read, and returns the cursor of the next page: nil after the last.
+// Cut takes the page out of the Want rows that were read, and returns the cursor of the next page; nil after the last page.
 func Cut[T any](p Page, rows []T) (data []T, next *string) {
 	return CutAfter(p.Limit, rows, func(T) string { return FormatOffset(p.Offset + p.Limit) })
 }
 
-// Part is Cut for a list of which all rows were read.
+// Part is Cut for a list whose rows were all read.
 func Part[T any](p Page, all []T) (data []T, next *string) {
 	return Cut(p, all[min(p.Offset, len(all)):])
 }

@@ -1,5 +1,4 @@
-// Package paging reads page sizes and cursors and writes cursors, in the forms of rest-wire.md 1.2. A broken one gives an
-// *apierr.Error that names the parameter.
+// Package paging reads page sizes and cursors, and writes cursors. A malformed one gives an *apierr.Error that names the parameter.
 package paging
 
 import (
@@ -19,10 +18,10 @@ const (
 	MaxLimit     = limits.LargestPage
 )
 
-// maxCursorLength bounds what a cursor may cost to read; a service name is its longest part.
+// maxCursorLength bounds the cost of reading a cursor. Its longest part is a service name.
 const maxCursorLength = 4096
 
-// Limit is the page size that the caller asked for, DefaultLimit when none was given. It is never clamped.
+// Limit returns the page size of a request, or DefaultLimit. It never clamps.
 func Limit(limit *int32) (int, error) {
 	if limit == nil {
 		return DefaultLimit, nil
@@ -41,14 +40,14 @@ func FormatOffset(offset int) string {
 	return offsetPrefix + strconv.FormatInt(int64(offset), 36)
 }
 
-// ParseOffset reads what FormatOffset wrote; no cursor means the first page.
+// ParseOffset reads a cursor of FormatOffset; nil means the first page.
 func ParseOffset(cursor *string) (int, error) {
 	if cursor == nil {
 		return 0, nil
 	}
 	digits, ok := strings.CutPrefix(*cursor, offsetPrefix)
 	n, err := strconv.ParseInt(digits, 36, 32)
-	// The second half refuses other spellings of the same number, such as a sign or leading zeros.
+	// Comparing with FormatOffset refuses other spellings of the number, such as a sign or leading zeros.
 	if !ok || err != nil || FormatOffset(int(n)) != *cursor || n < 0 {
 		return 0, errCursor()
 	}
@@ -56,7 +55,7 @@ func ParseOffset(cursor *string) (int, error) {
 }
 
 func errCursor() *apierr.Error {
-	return apierr.New(apierr.ParameterInvalid, "cursor is not one that this list gave out. Pass next_cursor of the previous page, or leave it out.",
+	return apierr.New(apierr.ParameterInvalid, "cursor did not come from this list. Pass next_cursor of the previous page, or leave it out.",
 		apierr.Param("cursor"))
 }
 
@@ -85,6 +84,6 @@ func parseKey(prefix, cursor string, parts int) ([]string, error) {
 }
 
 func errKeyset() *apierr.Error {
-	return apierr.New(apierr.CursorInvalid, "cursor is not one that this search gave out. Pass next_cursor of the previous page, or leave it out.",
+	return apierr.New(apierr.CursorInvalid, "cursor did not come from this search. Pass next_cursor of the previous page, or leave it out.",
 		apierr.Param("cursor"))
 }

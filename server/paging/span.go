@@ -15,7 +15,7 @@ func FormatSpan(k SpanKey) string {
 	return formatKey(spanPrefix, formatTime(k.Start), k.SpanID)
 }
 
-// ParseSpan reads what FormatSpan wrote; nil means the first part.
+// ParseSpan reads a cursor of FormatSpan; nil means the first part.
 func ParseSpan(cursor *string) (*SpanKey, error) {
 	if cursor == nil {
 		return nil, nil

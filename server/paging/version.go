@@ -7,12 +7,12 @@ import (
 
 const versionPrefix = "ver_"
 
-// FormatVersion writes the cursor of a history, which continues below the number of the last version of a page.
+// FormatVersion writes the cursor of a history. It continues below the last version of a page.
 func FormatVersion(number int) string {
 	return versionPrefix + strconv.FormatInt(int64(number), 36)
 }
 
-// ParseVersion reads what FormatVersion wrote; 0 means the first page.
+// ParseVersion reads a cursor of FormatVersion; 0 means the first page.
 func ParseVersion(cursor *string) (int, error) {
 	if cursor == nil {
 		return 0, nil

@@ -2,22 +2,22 @@ package principal
 
 import "context"
 
-// Origin is where a request came from, for the audit log. It says nothing about who may do what.
+// Origin is the place that a request came from, for the audit log. It grants nothing.
 type Origin struct {
-	// IP is the caller's address; behind a trusted proxy, the one that the proxy names.
+	// IP is the caller's address. Behind a trusted proxy, it is the address that the proxy names.
 	IP string
-	// UserAgent is the caller's own word, cut to a bound.
+	// UserAgent is the caller's own description, cut to a bound.
 	UserAgent string
 }
 
 type originKey struct{}
 
-// WithOrigin attaches where a request came from.
+// WithOrigin attaches the origin of a request.
 func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// OriginFrom returns where the request came from; its fields are empty outside a request.
+// OriginFrom returns the origin of a request. Its fields are empty outside a request.
 func OriginFrom(ctx context.Context) Origin {
 	o, _ := ctx.Value(originKey{}).(Origin)
 	return o

@@ -1,4 +1,4 @@
-// Package principal says who is calling: the organization, the user, and what the credential may do. It does no I/O.
+// Package principal describes the caller: the organization, the user, and the rights of the credential. It does no I/O.
 package principal
 
 import (
@@ -14,7 +14,7 @@ type OrgID string
 // UserID names a user, `user_…`.
 type UserID string
 
-// Kind is the sort of credential that a request carried.
+// Kind is the kind of credential of a request.
 type Kind string
 
 // Kinds of credential.
@@ -28,7 +28,7 @@ const (
 // Role is what a caller may administer in the organization.
 type Role string
 
-// Roles. Root is what API keys act as, within their scopes (product-facts.md 0.5).
+// Roles. An API key acts as root, within its scopes.
 const (
 	RoleRoot   Role = "root"
 	RoleAdmin  Role = "org:admin"
@@ -44,7 +44,7 @@ type Principal struct {
 	Kind  Kind
 	// Name is the label of the key, or the user's name; for people to read.
 	Name string
-	// CredentialID names the credential, for limits and audit: `key_…` for API keys. Never a secret.
+	// CredentialID names the credential for limits and the audit log: `key_…` for API keys. It is never a secret.
 	CredentialID string
 	Role         Role
 	// Scopes is nil for full access.
@@ -54,8 +54,7 @@ type Principal struct {
 // IsAdmin reports whether the caller administers the organization.
 func (p *Principal) IsAdmin() bool { return p.Role == RoleAdmin || p.Role == RoleRoot }
 
-// Allows reports whether the scopes cover reading, or writing, a family. Write implies read, and `*` covers all
-// (public-api.md "Authentication", rule 2).
+// Allows reports whether the scopes cover reading, or writing, a family. Write implies read, and `*` covers everything.
 func (p *Principal) Allows(family string, write bool) bool {
 	if p.Scopes == nil || p.Kind == KindSession {
 		return true
@@ -72,7 +71,7 @@ func (p *Principal) Allows(family string, write bool) bool {
 // HasScope reports whether the exact scope was granted by name.
 func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
-// Door is the way by which a call came in.
+// Door is the way on which a call came in.
 type Door string
 
 // Doors. A call that REST or MCP passes on over the loopback keeps its own door.
@@ -82,12 +81,12 @@ const (
 	DoorMCP     Door = "mcp"
 )
 
-// Result is what authentication found: exactly one of Principal and Err is set.
+// Result is the outcome of authentication. Exactly one of Principal and Err is set.
 type Result struct {
 	Principal *Principal
 	Err       error
-	// Refused is whose credential it is, when that is good but not for the organization that was asked for: for limits and the audit
-	// log of its own organization. It may do nothing.
+	// Refused is the owner of a good credential that asks for another organization. It serves rate limits and the audit log of its
+	// own organization, and may call nothing.
 	Refused *Principal
 }
 
@@ -101,19 +100,19 @@ func WithResult(ctx context.Context, r Result) context.Context {
 	return context.WithValue(ctx, resultKey{}, r)
 }
 
-// ResultFrom returns the outcome of authentication; ok is false when none was attempted.
+// ResultFrom returns the outcome of authentication; ok is false when there was no authentication.
 func ResultFrom(ctx context.Context) (r Result, ok bool) {
 	r, ok = ctx.Value(resultKey{}).(Result)
 	return r, ok
 }
 
-// From returns the caller. Services may rely on it: the rpc chain lets no anonymous call through to a method that is not public.
+// From returns the caller. A service may rely on it: the rpc chain refuses anonymous calls of methods that are not public.
 func From(ctx context.Context) (*Principal, bool) {
 	r, ok := ResultFrom(ctx)
 	return r.Principal, ok && r.Principal != nil
 }
 
-// Caller is From for methods that the rpc chain lets no anonymous call through to: that there is no caller is a defect.
+// Caller is From for a method that is not public. A missing caller is a defect.
 func Caller(ctx context.Context) (*Principal, error) {
 	p, ok := From(ctx)
 	if !ok {
@@ -122,12 +121,12 @@ func Caller(ctx context.Context) (*Principal, error) {
 	return p, nil
 }
 
-// WithDoor marks the way by which a call came in.
+// WithDoor attaches the door of a call.
 func WithDoor(ctx context.Context, d Door) context.Context {
 	return context.WithValue(ctx, doorKey{}, d)
 }
 
-// DoorFrom returns the way by which the call came in, DoorConnect when none was marked.
+// DoorFrom returns the door of a call, DoorConnect when none is attached.
 func DoorFrom(ctx context.Context) Door {
 	if d, ok := ctx.Value(doorKey{}).(Door); ok {
 		return d

@@ -1,5 +1,5 @@
-// Package publicid writes and reads public ids: `<prefix>_` and base58 text of a mode byte and the data (rest-wire.md 1.1). The
-// form is deterministic and reversible, so no table is needed.
+// Package publicid writes and reads public ids: `<prefix>_` and the base58 text of a mode byte and the data. The form is
+// deterministic and reversible, so it needs no table.
 package publicid
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Prefixes of the resources that exist (rest-wire.md 1.1, which has none for log push connectors: cfp is our choice, "Cloudflare push").
+// Prefixes of the public ids of resources.
 const (
 	AgentFeedback     = "afb"
 	APIKey            = "key"
@@ -34,7 +34,7 @@ const (
 	modeText = 0x02
 
 	alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-	// maxLength bounds the quadratic decoding of hostile input.
+	// maxLength bounds the decoding of hostile input, whose cost is quadratic.
 	maxLength = 512
 )
 
@@ -48,7 +48,7 @@ func EncodeText(prefix, text string) string {
 	return prefix + "_" + encode58(append([]byte{modeText}, text...))
 }
 
-// Decode reads an id that Encode wrote. The error says what is wrong with the text and is safe to show.
+// Decode reads an id of Encode. The error says what is wrong with the text and is safe to show.
 func Decode(prefix, s string) (uuid.UUID, error) {
 	data, err := decode(prefix, s)
 	if err != nil {
@@ -60,7 +60,7 @@ func Decode(prefix, s string) (uuid.UUID, error) {
 	return uuid.UUID(data[1:]), nil
 }
 
-// DecodeText reads an id that EncodeText wrote. The error says what is wrong with the text and is safe to show.
+// DecodeText reads an id of EncodeText. The error says what is wrong with the text and is safe to show.
 func DecodeText(prefix, s string) (string, error) {
 	data, err := decode(prefix, s)
 	if err != nil {
@@ -95,7 +95,7 @@ func encode58(data []byte) string {
 	for zeros < len(data) && data[zeros] == 0 {
 		zeros++
 	}
-	// Little-endian base-58 digits, grown while the bytes are folded in.
+	// Little-endian base-58 digits.
 	digits := make([]byte, 0, len(data)*138/100+1)
 	for _, b := range data[zeros:] {
 		carry := int(b)

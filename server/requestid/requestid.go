@@ -1,5 +1,5 @@
-// Package requestid names a request, so that what a caller saw and what the log says can be brought together. The name travels in
-// the context and in the header X-Request-Id.
+// Package requestid names a request, so that a caller's answer can be found in the log. The name is in the context and in the
+// header X-Request-Id.
 package requestid
 
 import (
@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// Header carries the id, in requests (optional) and in every answer.
+// Header carries the id. A request may have it; every answer has it.
 const Header = "X-Request-Id"
 
 const maxLength = 128
@@ -24,8 +24,8 @@ func From(ctx context.Context) string {
 	return id
 }
 
-// Middleware takes the caller's id when it is well formed (1 to 128 letters, digits, `.`, `_`, `-`), makes one otherwise, attaches
-// it to the context and answers with it. A request that already has an id in its context keeps it.
+// Middleware takes the caller's id if it is well formed (1 to 128 letters, digits, `.`, `_`, `-`), and makes one otherwise. The
+// context and the answer get it. A request whose context has an id keeps it.
 func Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := From(r.Context())
@@ -46,7 +46,7 @@ func Choose(sent string) string {
 	return "req_" + rand.Text()
 }
 
-// wellFormed keeps line breaks and other surprises out of logs and headers.
+// wellFormed keeps line breaks and control characters out of logs and headers.
 func wellFormed(id string) bool {
 	if id == "" || len(id) > maxLength {
 		return false

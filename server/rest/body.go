@@ -63,7 +63,8 @@ func checkContentType(header string) error {
 	mediaType, params, err := mime.ParseMediaType(header)
 	charset := strings.ToLower(params["charset"])
 	if err != nil || mediaType != "application/json" || charset != "" && charset != "utf-8" && charset != "utf8" {
-		return apierr.New(apierr.UnsupportedMediaType, fmt.Sprintf("The content type %q is not supported: send application/json.", strings.ToValidUTF8(header, "\uFFFD")))
+		return apierr.New(apierr.UnsupportedMediaType,
+			fmt.Sprintf("The content type %q is not supported: send application/json.", strings.ToValidUTF8(header, "\uFFFD")))
 	}
 	return nil
 }
@@ -89,7 +90,8 @@ func (t *transcoder) readAll(r *http.Request) ([]byte, error) {
 		}
 		from = z
 	default:
-		return nil, apierr.New(apierr.UnsupportedMediaType, fmt.Sprintf("The content encoding %q is not supported: send the body plain or as gzip.", strings.ToValidUTF8(encoding, "\uFFFD")))
+		return nil, apierr.New(apierr.UnsupportedMediaType,
+			fmt.Sprintf("The content encoding %q is not supported: send the body plain or as gzip.", strings.ToValidUTF8(encoding, "\uFFFD")))
 	}
 	var buf bytes.Buffer
 	if r.ContentLength > 0 {

@@ -35,7 +35,9 @@ func (res *response) failDetail(d *optionsv1.ErrorDetail) {
 }
 
 // callFailed is the gateway's error handler. It answers a failure to bind the request, to call the method, or to write its answer.
-func (t *transcoder) callFailed(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
+func (t *transcoder) callFailed(
+	ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error,
+) {
 	res, ok := w.(*response)
 	if !ok {
 		return // ServeHTTP is the gateway's only caller

@@ -25,7 +25,7 @@ import (
 	"github.com/svc-observability/svc/server/rpc/loopback"
 )
 
-// checkEnvelope holds an error body to rest-wire.md 1.6: a closed object, and Retry-After exactly when a retry makes sense.
+// checkEnvelope checks the error envelope: a closed object, and Retry-After exactly when a retry makes sense.
 func checkEnvelope(t *testing.T, res *http.Response, body, param string) {
 	t.Helper()
 	var envelope struct {

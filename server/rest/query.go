@@ -30,7 +30,8 @@ func readQuery(m *contract.Method, raw string) (url.Values, error) {
 		}
 		name, value, err := unescapePair(pair)
 		if err != nil {
-			return nil, apierr.New(apierr.InvalidRequest, "The query is not readable: percent-encode special characters, and separate parameters by `&`.")
+			return nil, apierr.New(apierr.InvalidRequest,
+				"The query is not readable: percent-encode special characters, and separate parameters by `&`.")
 		}
 		if !slices.Contains(m.HTTP.QueryParams, name) {
 			return nil, unknownParameter(m, name)

@@ -54,7 +54,10 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.Conn == nil || cfg.Contract == nil || cfg.Admit == nil {
 		return nil, errors.New("rest: Conn, Contract and Admit are needed")
 	}
-	t := &transcoder{contract: cfg.Contract, admit: cfg.Admit, logger: cfg.Logger, maxBody: cfg.MaxBodyBytes, gateways: map[string]*runtime.ServeMux{}}
+	t := &transcoder{
+		contract: cfg.Contract, admit: cfg.Admit, logger: cfg.Logger, maxBody: cfg.MaxBodyBytes,
+		gateways: map[string]*runtime.ServeMux{},
+	}
 	t.gzips.New = func() any { return gzip.NewWriter(nil) }
 	if t.logger == nil {
 		t.logger = slog.Default()

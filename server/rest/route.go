@@ -54,7 +54,9 @@ func split(path string) (segments []string, err error) {
 }
 
 // routingFailed answers a request for which the gateway has no handler, and OPTIONS.
-func (t *transcoder) routingFailed(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, status int) {
+func (t *transcoder) routingFailed(
+	_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, status int,
+) {
 	res, ok := w.(*response)
 	if !ok {
 		return // ServeHTTP is the gateway's only caller

@@ -57,11 +57,13 @@ func caller(ctx context.Context) (*principal.Principal, error) {
 	case ok && r.Err != nil:
 		return nil, r.Err
 	case !ok || r.Principal == nil:
-		return nil, apierr.New(apierr.Unauthorized, "No credential was sent. Send an API key or a session token as `Authorization: Bearer <token>`.")
+		return nil, apierr.New(apierr.Unauthorized,
+			"No credential was sent. Send an API key or a session token as `Authorization: Bearer <token>`.")
 	case principal.DoorFrom(ctx) == principal.DoorMCP:
 		return r.Principal, nil
 	case r.Principal.Kind == principal.KindMCPKey:
-		return nil, apierr.New(apierr.InvalidCredentials, "This is an MCP key: it works on the MCP server only. Use an API key of kind `standard` here.")
+		return nil, apierr.New(apierr.InvalidCredentials,
+			"This is an MCP key: it works on the MCP server only. Use an API key of kind `standard` here.")
 	case r.Principal.Kind == principal.KindOAuth:
 		return nil, apierr.New(apierr.InvalidCredentials, "This is an OAuth token for the MCP server: it works there only. Use an API key here.")
 	default:
@@ -79,7 +81,8 @@ func (c *Chain) limit(ctx context.Context, p *principal.Principal) error {
 		return nil
 	}
 	return apierr.New(apierr.RateLimit,
-		"This credential made too many requests: "+limits.Number(limits.RESTRequests)+" in "+limits.Seconds(limits.RESTPeriod)+" are allowed. Wait, then try again.",
+		"This credential made too many requests: "+limits.Number(limits.RESTRequests)+" in "+limits.Seconds(limits.RESTPeriod)+
+			" are allowed. Wait, then try again.",
 		apierr.RetryAfter(retryAfter))
 }
 
@@ -92,8 +95,8 @@ func limitKey(p *principal.Principal) string {
 
 // permit checks scope, then role.
 func permit(p *principal.Principal, m *contract.Method) error {
-	if !m.AnyScope && !p.Allows(m.Family, m.Write) {
-		return apierr.New(apierr.InsufficientScope, fmt.Sprintf("This needs the scope `%s`, which the credential does not have.", m.Scope()))
+	if missing := m.MissingScopes(p.Allows); len(missing) > 0 {
+		return apierr.New(apierr.InsufficientScope, fmt.Sprintf("This needs the scope `%s`, which the credential does not have.", missing[0]))
 	}
 	if m.Admin && !p.IsAdmin() {
 		return apierr.New(m.RoleError, "Only an administrator of the organization may do this.")

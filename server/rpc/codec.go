@@ -148,7 +148,8 @@ func readJSON(data []byte, m proto.Message) error {
 		if found := jsonPlace.FindStringSubmatch(text); found != nil {
 			place = ", at line and column " + found[1]
 		}
-		return apierr.New(apierr.InvalidRequest, fmt.Sprintf("The message cannot be read as JSON of %s%s.", d.FullName(), place), apierr.Cause(err))
+		return apierr.New(apierr.InvalidRequest, fmt.Sprintf("The message cannot be read as JSON of %s%s.", d.FullName(), place),
+			apierr.Cause(err))
 	}
 	if field := emptyList(data, d); field != "" {
 		return apierr.New(apierr.InvalidRequest, fmt.Sprintf("`%s` must not be an empty list. Leave it out instead.", field), apierr.Param(field))
@@ -195,7 +196,9 @@ const failureField = protowire.MaxValidNumber
 // leave empties a message that cannot be read, and stores the failure in it.
 func leave(m proto.Message, failure *apierr.Error) {
 	proto.Reset(m)
-	detail, err := proto.Marshal(&optionsv1.ErrorDetail{Tag: apierr.Spec(failure.Tag).GetTag(), Message: failure.Message, Param: failure.Param})
+	detail, err := proto.Marshal(&optionsv1.ErrorDetail{
+		Tag: apierr.Spec(failure.Tag).GetTag(), Message: failure.Message, Param: failure.Param,
+	})
 	if err != nil {
 		detail = nil // the failure then has no message
 	}

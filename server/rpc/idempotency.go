@@ -17,14 +17,17 @@ import (
 
 // once calls the method, or returns the answer to the first request with the same Idempotency-Key. It remembers successes only: a
 // request that failed created nothing and may be repeated with its key.
-func (c *Chain) once(ctx context.Context, m *contract.Method, req connect.AnyRequest, msg proto.Message, next connect.UnaryFunc) (connect.AnyResponse, error) {
+func (c *Chain) once(
+	ctx context.Context, m *contract.Method, req connect.AnyRequest, msg proto.Message, next connect.UnaryFunc,
+) (connect.AnyResponse, error) {
 	values := req.Header().Values(idempotency.Header)
 	p, known := principal.From(ctx)
 	if c.answers == nil || !m.IdempotencyKey || !known || len(values) == 0 {
 		return next(ctx, req)
 	}
 	if len(values) > 1 {
-		return nil, apierr.New(apierr.InvalidRequest, "The request has several `"+idempotency.Header+"` headers. Send one.", apierr.Param(idempotency.Header))
+		return nil, apierr.New(apierr.InvalidRequest, "The request has several `"+idempotency.Header+"` headers. Send one.",
+			apierr.Param(idempotency.Header))
 	}
 	if err := idempotency.Check(values[0]); err != nil {
 		return nil, err

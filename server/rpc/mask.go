@@ -44,7 +44,8 @@ func completeMask(m *contract.Method, msg protoreflect.Message) error {
 	for _, path := range mask.GetPaths() {
 		f := names.ByName(protoreflect.Name(path))
 		if !changeable(f) {
-			return apierr.New(apierr.InvalidRequest, fmt.Sprintf("`update_mask` names `%s`, which cannot be changed.", path), apierr.Param("update_mask"))
+			return apierr.New(apierr.InvalidRequest, fmt.Sprintf("`update_mask` names `%s`, which cannot be changed.", path),
+				apierr.Param("update_mask"))
 		}
 		named[path] = true
 		if msg.Has(f) || f.IsList() || f.IsMap() || !f.HasPresence() {

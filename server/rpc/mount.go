@@ -38,7 +38,8 @@ func (c *Chain) refuseUnknownMethods(next http.Handler) http.Handler {
 		}
 		err := c.wireError(r.Context(), "unknown", errNotOffered(r.URL.Path))
 		if writeErr := errorWriter.Write(w, r, err); writeErr != nil {
-			c.logger.DebugContext(r.Context(), "an answer could not be written", "error", writeErr, "tag", apierr.Spec(apierr.RouteNotFound).GetTag())
+			c.logger.DebugContext(r.Context(), "an answer could not be written", "error", writeErr,
+				"tag", apierr.Spec(apierr.RouteNotFound).GetTag())
 		}
 	})
 }

@@ -62,7 +62,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 // bound limits the body of a call as it is sent; inflater limits its size after decompression. A call from REST or MCP comes over the
 // loopback, and its door has bounded the body.
 func (c *Chain) bound(r *http.Request) *http.Request {
-	if door := principal.DoorFrom(r.Context()); r.Body == nil || r.Body == http.NoBody || door == principal.DoorREST || door == principal.DoorMCP {
+	door := principal.DoorFrom(r.Context())
+	if r.Body == nil || r.Body == http.NoBody || door == principal.DoorREST || door == principal.DoorMCP {
 		return r
 	}
 	largest := c.largest(r.URL.Path)
@@ -123,7 +124,8 @@ func (z *inflater) Read(p []byte) (int, error) {
 func (z *inflater) Close() error { return nil }
 
 func (z *inflater) unreadable(err error) error {
-	return z.chain.wireError(context.Background(), "gzip", apierr.New(apierr.InvalidRequest, "The message is not valid gzip.", apierr.Cause(err)))
+	return z.chain.wireError(context.Background(), "gzip",
+		apierr.New(apierr.InvalidRequest, "The message is not valid gzip.", apierr.Cause(err)))
 }
 
 func (c *Chain) compression(largest int) connect.HandlerOption {

@@ -123,6 +123,7 @@ func (c *Chain) observe(ctx context.Context, procedure string, peer connect.Peer
 			p = &principal.Principal{}
 		}
 		c.logger.DebugContext(ctx, "API call", "method", procedure, "code", code, "door", door, "duration", elapsed,
-			"org_id", string(p.Org), "credential", string(p.Kind), "credential_id", p.CredentialID, "user_id", string(p.User), "request_id", requestid.From(ctx))
+			"org_id", string(p.Org), "credential", string(p.Kind), "credential_id", p.CredentialID, "user_id", string(p.User),
+			"request_id", requestid.From(ctx))
 	}
 }

@@ -43,15 +43,19 @@ type item struct {
 
 // sources of random text: several values are common, so that filters match something, and some are hard to get right.
 func services() []string { return []string{"cart", "shop", "Shop"} }
+
 func keys() []string {
 	return []string{"http.method", "http.request.method", "db.system", "db.system.name", "http.route", "k", "it's \\ odd"}
 }
+
 func values() []string {
 	return []string{"GET", "get", "mysql", "", "3", "12.5", "nan", "Größe", "a,b"}
 }
+
 func resources() []string {
 	return []string{"deployment.environment", "deployment.environment.name", "service.name", "host"}
 }
+
 func words() []string {
 	return []string{"payment declined by BANK", "größe falsch", "one two-three four", "ready", ""}
 }

@@ -4,7 +4,7 @@ package services_test
 import (
 	"bytes"
 	"context"
-	"crypto/md5" //nolint:gosec // trace ids of made-up spans
+	"crypto/md5" // trace ids of made-up spans
 	"fmt"
 	"os"
 	"slices"
@@ -212,7 +212,7 @@ func equals(key, value string) []*svcv2.AttributeFilter {
 }
 
 func md5Of(n int) [md5.Size]byte {
-	return md5.Sum([]byte(strconv.Itoa(n))) //nolint:gosec // what the rows above use for their trace ids
+	return md5.Sum([]byte(strconv.Itoa(n))) // what the rows above use for their trace ids
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -20,22 +20,22 @@ import (
 	"github.com/svc-observability/svc/server/requestid"
 )
 
-// AuditEvent is what a change leaves in the audit log. Who did it, through which door and from where is taken from the context: a
-// context without a caller is the system's (`svc admin`, a worker).
+// AuditEvent is the entry of a change in the audit log. The caller, the door and the address come from the context. A context without a
+// caller belongs to the system (`svc admin`, a worker).
 type AuditEvent struct {
 	// Action is `<resource>.<verb>`, as in `api_key.created`.
 	Action string
-	// Denied is why the attempt was refused; empty when it was allowed.
+	// Denied is the reason of a refusal, empty for an allowed attempt.
 	Denied string
-	// ResourceID is public; empty for what exists once in an organization.
+	// ResourceID is the public id. It is empty for a resource that exists once in an organization.
 	ResourceID   string
 	AffectedUser principal.UserID
-	// Before and After are the fields of the resource, without secrets, as the API names them. What is equal in both is left out.
+	// Before and After are the fields of the resource, without secrets, as the API names them. Fields that are equal in both are left out.
 	Before, After map[string]any
 	Metadata      map[string]any
 }
 
-// AuditLogEntry is a row of the audit log (rest-wire.md section 5).
+// AuditLogEntry is a row of the audit log.
 type AuditLogEntry struct {
 	ID           uuid.UUID
 	Action       string
@@ -116,10 +116,10 @@ func optional(v string, set func(string) *ent.AuditLogEntryCreate) {
 	}
 }
 
-// AuditActor is who did something, through which door and from where.
+// AuditActor is the actor of a change, with the door and the address.
 type AuditActor = schema.AuditActor
 
-// actor is who acts in the context.
+// actor is the actor of the context.
 func actor(ctx context.Context) AuditActor {
 	origin := principal.OriginFrom(ctx)
 	by := AuditActor{Type: ActorSystem, Source: SourceSystem, RequestID: requestid.From(ctx), OriginIP: origin.IP, UserAgent: origin.UserAgent}
@@ -147,7 +147,7 @@ func actor(ctx context.Context) AuditActor {
 	return by
 }
 
-// auditChanges keeps the fields whose values differ; nil when none does.
+// auditChanges keeps the fields whose values differ. It is nil if all are equal.
 func auditChanges(before, after map[string]any) *AuditChanges {
 	out := AuditChanges{Before: map[string]any{}, After: map[string]any{}}
 	names := slices.Collect(maps.Keys(before))
@@ -176,7 +176,7 @@ func auditChanges(before, after map[string]any) *AuditChanges {
 	return &out
 }
 
-// RecordAudit adds an entry on its own, for what changes no row: a refused request, a read that is audited.
+// RecordAudit adds an entry for an event that changes no row: a refused request, or a read that is audited.
 func (s *Store) RecordAudit(ctx context.Context, org principal.OrgID, e AuditEvent) error {
 	return s.tx(ctx, "record audit entry", func(tx *ent.Tx) error { return s.audit(ctx, tx, org, e) })
 }

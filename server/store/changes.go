@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// Subject is what a Change is about.
+// Subject is the kind of thing that a Change is about.
 type Subject string
 
 // Subjects of changes.
@@ -26,12 +26,11 @@ const (
 	SubjectOrganization Subject = "organization"
 	// SubjectOAuthGrant: a grant of User in Org was revoked.
 	SubjectOAuthGrant Subject = "oauth_grant"
-	// SubjectAny: something may have changed that nobody can name, so every copy of anything must be asked for again before its
-	// next use. See Change.Cause.
+	// SubjectAny: anything may have changed. Every cached copy must be read again before its next use. See Change.Cause.
 	SubjectAny Subject = "any"
 )
 
-// Change tells caches that what they hold no longer means what it did.
+// Change tells caches that a copy which they hold may be outdated.
 type Change struct {
 	Subject Subject
 	Org     principal.OrgID
@@ -97,7 +96,7 @@ func (s *Store) mutate(ctx context.Context, op string, fn func(*ent.Tx) (Change,
 		return s.announce(ctx, tx, c)
 	})
 	if change.Subject != "" {
-		// Also after a failure: a commit whose answer was lost may have happened. Then nobody knows whether the old state is gone.
+		// Also after a failure: the database may have committed although its answer was lost. The old state may then still be valid.
 		change.Gone = change.Gone && err == nil
 		s.publish(change)
 	}

@@ -17,7 +17,7 @@ import (
 // FeedbackAgent says who gave feedback.
 type FeedbackAgent = schema.FeedbackAgent
 
-// AgentFeedback is what an agent said (rest-wire.md section 15).
+// AgentFeedback is the feedback of an agent.
 type AgentFeedback struct {
 	ID        uuid.UUID
 	Kind      string

@@ -21,7 +21,7 @@ type Violation struct {
 	Reason string
 }
 
-// InvalidError lists all that is wrong with an input.
+// InvalidError lists every rule that an input breaks.
 type InvalidError struct{ Violations []Violation }
 
 func (e *InvalidError) Error() string {

@@ -1,6 +1,6 @@
 package store
 
-// Patch is one field of a partial update. The zero value leaves the column alone.
+// Patch is one field of a partial update. The zero value keeps the stored value.
 type Patch[T any] struct {
 	Set   bool
 	Value T

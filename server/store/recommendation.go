@@ -37,7 +37,7 @@ type Finding struct {
 	Usage        int64
 }
 
-// Recommendation is a finding that was kept (rest-wire.md section 13).
+// Recommendation is a stored finding.
 type Recommendation struct {
 	ID     uuid.UUID
 	Number int

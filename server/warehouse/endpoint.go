@@ -18,7 +18,7 @@ type endpoint struct {
 	user, password string
 	database       string
 	cluster        string
-	// tenantUser runs the SQL of tenants on a server; without one there is none.
+	// tenantUser runs the SQL of organizations on a server. Without it they cannot use SQL.
 	tenantUser, tenantPassword string
 }
 
@@ -32,8 +32,8 @@ func (p endpoint) String() string {
 var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // ParseURL reads a warehouse URL: clickhouse://user:password@host:8123/database?cluster=name, or clickhouses://, http://,
-// https://. The parameters sql_user and sql_password name the user for the SQL of tenants, see TenantGrants. Without a port it is 8123, 8443 with TLS; without a database `svc`. Errors never repeat the URL, which may hold
-// a password.
+// https://. The parameters sql_user and sql_password name the user for the SQL of organizations, see TenantGrants. The default port is 8123, or
+// 8443 with TLS. The default database is `svc`. Errors never repeat the URL, which may hold a password.
 func ParseURL(raw string) (endpoint, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -89,7 +89,7 @@ func ParseURL(raw string) (endpoint, error) {
 		}
 	}
 	if p.tenantUser != "" && p.tenantUser == p.user {
-		return endpoint{}, errors.New("warehouse URL: sql_user must be another user than svc's own")
+		return endpoint{}, errors.New("warehouse URL: sql_user must differ from the user that svc itself uses")
 	}
 	return p, nil
 }

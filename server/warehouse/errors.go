@@ -14,30 +14,30 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// What can go wrong, for errors.Is. Every error of this package that comes from ClickHouse or the way to it is an *Error of
-// one of these kinds; a cancelled context stays context.Canceled.
+// Kinds of failure, for errors.Is. Every error of ClickHouse, or of the connection to it, is an *Error of one of these kinds.
+// A cancelled context stays context.Canceled.
 var (
-	// ErrUnavailable: ClickHouse does not answer or takes no more now. Try again after RetryAfter.
+	// ErrUnavailable: ClickHouse does not answer, or accepts no more statements now. Try again after RetryAfter.
 	ErrUnavailable = errors.New("warehouse unavailable")
-	// ErrTimeout: the statement took longer than it may.
+	// ErrTimeout: the statement took longer than its limit.
 	ErrTimeout = errors.New("warehouse query timed out")
-	// ErrMemory: the statement needs more memory than it may have.
+	// ErrMemory: the statement needs more memory than its limit.
 	ErrMemory = errors.New("warehouse query needs too much memory")
-	// ErrTooCostly: the statement reads or returns more rows than it may.
+	// ErrTooCostly: the statement reads or returns more rows than its limit.
 	ErrTooCostly = errors.New("warehouse query reads too much")
-	// ErrAuth: ClickHouse, or a proxy before it, does not take the credentials of the server.
+	// ErrAuth: ClickHouse, or a proxy before it, refuses the credentials of the server.
 	ErrAuth = errors.New("warehouse refuses the credentials")
-	// ErrConfig: the user of the server may not do what it must, or ClickHouse lacks a setting, a role or a cluster.
+	// ErrConfig: the user of the server lacks a permission, or ClickHouse lacks a setting, a role or a cluster.
 	ErrConfig = errors.New("warehouse is badly configured")
-	// ErrSchema: a statement of the server names what ClickHouse does not have: its schema is another than that of the migrations.
+	// ErrSchema: a statement of the server names a table, a column or a function that ClickHouse does not have. Its schema differs from the migrations.
 	ErrSchema = errors.New("warehouse schema is another")
-	// ErrMalformed: a statement of the server is none, or its values do not fit it.
+	// ErrMalformed: a statement of the server has a syntax error, or its values do not fit it.
 	ErrMalformed = errors.New("warehouse statement is malformed")
-	// ErrDecode: the rows have another form than the statement asked for.
+	// ErrDecode: the rows do not have the columns or types that the server expects.
 	ErrDecode = errors.New("warehouse answer cannot be read")
-	// ErrClient: what answers does not speak ClickHouse's protocol as the driver knows it.
+	// ErrClient: the server at the address does not speak ClickHouse's protocol as the driver knows it.
 	ErrClient = errors.New("warehouse does not speak the protocol")
-	// ErrScope: what keeps organizations apart is not in place, or a statement does not name its organization. Nothing was read.
+	// ErrScope: the protection between organizations is missing, or a statement does not name its organization. Nothing was read.
 	ErrScope = errors.New("warehouse statement is not confined to its organization")
 	// ErrOther: ClickHouse refuses the statement or the data for another reason.
 	ErrOther = errors.New("warehouse error")
@@ -69,12 +69,12 @@ func (e *Error) Is(target error) bool { return target == e.Kind }
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// Retryable reports whether the same call may succeed later, perhaps after an operator has mended something: the schema, the
-// grants, the password, the memory. An insert that is not retryable was refused for its rows: they fit no table of this shape.
+// Retryable reports whether the same call may succeed later, perhaps after an operator has repaired the schema, the grants, the password
+// or the memory. If an insert is not retryable, ClickHouse refused its rows: they do not fit the table.
 func (e *Error) Retryable() bool { return !e.refused }
 
-// refusedCode names the codes that are about the rows of an insert themselves. Every other code is about the server, the schema, the
-// user or the passing state of one of them: rows must wait for those, for they would be set aside without a fault of their own.
+// refusedCode names the codes that are about the rows of an insert. Every other code is about the server, the schema, the user or a passing
+// state of one of them. Rows wait for those: nothing is wrong with them.
 func refusedCode(code int) bool {
 	switch code {
 	case 6, 27, 38, 41, 72, // CANNOT_PARSE_TEXT, …_INPUT_ASSERTION_FAILED, …_DATE, …_DATETIME, …_NUMBER
@@ -90,8 +90,8 @@ func refusedCode(code int) bool {
 	return false
 }
 
-// Suspect reports whether ClickHouse refused with a code that is neither known to be about the rows nor about the server, the schema or the user. A
-// function of a view that a value is too much for answers so. Who still meets it after a while must not let one block stop all that are behind it.
+// Suspect reports whether the code is known neither as one about the rows nor as one about the server, the schema or the user. A function of
+// a view fails with such a code when it cannot handle a value. A caller that meets it again and again must not let one block hold up the others.
 func (e *Error) Suspect() bool {
 	return errors.Is(e.Kind, ErrOther) && e.Code != 0 && !e.refused && !outsideCode(e.Code)
 }

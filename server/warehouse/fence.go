@@ -11,11 +11,11 @@ import (
 
 var createPattern = regexp.MustCompile(`(?is)^CREATE\s+(?:OR\s+REPLACE\s+)?(?:MATERIALIZED\s+VIEW|VIEW|TABLE)\s+(?:IF\s+NOT\s+EXISTS\s+)?([A-Za-z_][A-Za-z0-9_]*)`)
 
-// createsPattern finds statements that make something that could be read.
+// createsPattern finds statements that create a table or a view.
 var createsPattern = regexp.MustCompile(`(?i)^(CREATE|ATTACH|RENAME|EXCHANGE)\b`)
 
-// RowPolicies lists what the migrations of this version make, for the row policies of the embedded engine. A table that a migration
-// adds is in it by itself.
+// RowPolicies lists the tables and views that the migrations of this version create, for the row policies of the embedded engine. It includes
+// a table as soon as a migration creates it.
 func RowPolicies() (chdb.Fence, error) {
 	steps, err := renderMigrations(migrationFiles, chdb.DefaultDatabase, "")
 	if err != nil {

@@ -12,14 +12,15 @@ import (
 // (the tables have fsync_after_insert).
 //
 // The token names the rows: a second insert with the same token and the same blocks in the same order adds nothing, to the
-// table or to what its views feed. So a failed insert is repeated with the same token, whatever became of it. An empty token
-// switches that off. Errors are *Error; Retryable tells whether to repeat or to set the rows aside.
+// table or to what its views feed. So a failed insert can be repeated with the same token, even if the rows were stored. An empty token
+// switches this off. Errors are *Error; Retryable says whether to repeat the insert or to set the rows aside.
 func (w *Warehouse) Insert(ctx context.Context, table, columns string, body io.Reader, token string) error {
 	return w.insert(ctx, table, w.insertParams(table, columns, token), body)
 }
 
-// InsertIgnoringViews is Insert for rows that a view cannot take: it stores them in the table and in what the other views feed, and leaves that view
-// without the block. What an attempt to Insert with the token has stored is not stored again. It fails when the table itself refuses the rows.
+// InsertIgnoringViews is Insert for rows on which a view fails. It stores them in the table and in the tables of the other views, and leaves
+// out the view that fails. Rows that an attempt to Insert with the same token has stored are not stored again. It fails when the table itself
+// refuses the rows.
 func (w *Warehouse) InsertIgnoringViews(ctx context.Context, table, columns string, body io.Reader, token string) error {
 	p := w.insertParams(table, columns, token)
 	p.Set("materialized_views_ignore_errors", "1")

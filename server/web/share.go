@@ -28,7 +28,7 @@ func newPictures() (*pictures, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	return &pictures{f, otter.Must(&otter.Options[string, []byte]{
-		MaximumWeight: maxPictures, Weigher: func(_ string, picture []byte) uint32 { return uint32(len(picture)) }, //nolint:gosec // some KB
+		MaximumWeight: maxPictures, Weigher: func(_ string, picture []byte) uint32 { return uint32(len(picture)) }, // some KB
 	})}, nil
 }
 

@@ -20,7 +20,7 @@ func (p *Pages) cookie(name string) string {
 }
 
 func (p *Pages) setCookie(w http.ResponseWriter, name, value string, lifetime time.Duration) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: Secure follows the public address, which may be http on a loopback
 		Name: p.cookie(name), Value: value, Path: "/", MaxAge: int(lifetime / time.Second),
 		HttpOnly: true, Secure: p.secure, SameSite: http.SameSiteLaxMode,
 	})

@@ -12,29 +12,29 @@ import (
 
 const (
 	maxDepth = 64
-	// maxProblems bounds what is kept of a hostile body; the count goes on.
+	// maxProblems bounds the problems that are kept of a hostile body. Counting continues.
 	maxProblems = 50
 )
 
-// Problem is one value that does not fit.
+// Problem is one value that does not fit its field.
 type Problem struct {
-	// Path is where it stands, `filters.attributes[2].key`; empty for the whole text.
+	// Path is its place, `filters.attributes[2].key`; empty for the whole text.
 	Path string
 	// Message is a sentence that names the path.
 	Message string
 }
 
-// DecodeError says what is wrong with JSON text, in the order of the text.
+// DecodeError lists the problems of a JSON text, in the order of the text.
 type DecodeError struct {
 	Problems []Problem
 	// Count is the number of problems, at least len(Problems).
 	Count int
 }
 
-// Path is where the first bad value stands.
+// Path is the place of the first problem.
 func (e *DecodeError) Path() string { return e.Problems[0].Path }
 
-// Error is the first problem, and how many others there are.
+// Error returns the first problem and the number of others.
 func (e *DecodeError) Error() string {
 	switch others := e.Count - 1; others {
 	case 0:
@@ -50,7 +50,7 @@ func (e *DecodeError) Error() string {
 // of the request. The error is a *DecodeError; the message then holds the values that could be read.
 func Unmarshal(data []byte, m proto.Message, inPath ...string) error {
 	d := &decoder{scanner: scanner{data: data}, inPath: inPath}
-	// A zero byte in the text looks like the end to peek: the position tells them apart.
+	// peek returns 0 for a zero byte in the text, and at the end; the position tells them apart.
 	switch c := d.peek(); {
 	case c == 0 && d.pos == len(data):
 		d.problem("", "The body is empty: a JSON object is expected.")
@@ -63,7 +63,7 @@ func Unmarshal(data []byte, m proto.Message, inPath ...string) error {
 		d.problem("", "The body must be a JSON object.")
 	}
 	if d.err != nil {
-		// What was found in text that is not JSON means little.
+		// Problems found in text that is not JSON mean little.
 		return &DecodeError{Problems: []Problem{{Message: "The body is not valid JSON: " + d.err.Error() + "."}}, Count: 1}
 	}
 	if d.count > 0 {
@@ -89,7 +89,7 @@ func (d *decoder) problem(path, message string) {
 	}
 }
 
-// mismatch reports a value of the wrong type and steps over it.
+// mismatch reports a value of the wrong type and skips it.
 func (d *decoder) mismatch(path, wanted string) {
 	found := "null"
 	switch c := d.peek(); c {
@@ -184,7 +184,7 @@ func (d *decoder) message(m protoreflect.Message, path string, depth int) {
 	}
 }
 
-// setMask fills the update mask of a message, also when nothing is to change: that differs from no mask at all.
+// setMask sets the update mask of a message, even to an empty one: an empty mask differs from a missing mask.
 func setMask(m protoreflect.Message, mask protoreflect.FieldDescriptor, names []string) {
 	inner := m.Mutable(mask).Message()
 	paths := inner.Mutable(inner.Descriptor().Fields().ByName("paths")).List()
@@ -193,7 +193,7 @@ func setMask(m protoreflect.Message, mask protoreflect.FieldDescriptor, names []
 	}
 }
 
-// suggestion names the field that was probably meant.
+// suggestion names the field that the caller probably meant.
 func (l *layout) suggestion(name string) string {
 	flat := func(s string) string {
 		return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(s, "_", ""), "-", ""))
@@ -302,7 +302,7 @@ func (d *decoder) mapField(m protoreflect.Message, desc protoreflect.FieldDescri
 	}
 }
 
-// skip steps over a value of any type, so that the rest of the text can still be checked.
+// skip skips a value of any type, so that the rest of the text can be checked.
 func (d *decoder) skip(depth int) {
 	if d.tooDeep(depth) {
 		return

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// EncodeError says which value of a message has no form in JSON. It is a defect of the server, never of the caller.
+// EncodeError reports a value of a message that has no form in JSON. It is a defect of the server, never of the caller.
 type EncodeError struct {
 	Path   string
 	Reason string
@@ -25,7 +25,7 @@ type EncodeError struct {
 // Error returns path and reason.
 func (e *EncodeError) Error() string { return fmt.Sprintf("encode %s: %s", e.Path, e.Reason) }
 
-// scratch holds buffers in which Marshal writes, so that a large message does not grow a new one step by step.
+// scratch holds the buffers in which Marshal writes, so that a large message does not grow a new buffer step by step.
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 // maxScratch bounds the buffers that are kept.
@@ -45,7 +45,7 @@ func Marshal(m proto.Message) ([]byte, error) {
 	return out, err
 }
 
-// Append appends the JSON of a message. On error, what it appended is not complete.
+// Append appends the JSON of a message. On error, the text is incomplete.
 func Append(b []byte, m proto.Message) ([]byte, error) {
 	return appendMessage(b, m.ProtoReflect())
 }
@@ -177,7 +177,7 @@ func appendScalar(b []byte, d protoreflect.FieldDescriptor, v protoreflect.Value
 	}
 }
 
-// appendFloat writes the shortest text that reads back as the same number, as ECMAScript would.
+// appendFloat writes the shortest text that reads back as the same number, as ECMAScript does.
 func appendFloat(b []byte, f float64, bits int) ([]byte, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return b, &EncodeError{"", fmt.Sprintf("%v is no JSON number", f)}
@@ -252,7 +252,7 @@ func appendTimestamp(b []byte, m protoreflect.Message) ([]byte, error) {
 	return append(b, 'Z', '"'), nil
 }
 
-// appendValue writes google.protobuf.Value; one that holds nothing is null.
+// appendValue writes google.protobuf.Value; an empty one is null.
 func appendValue(b []byte, m protoreflect.Message) ([]byte, error) {
 	f := m.WhichOneof(m.Descriptor().Oneofs().Get(0))
 	if f == nil || f.Number() == 1 {

@@ -49,8 +49,8 @@ func enumNames(e protoreflect.EnumDescriptor) string {
 	return strings.Join(names, ", ")
 }
 
-// ParseScalar reads a scalar that stands in a query or a path, where every value is text. The error completes a sentence that begins
-// with the name of the field.
+// ParseScalar reads a scalar from a query or a path, where every value is text. The error completes a sentence that begins with the
+// name of the field.
 func ParseScalar(d protoreflect.FieldDescriptor, text string) (protoreflect.Value, error) {
 	switch d.Kind() {
 	case protoreflect.BoolKind:
@@ -76,7 +76,7 @@ func ParseScalar(d protoreflect.FieldDescriptor, text string) (protoreflect.Valu
 	}
 }
 
-// scalar reads a value that is neither list, map nor message.
+// scalar reads a value that is not a list, a map or a message.
 func (d *decoder) scalar(f protoreflect.FieldDescriptor, path string) (v protoreflect.Value, ok bool) {
 	c := d.peek()
 	switch f.Kind() {

@@ -53,7 +53,7 @@ func (s *scanner) unexpected(wanted string) {
 	s.fail("%q stands where %s is expected", string(r), wanted)
 }
 
-// more steps to the next element of a list or object that closes with the given byte. It reports false at the end.
+// more moves to the next element of a list or object that closes with the given byte. It reports false at the end.
 func (s *scanner) more(first bool, closing byte) bool {
 	c := s.peek()
 	switch {

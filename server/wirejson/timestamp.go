@@ -13,8 +13,8 @@ const (
 
 var timestampForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]00:00)$`)
 
-// ParseTime reads a time as requests may write it: RFC 3339 in UTC, `2026-01-31T09:30:00Z` (rest-wire.md 1). The error completes a
-// sentence that begins with the name of the field.
+// ParseTime reads a time in the form that requests may use: RFC 3339 in UTC, `2026-01-31T09:30:00Z`. The error completes a sentence
+// that begins with the name of the field.
 func ParseTime(s string) (time.Time, error) {
 	if !timestampForm.MatchString(s) {
 		return time.Time{}, errors.New("must be a time in UTC such as `2026-01-31T09:30:00Z`")

@@ -1,17 +1,18 @@
 // Package wirejson is the JSON of the REST and MCP doors: deterministic when it writes, strict when it reads.
 //
-// Written: snake_case names in the order of the .proto file; an explicit null for every unset nullable field and message; lists and
-// maps always, empty ones as [] and {}; 64-bit integers as numbers; Timestamp as RFC 3339 with Z; map keys sorted; no white space.
-// Field options bend this: omit_unset leaves an unset field out, null_when_empty writes an empty list as null.
+// Writing: names are snake_case, in the order of the .proto file. Every unset nullable field and message is an explicit null. Lists
+// and maps are always present, empty ones as [] and {}. 64-bit integers are numbers. A Timestamp is RFC 3339 with Z. Map keys are
+// sorted. There is no white space. Field options change this: omit_unset leaves an unset field out, null_when_empty writes an empty
+// list as null.
 //
-// Read: exactly that shape. An unknown or camelCase name, a duplicate key, a number in quotes, null for a field that is not
-// nullable, and an empty list where null_when_empty holds are all refused, each with the path of the value.
+// Reading takes exactly that shape. It refuses an unknown or camelCase name, a duplicate key, a number in quotes, null for a field
+// that is not nullable, and an empty list where null_when_empty holds. Each problem names the path of its value.
 //
-// A request with a field `google.protobuf.FieldMask update_mask` changes a resource: the mask is filled with the names that the text
-// gives, and null is taken only for fields whose option says clearable. A field whose option says precondition is not named.
-// A field whose option has a former_name is read under that too, and written under its own.
+// A request with a field `google.protobuf.FieldMask update_mask` changes a resource. Reading fills the mask with the names in the
+// text, and takes null only for fields with the option clearable. The mask does not name a field with the option precondition. A
+// field with the option former_name is read under that name too, and written under its own.
 //
-// Messages may hold google.protobuf.Timestamp, Struct, Value and ListValue; other well-known types are refused, in both directions.
+// Messages may hold google.protobuf.Timestamp, Struct, Value and ListValue. Other well-known types are refused, in both directions.
 package wirejson
 
 import (
@@ -24,7 +25,7 @@ import (
 	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
 )
 
-// form is how a message looks in JSON.
+// form is the kind of JSON that a message becomes.
 type form int
 
 const (
@@ -36,13 +37,13 @@ const (
 	formRefused
 )
 
-// layout is what the codec knows of a message type.
+// layout describes a message type for the codec.
 type layout struct {
 	form   form
 	fields []fieldLayout
 	byName map[string]*fieldLayout
-	// mask is the field update_mask of a request that changes a resource. It has no name in JSON: reading fills it with the names
-	// that were given, so that a field that was left out differs from one that was cleared with null.
+	// mask is the field update_mask of a request that changes a resource. It has no name in JSON. Reading fills it with the names
+	// in the text, so that a field that was left out differs from a field that null cleared.
 	mask protoreflect.FieldDescriptor
 }
 
@@ -58,7 +59,7 @@ type fieldLayout struct {
 	formerName    string
 }
 
-// Layouts derive from descriptors, which never change, so every codec of the process can share them.
+// Layouts derive from descriptors, which never change, so all codecs of the process share them.
 var layouts sync.Map // protoreflect.FullName → *layout; see layoutOf for the identity check
 
 type cachedLayout struct {
@@ -123,12 +124,12 @@ func newLayout(d protoreflect.MessageDescriptor) *layout {
 	return l
 }
 
-// IsUpdateMask reports whether a field says which others a request changes. It is no part of the JSON.
+// IsUpdateMask reports whether a field is the mask of a request that changes a resource. It is not part of the JSON.
 func IsUpdateMask(f protoreflect.FieldDescriptor) bool {
 	return f.Name() == "update_mask" && f.Message() != nil && f.Message().FullName() == "google.protobuf.FieldMask"
 }
 
-// inOneof reports whether the field is one of several alternatives: those that were not chosen are left out.
+// inOneof reports whether the field is one of several alternatives. JSON leaves out those that are not chosen.
 func inOneof(f protoreflect.FieldDescriptor) bool {
 	o := f.ContainingOneof()
 	return o != nil && !o.IsSynthetic()

@@ -1314,10 +1314,10 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\ttimestamp\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\ttimestamp\x12E\n" +
 	"\x11exception_message\x18\x06 \x01(\tB\x18\xfa\xf9\x18\x14\"\x12insufficient fundsR\x10exceptionMessage\x12\x1f\n" +
 	"\vduration_ms\x18\a \x01(\x01R\n" +
-	"durationMs2\xfe\x04\n" +
-	"\x12ErrorEventsService\x12\xa2\x02\n" +
-	"\x11SearchErrorEvents\x12 .svc.v2.SearchErrorEventsRequest\x1a!.svc.v2.SearchErrorEventsResponse\"\xc7\x01\xf2\xf9\x18\xa0\x01\n" +
-	"\x11searchErrorEvents\x12\ferror_events\x18\x012\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\vfind_errorsJ\x10diagnose_serviceJ\x0fcompare_periodsP\x01\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/v2/error_events/search\x12\xc2\x02\n" +
+	"durationMs2\xda\x04\n" +
+	"\x12ErrorEventsService\x12\xfe\x01\n" +
+	"\x11SearchErrorEvents\x12 .svc.v2.SearchErrorEventsRequest\x1a!.svc.v2.SearchErrorEventsResponse\"\xa3\x01\xf2\xf9\x18}\n" +
+	"\x11searchErrorEvents\x12\ferror_events\x18\x012\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\vfind_errorsP\x01\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/v2/error_events/search\x12\xc2\x02\n" +
 	"\rGetErrorEvent\x12\x1c.svc.v2.GetErrorEventRequest\x1a\x18.svc.v2.ErrorEventDetail\"\xf8\x01\xf2\xf9\x18\xcd\x01\n" +
 	"\rgetErrorEvent\x12\ferror_events\x18\x012\x17ErrorEventNotFoundError2!TelemetryBucketCountTooLargeError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\ferror_detailP\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v2/error_events/{fingerprint}B\x8f\x01\n" +
 	"\n" +

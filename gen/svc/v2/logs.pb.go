@@ -546,7 +546,7 @@ const file_svc_v2_logs_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aE\n" +
 	"\x17ResourceAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xb3\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\x8f\n" +
 	"\n" +
 	"\vLogsService\x12\xe1\x01\n" +
 	"\n" +
@@ -554,9 +554,9 @@ const file_svc_v2_logs_proto_rawDesc = "" +
 	"\n" +
 	"searchLogs\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidErrorJ\vsearch_logsJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v2/logs/search\x12~\n" +
 	"\x06GetLog\x12\x15.svc.v2.GetLogRequest\x1a\v.svc.v2.Log\"P\xf2\xf9\x187\n" +
-	"\x06getLog\x12\x04logs\x18\x012\x11LogIdInvalidError2\x10LogNotFoundErrorP\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v2/logs/{id}\x12\xff\x01\n" +
-	"\x11SearchLogPatterns\x12 .svc.v2.SearchLogPatternsRequest\x1a\x16.svc.v2.LogPatternList\"\xaf\x01\xf2\xf9\x18\x87\x01\n" +
-	"\x11searchLogPatterns\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x11mine_log_patternsJ\x10diagnose_serviceJ\x0fcompare_periodsP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/logs/patterns/search\x12\xba\x01\n" +
+	"\x06getLog\x12\x04logs\x18\x012\x11LogIdInvalidError2\x10LogNotFoundErrorP\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v2/logs/{id}\x12\xdb\x01\n" +
+	"\x11SearchLogPatterns\x12 .svc.v2.SearchLogPatternsRequest\x1a\x16.svc.v2.LogPatternList\"\x8b\x01\xf2\xf9\x18d\n" +
+	"\x11searchLogPatterns\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x11mine_log_patternsP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/logs/patterns/search\x12\xba\x01\n" +
 	"\x0fSearchLogFacets\x12\x1e.svc.v2.SearchLogFacetsRequest\x1a\x11.svc.v2.FacetList\"t\xf2\xf9\x18O\n" +
 	"\x0fsearchLogFacets\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/logs/facets/search\x12\xff\x01\n" +
 	"\x12QueryLogTimeseries\x12!.svc.v2.QueryLogTimeseriesRequest\x1a\x15.svc.v2.LogTimeseries\"\xae\x01\xf2\xf9\x18\x8b\x01\n" +

@@ -663,10 +663,10 @@ const file_svc_v2_service_map_proto_rawDesc = "" +
 	"\x14estimated_span_count\x18\x06 \x01(\x01R\x12estimatedSpanCount\x12\x1d\n" +
 	"\n" +
 	"error_rate\x18\a \x01(\x01R\terrorRate\x12+\n" +
-	"\x0ep95_latency_ms\x18\b \x01(\x01B\x05\xaa\x01\x02\b\x01R\fp95LatencyMs2\xa8\x02\n" +
-	"\x11ServiceMapService\x12\x92\x02\n" +
-	"\rGetServiceMap\x12\x1c.svc.v2.GetServiceMapRequest\x1a\x12.svc.v2.ServiceMap\"\xce\x01\xf2\xf9\x18\xb2\x01\n" +
-	"\rgetServiceMap\x12\vservice_map\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\vservice_mapJ\x10diagnose_serviceJ\x0fcompare_periodsP\x01\x82\xd3\xe4\x93\x02\x11\x12\x0f/v2/service_mapB\x8e\x01\n" +
+	"\x0ep95_latency_ms\x18\b \x01(\x01B\x05\xaa\x01\x02\b\x01R\fp95LatencyMs2\x85\x02\n" +
+	"\x11ServiceMapService\x12\xef\x01\n" +
+	"\rGetServiceMap\x12\x1c.svc.v2.GetServiceMapRequest\x1a\x12.svc.v2.ServiceMap\"\xab\x01\xf2\xf9\x18\x8f\x01\n" +
+	"\rgetServiceMap\x12\vservice_map\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\vservice_mapP\x01\x82\xd3\xe4\x93\x02\x11\x12\x0f/v2/service_mapB\x8e\x01\n" +
 	"\n" +
 	"com.svc.v2B\x0fServiceMapProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

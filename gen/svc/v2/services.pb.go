@@ -415,22 +415,22 @@ const file_svc_v2_services_proto_rawDesc = "" +
 	"\fhas_sampling\x18\r \x01(\bR\vhasSampling\x12'\n" +
 	"\x0fsampling_weight\x18\x0e \x01(\x01R\x0esamplingWeight\x12B\n" +
 	"\x17baseline_p95_latency_ms\x18\x0f \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x14baselineP95LatencyMs\x12;\n" +
-	"\x13baseline_span_count\x18\x10 \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x11baselineSpanCount2\xe7\x0e\n" +
-	"\x0fServicesService\x12\x95\x02\n" +
-	"\fListServices\x12\x1b.svc.v2.ListServicesRequest\x1a\x1c.svc.v2.ListServicesResponse\"\xc9\x01\xf2\xf9\x18\xb0\x01\n" +
-	"\flistServices\x12\bservices\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\rlist_servicesJ\x10diagnose_serviceJ\x0fcompare_periodsP\x01\x82\xd3\xe4\x93\x02\x0e\x12\f/v2/services\x12\xed\x01\n" +
+	"\x13baseline_span_count\x18\x10 \x01(\x01B\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x11baselineSpanCount2\xec\r\n" +
+	"\x0fServicesService\x12\xf2\x01\n" +
+	"\fListServices\x12\x1b.svc.v2.ListServicesRequest\x1a\x1c.svc.v2.ListServicesResponse\"\xa6\x01\xf2\xf9\x18\x8d\x01\n" +
+	"\flistServices\x12\bservices\x18\x012\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\rlist_servicesP\x01\x82\xd3\xe4\x93\x02\x0e\x12\f/v2/services\x12\xed\x01\n" +
 	"\n" +
 	"GetService\x12\x19.svc.v2.GetServiceRequest\x1a\x0f.svc.v2.Service\"\xb2\x01\xf2\xf9\x18\x92\x01\n" +
 	"\n" +
 	"getService\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x15\x12\x13/v2/services/{name}\x12\xb9\x02\n" +
 	"\x12GetServiceOverview\x12!.svc.v2.GetServiceOverviewRequest\x1a\x17.svc.v2.ServiceOverview\"\xe6\x01\xf2\xf9\x18\xbd\x01\n" +
-	"\x12getServiceOverview\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/services/{name}/overview\x12\xee\x02\n" +
-	"\x15ListServiceOperations\x12$.svc.v2.ListServiceOperationsRequest\x1a%.svc.v2.ListServiceOperationsResponse\"\x87\x02\xf2\xf9\x18\xdc\x01\n" +
-	"\x15listServiceOperations\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x1aget_service_top_operationsJ\x10diagnose_serviceJ\x0fcompare_periodsP\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v2/services/{name}/operations\x12\xbc\x02\n" +
-	"\x0fGetServiceApdex\x12\x1e.svc.v2.GetServiceApdexRequest\x1a\x14.svc.v2.ServiceApdex\"\xf2\x01\xf2\xf9\x18\xcc\x01\n" +
-	"\x0fgetServiceApdex\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeErrorJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v2/services/{name}/apdex\x12\xdf\x02\n" +
-	"\x13ListServiceReleases\x12\".svc.v2.ListServiceReleasesRequest\x1a\x17.svc.v2.ServiceReleases\"\x8a\x02\xf2\xf9\x18\xe1\x01\n" +
-	"\x13listServiceReleases\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeErrorJ\x10diagnose_serviceJ\x0fcompare_periodsP\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/services/{name}/releasesB\x8c\x01\n" +
+	"\x12getServiceOverview\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/services/{name}/overview\x12\xcb\x02\n" +
+	"\x15ListServiceOperations\x12$.svc.v2.ListServiceOperationsRequest\x1a%.svc.v2.ListServiceOperationsResponse\"\xe4\x01\xf2\xf9\x18\xb9\x01\n" +
+	"\x15listServiceOperations\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x1aget_service_top_operationsP\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v2/services/{name}/operations\x12\xaa\x02\n" +
+	"\x0fGetServiceApdex\x12\x1e.svc.v2.GetServiceApdexRequest\x1a\x14.svc.v2.ServiceApdex\"\xe0\x01\xf2\xf9\x18\xba\x01\n" +
+	"\x0fgetServiceApdex\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v2/services/{name}/apdex\x12\xbc\x02\n" +
+	"\x13ListServiceReleases\x12\".svc.v2.ListServiceReleasesRequest\x1a\x17.svc.v2.ServiceReleases\"\xe7\x01\xf2\xf9\x18\xbe\x01\n" +
+	"\x13listServiceReleases\x12\bservices\x18\x012\x14ServiceNotFoundError2\x15ParameterInvalidError2\x15ParameterMissingError2\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v2/services/{name}/releasesB\x8c\x01\n" +
 	"\n" +
 	"com.svc.v2B\rServicesProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -1033,14 +1033,14 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"attributes\x1a=\n" +
 	"\x0fAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xb8\x0e\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xa5\x0e\n" +
 	"\rTracesService\x12\x82\x02\n" +
 	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\xb6\x01\xf2\xf9\x18\x95\x01\n" +
 	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xe0\x01\n" +
 	"\x0fSummarizeTraces\x12\x1e.svc.v2.SummarizeTracesRequest\x1a\x1f.svc.v2.SummarizeTracesResponse\"\x8b\x01\xf2\xf9\x18\x86\x01\n" +
-	"\x0fsummarizeTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x12\xb8\x01\n" +
-	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"\x83\x01\xf2\xf9\x18b\n" +
-	"\bgetTrace\x12\x06traces\x18\x012\x15ParameterInvalidError2\x12TraceNotFoundErrorJ\rinspect_traceJ\x10find_slow_tracesP\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}\x12\xaf\x01\n" +
+	"\x0fsummarizeTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x12\xa5\x01\n" +
+	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"q\xf2\xf9\x18P\n" +
+	"\bgetTrace\x12\x06traces\x18\x012\x15ParameterInvalidError2\x12TraceNotFoundErrorJ\rinspect_traceP\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}\x12\xaf\x01\n" +
 	"\aGetSpan\x12\x16.svc.v2.GetSpanRequest\x1a\f.svc.v2.Span\"~\xf2\xf9\x18M\n" +
 	"\agetSpan\x12\x06traces\x18\x012\x15ParameterInvalidError2\x11SpanNotFoundErrorJ\finspect_spanP\x01\x82\xd3\xe4\x93\x02'\x12%/v2/traces/{trace_id}/spans/{span_id}\x12\xeb\x01\n" +
 	"\x10GetTraceSkeleton\x12\x1f.svc.v2.GetTraceSkeletonRequest\x1a\x15.svc.v2.TraceSkeleton\"\x9e\x01\xf2\xf9\x18t\n" +

@@ -69,7 +69,7 @@ func childAnchor(ctx context.Context, d time.Duration) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := exec.CommandContext(ctx, program, "-anchor", d.String()).Output() //nolint:gosec // this program
+	out, err := exec.CommandContext(ctx, program, "-anchor", d.String()).Output() // this program
 	if err != nil {
 		return 0, fmt.Errorf("measure the anchor: %w", err)
 	}

@@ -55,7 +55,7 @@ func startProcess(ctx context.Context, program, dir string) (*process, error) {
 	}
 	bootstrap := filepath.Join(dir, "bootstrap.json")
 	p := &process{program: program, dir: dir, log: &bytes.Buffer{}, done: make(chan struct{})}
-	p.cmd = exec.Command(program, "serve", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", //nolint:gosec,noctx // it is stopped with SIGTERM
+	p.cmd = exec.Command(program, "serve", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", //nolint:noctx // it is stopped with SIGTERM
 		"--otlp-grpc-addr", "127.0.0.1:0", "--bootstrap-file", bootstrap)
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "SVC_") || strings.HasPrefix(kv, "SVC_CHDB_LIB=") {
@@ -200,7 +200,7 @@ func (p *process) disk(_ context.Context, s otlp.Signal) (bytes, rows float64, e
 
 // query asks the warehouse for one row of numbers, as an operator would.
 func (p *process) query(sql string) ([]float64, error) {
-	cmd := exec.Command(p.program, "admin", "sql", sql, "--data-dir", p.dir) //nolint:gosec,noctx // the statements are here
+	cmd := exec.Command(p.program, "admin", "sql", sql, "--data-dir", p.dir) //nolint:noctx // the statements are here
 	cmd.Env = p.cmd.Env
 	out, err := cmd.Output()
 	if err != nil {

@@ -141,7 +141,7 @@ func (l *Log) enqueue(p *pending) error {
 }
 
 // await returns the outcome of an append. Settled is false when there will be none for this caller, who must not touch p any more.
-func (l *Log) await(ctx context.Context, p *pending) (err error, settled bool) { //nolint:revive // the error is the result here, not a failure of await
+func (l *Log) await(ctx context.Context, p *pending) (err error, settled bool) { // the error is the result here, not a failure of await
 	select {
 	case err := <-p.done:
 		return err, true

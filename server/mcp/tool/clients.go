@@ -27,6 +27,7 @@ type Clients struct {
 	// Instrumentation has the audit and the recommendations.
 	Instrumentation svcv2.InstrumentationServiceClient
 	Feedback        svcv2.AgentFeedbackServiceClient
+	Diagnosis       svcv2.DiagnosisServiceClient
 }
 
 // NewClients makes the clients over a connection, which is the loopback.
@@ -49,5 +50,6 @@ func NewClients(conn grpc.ClientConnInterface) *Clients {
 		Agents:          svcv2.NewAgentSessionsServiceClient(conn),
 		Instrumentation: svcv2.NewInstrumentationServiceClient(conn),
 		Feedback:        svcv2.NewAgentFeedbackServiceClient(conn),
+		Diagnosis:       svcv2.NewDiagnosisServiceClient(conn),
 	}
 }

@@ -1,6 +1,6 @@
-// Package openapitest holds what goes over /v2 against the OpenAPI document: every answer must be one that the document describes, in
-// status, headers and body, and every request that was accepted must be one that it allows. The test kit puts a Checker around the
-// servers that it starts, so that the whole test run is checked.
+// Package openapitest checks exchanges with /v2 against the OpenAPI document. The document must describe every answer, in status,
+// headers and body, and must allow every request that was accepted. The test kit puts a Checker around the servers that it starts,
+// so the whole test run is checked.
 package openapitest
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-// Exchange is a request and its answer, bodies decompressed.
+// Exchange is a request and its answer, with decompressed bodies.
 type Exchange struct {
 	Method string
 	URL    *url.URL
-	// Request is the body; nil when there was none or when it could not be read.
+	// Request is the body; nil if there was no body or it could not be read.
 	Request []byte
 	Status  int
 	Header  http.Header
@@ -40,7 +40,7 @@ type Checker struct {
 	checked  map[string]int // by operation id and status
 }
 
-// operation is what the document says of one.
+// operation is one operation of the document.
 type operation struct {
 	id, method string
 	segments   []string
@@ -62,7 +62,8 @@ type answer struct {
 
 const location = "https://document/openapi.json"
 
-// New reads a document. Objects that it leaves open are closed: a field that it does not describe must not be sent.
+// New reads a document. It closes objects that the document leaves open: a server must not send a field that the document does not
+// describe.
 func New(doc []byte) (*Checker, error) {
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {
@@ -105,7 +106,7 @@ func closeObjects(v any) {
 	}
 }
 
-// Check compares an exchange with the document and returns what does not fit.
+// Check compares an exchange with the document and returns the differences.
 func (c *Checker) Check(x Exchange) []string {
 	op, known := c.route(x)
 	var problems []string
@@ -158,7 +159,7 @@ func checkBody(s *jsonschema.Schema, x Exchange, fail func(string, ...any)) {
 	}
 }
 
-// checkFailure holds a failure against the table of tags, whatever the operation: routes that do not exist have failures too.
+// checkFailure checks a failure against the table of tags. It does not need an operation: an unknown route has failures too.
 func checkFailure(x Exchange, fail func(string, ...any)) {
 	var body struct {
 		Error *struct {
@@ -204,7 +205,7 @@ func checkHeaders(described map[string]parameter, x Exchange, fail func(string, 
 	}
 }
 
-// checkRequest holds an accepted request against what the operation takes.
+// checkRequest checks an accepted request against its operation.
 func (op *operation) checkRequest(x Exchange, fail func(string, ...any)) {
 	given := map[string][]string{}
 	for name, values := range x.URL.Query() {
@@ -252,7 +253,7 @@ func (op *operation) checkRequest(x Exchange, fail func(string, ...any)) {
 	}
 }
 
-// typed reads the text of a parameter as JSON would have it.
+// typed reads the text of a parameter as a JSON value.
 func typed(text string, types []string) any {
 	if slices.Contains(types, "integer") || slices.Contains(types, "number") {
 		if v, err := jsonschema.UnmarshalJSON(strings.NewReader(text)); err == nil {

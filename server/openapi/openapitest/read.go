@@ -30,7 +30,7 @@ func (c *Checker) read(doc map[string]any) error {
 			c.operations = append(c.operations, op)
 		}
 	}
-	// A literal segment beats a parameter.
+	// A literal segment wins over a parameter.
 	slices.SortFunc(c.operations, func(a, b *operation) int { return a.params() - b.params() })
 	return nil
 }
@@ -72,7 +72,7 @@ func (c *Checker) readOperation(op *operation, fields map[string]any, at string)
 	return nil
 }
 
-// header reads a component, which the headers of every answer refer to.
+// header reads a component to which the headers of answers refer.
 func (c *Checker) header(name string) (parameter, error) {
 	s, err := c.compiler.Compile(location + "#/components/headers/" + escape(name) + "/schema")
 	// What is required is the same for every use, see package openapi.
@@ -128,7 +128,7 @@ func param(segment string) (string, bool) {
 	return strings.TrimSuffix(name, "}"), ok
 }
 
-// route finds the operation of an exchange, and whether its path is known with any method.
+// route finds the operation of an exchange, and reports whether its path exists with any method.
 func (c *Checker) route(x Exchange) (op *operation, known bool) {
 	segments, ok := split(x.URL)
 	if !ok {

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// maxKept bounds the bodies that are kept for the comparison; a larger request is checked without its body.
+// maxKept bounds the bodies that are kept for the comparison. A larger request is checked without its body.
 const maxKept = 8 << 20
 
-// concerns reports whether the document is about a path.
+// concerns reports whether the document describes a path.
 func concerns(path string) bool {
 	return strings.HasPrefix(path, "/v2/") && path != "/v2/docs" && !strings.HasPrefix(path, "/v2/docs/")
 }
 
-// Watch wraps the handler of a server: every exchange with /v2 is checked after it was answered.
+// Watch wraps the handler of a server. It checks every exchange with /v2 after the answer.
 func (c *Checker) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !concerns(r.URL.Path) {
@@ -35,7 +35,7 @@ func (c *Checker) Watch(next http.Handler) http.Handler {
 		recorder := &recorder{ResponseWriter: w, status: http.StatusOK}
 		next.ServeHTTP(recorder, r)
 		if r.Context().Err() != nil {
-			return // nobody waited for this answer
+			return // the caller disconnected
 		}
 		c.record(Exchange{
 			Method: method, URL: &target, Request: unpack(encoding, sent.content()),
@@ -44,7 +44,7 @@ func (c *Checker) Watch(next http.Handler) http.Handler {
 	})
 }
 
-// Transport wraps a client, for servers that run in a process of their own.
+// Transport wraps a client of a server that runs in its own process.
 func (c *Checker) Transport(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		res, err := next.RoundTrip(r)
@@ -53,9 +53,9 @@ func (c *Checker) Transport(next http.RoundTripper) http.RoundTripper {
 		}
 		body, err := io.ReadAll(res.Body)
 		if err != nil {
-			// The caller finds the same cut.
+			// The caller gets the same error when it reads the body.
 			res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
-			return res, nil //nolint:nilerr // it is in the body, where a client looks for it
+			return res, nil //nolint:nilerr // the body returns the error, where a client looks for it
 		}
 		if err := res.Body.Close(); err != nil {
 			return res, err
@@ -83,7 +83,7 @@ func (c *Checker) record(x Exchange) {
 	c.problems = append(c.problems, problems...)
 }
 
-// Take returns what was found since the last call.
+// Take returns the differences since the last call.
 func (c *Checker) Take() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +119,7 @@ type kept struct {
 	over bool
 }
 
-// Write keeps what there is room for.
+// Write keeps the bytes that fit.
 func (k *kept) Write(p []byte) (int, error) {
 	if k.Len()+len(p) > maxKept {
 		k.over = true
@@ -143,7 +143,7 @@ func unpack(encoding string, body []byte) []byte {
 	if err != nil {
 		return body
 	}
-	// What cannot be unpacked is reported as what it is not: JSON.
+	// A body that cannot be decompressed is reported as invalid JSON.
 	out, _ := io.ReadAll(io.LimitReader(z, maxKept))
 	return out
 }

@@ -78,12 +78,12 @@ func (r *results) once(ctx context.Context, key string, keep time.Duration, read
 		var f flight
 		select {
 		case result := <-done:
-			f = result.Val.(flight) //nolint:forcetypeassert // the function above returns nothing else
+			f = result.Val.(flight) // the function above returns nothing else
 		case <-ctx.Done():
 			if !leads.Load() {
 				return nil, waited(ctx)
 			}
-			f = (<-done).Val.(flight) //nolint:forcetypeassert // likewise; the context ends the read, which says more than the context
+			f = (<-done).Val.(flight) // likewise; the context ends the read, which says more than the context
 		}
 		if leads.Load() || !f.left {
 			return f.value, f.err
@@ -112,11 +112,11 @@ func (r *results) fly(ctx context.Context, key string, keep time.Duration, read 
 // sizeOf is about the memory that a value takes.
 func sizeOf(v reflect.Value) int {
 	n := int(v.Type().Size())
-	switch v.Kind() { //nolint:exhaustive // the others hold nothing elsewhere
+	switch v.Kind() { // the others hold nothing elsewhere
 	case reflect.String:
 		n += v.Len()
 	case reflect.Slice:
-		switch v.Type().Elem().Kind() { //nolint:exhaustive // of these, all take the same
+		switch v.Type().Elem().Kind() { // of these, all take the same
 		case reflect.String, reflect.Slice, reflect.Struct, reflect.Map, reflect.Pointer, reflect.Interface, reflect.Array:
 			for i := range v.Len() {
 				n += sizeOf(v.Index(i))

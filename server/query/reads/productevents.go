@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/paging"
-
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )

@@ -1,15 +1,15 @@
 package reads
 
 import (
-	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"google.golang.org/protobuf/types/known/structpb"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/svc-observability/svc/server/paging"
+	"google.golang.org/protobuf/types/known/structpb"
 
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 	"github.com/svc-observability/svc/server/query/sqlbuild/sqltest"

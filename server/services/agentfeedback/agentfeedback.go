@@ -1,4 +1,4 @@
-// Package agentfeedback answers the methods of svc.v2.AgentFeedbackService (rest-wire.md section 15).
+// Package agentfeedback answers the methods of svc.v2.AgentFeedbackService.
 package agentfeedback
 
 import (
@@ -21,7 +21,7 @@ type Service struct{ store *store.Store }
 // New returns the service.
 func New(st *store.Store) *Service { return &Service{store: st} }
 
-// ListAgentFeedback lists what agents said, newest first.
+// ListAgentFeedback lists the feedback of agents, newest first.
 func (s *Service) ListAgentFeedback(ctx context.Context, req *svcv2.ListAgentFeedbackRequest) (*svcv2.ListAgentFeedbackResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) ListAgentFeedback(ctx context.Context, req *svcv2.ListAgentFee
 	return res, nil
 }
 
-// CreateAgentFeedback stores what an agent says.
+// CreateAgentFeedback stores the feedback of an agent.
 func (s *Service) CreateAgentFeedback(ctx context.Context, req *svcv2.CreateAgentFeedbackRequest) (*svcv2.AgentFeedback, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -55,9 +55,10 @@ func (s *Service) CreateAgentFeedback(ctx context.Context, req *svcv2.CreateAgen
 	}
 	agent := req.GetAgent()
 	row, err := s.store.CreateAgentFeedback(ctx, caller.Org, store.AgentFeedback{
-		Kind: req.GetKind(), Impact: req.Impact, Summary: req.GetSummary(), Reason: req.GetReason(), Details: req.Details, RelatedTo: req.RelatedTo,
-		Agent:  store.FeedbackAgent{Type: agent.GetType(), Name: agent.Name, Model: agent.Model, Version: agent.Version},
-		Source: source, CreatedBy: caller.User,
+		Kind: req.GetKind(), Impact: req.Impact, Summary: req.GetSummary(), Reason: req.GetReason(), Details: req.Details,
+		RelatedTo: req.RelatedTo,
+		Agent:     store.FeedbackAgent{Type: agent.GetType(), Name: agent.Name, Model: agent.Model, Version: agent.Version},
+		Source:    source, CreatedBy: caller.User,
 	})
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
@@ -65,16 +66,20 @@ func (s *Service) CreateAgentFeedback(ctx context.Context, req *svcv2.CreateAgen
 	return toProto(row), nil
 }
 
-// resource gives failures their errors.
+// resource describes the errors of agent feedback.
 func resource() storeerr.Resource {
 	return storeerr.Resource{
-		Unavailable: storeerr.Answer{Tag: apierr.AgentFeedbackPersistence, Message: "Feedback cannot be read or stored at the moment. Try again."},
+		Unavailable: storeerr.Answer{
+			Tag:     apierr.AgentFeedbackPersistence,
+			Message: "Feedback cannot be read or stored at the moment. Try again.",
+		},
 	}
 }
 
 func toProto(f store.AgentFeedback) *svcv2.AgentFeedback {
 	return &svcv2.AgentFeedback{
-		Id: publicid.Encode(publicid.AgentFeedback, f.ID), Object: "agent_feedback", Kind: f.Kind, Impact: f.Impact, Summary: f.Summary, Reason: f.Reason,
+		Id:     publicid.Encode(publicid.AgentFeedback, f.ID),
+		Object: "agent_feedback", Kind: f.Kind, Impact: f.Impact, Summary: f.Summary, Reason: f.Reason,
 		Details: f.Details, RelatedTo: f.RelatedTo,
 		Agent:  &svcv2.FeedbackAgent{Type: f.Agent.Type, Name: f.Agent.Name, Model: f.Agent.Model, Version: f.Agent.Version},
 		Source: f.Source, CreatedAt: timestamppb.New(f.CreatedAt),

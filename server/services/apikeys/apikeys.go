@@ -1,5 +1,5 @@
-// Package apikeys answers the methods of svc.v2.ApiKeysService (rest-wire.md section 2). Who may call them, and the role they
-// need, is the policy's business; what a restricted key may hand on is this package's.
+// Package apikeys answers the methods of svc.v2.ApiKeysService. The policy of a method decides who may call it. This package
+// decides which scopes a restricted key may pass on to a new key.
 package apikeys
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// NewSecret makes a secret: the text to show once, and what is stored of it.
+// NewSecret makes a secret: the text, which is shown once, and the form that is stored.
 type NewSecret func() (text string, stored store.Secret, err error)
 
 // Service implements svcv2connect.ApiKeysServiceHandler. It is safe for concurrent use.
@@ -29,7 +29,7 @@ type Service struct {
 	now       func() time.Time
 }
 
-// New returns the service. served are the scope families of the API's methods; now is the clock that expirations count from.
+// New returns the service. served holds the scope families of the API's methods. Expirations count from the clock now.
 func New(st *store.Store, newSecret NewSecret, served []string, now func() time.Time) *Service {
 	return &Service{store: st, newSecret: newSecret, families: families(served), now: now}
 }
@@ -139,7 +139,7 @@ func (s *Service) RollApiKey(ctx context.Context, req *svcv2.RollApiKeyRequest) 
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	// Rolling hands out a secret for the old key's scopes. They never change, so this look is enough.
+	// Rolling a key gives out a secret with the old key's scopes. Scopes never change, so one look is enough.
 	if err := mayGrant(caller, old.Scopes); err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (s *Service) RollApiKey(ctx context.Context, req *svcv2.RollApiKeyRequest) 
 	return withSecret(key, text, txid), nil
 }
 
-// resource gives failures their errors.
+// resource describes the errors of an API key.
 func resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.APIKey, ID: "an API key",

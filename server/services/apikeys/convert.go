@@ -13,8 +13,10 @@ import (
 func toProto(k store.ApiKey) *svcv2.ApiKey {
 	return &svcv2.ApiKey{
 		Id: publicid.Encode(publicid.APIKey, k.ID), Object: "api_key", Name: k.Name, Description: k.Description, KeyPrefix: k.KeyPrefix,
-		Kind: string(k.Kind), Scopes: k.Scopes, Revoked: k.RevokedAt != nil, RevokedAt: timestamp(k.RevokedAt), LastUsedAt: timestamp(k.LastUsedAt),
-		ExpiresAt: timestamp(k.ExpiresAt), CreatedAt: timestamppb.New(k.CreatedAt), CreatedBy: string(k.CreatedBy), CreatedByEmail: k.CreatedByEmail,
+		Kind: string(k.Kind), Scopes: k.Scopes, Revoked: k.RevokedAt != nil, RevokedAt: timestamp(k.RevokedAt),
+		LastUsedAt: timestamp(k.LastUsedAt),
+		ExpiresAt:  timestamp(k.ExpiresAt), CreatedAt: timestamppb.New(k.CreatedAt), CreatedBy: string(k.CreatedBy),
+		CreatedByEmail: k.CreatedByEmail,
 	}
 }
 

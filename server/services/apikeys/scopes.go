@@ -9,19 +9,19 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// later lists families whose methods are yet to come (product-facts.md 0.9): keys may be made for them before.
+// later lists families whose methods do not exist yet. Keys may already be made for them.
 func later() []string {
 	return []string{"alerts", "anomalies", "error_issues", "events", "integrations", "investigations", "scrape_targets"}
 }
 
-// families is what a scope can name: every family of the contract that one opens, and those that come later.
+// families returns the families that a scope can name: those of the contract, and those of later.
 func families(served []string) []string {
 	all := append(later(), served...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// checkScopes returns nil, full access, when none are given.
+// checkScopes returns nil, which is full access, when the request has no scopes.
 func checkScopes(scopes, known []string) ([]string, error) {
 	if len(scopes) == 0 {
 		return nil, nil
@@ -33,7 +33,8 @@ func checkScopes(scopes, known []string) ([]string, error) {
 		family, access, _ := strings.Cut(s, ":")
 		if !slices.Contains(known, family) || access != "read" && access != "write" {
 			return nil, apierr.New(apierr.InvalidRequest,
-				fmt.Sprintf("scopes[%d] is %q. A scope is * or <family>:read or <family>:write, where <family> is one of %s.", i, clip(s), strings.Join(known, ", ")),
+				fmt.Sprintf("scopes[%d] is %q. A scope is * or <family>:read or <family>:write, where <family> is one of %s.", i, clip(s),
+					strings.Join(known, ", ")),
 				apierr.Param(fmt.Sprintf("scopes[%d]", i)))
 		}
 	}
@@ -47,8 +48,8 @@ func clip(s string) string {
 	return s
 }
 
-// mayGrant refuses to give a caller a secret that can do more than the caller can: otherwise a key limited to api_keys:write
-// would be as good as a full one.
+// mayGrant refuses to give a caller a secret that can do more than the caller can. Otherwise a key limited to api_keys:write would
+// be as good as a full key.
 func mayGrant(caller *principal.Principal, scopes []string) error {
 	if caller.Scopes == nil || caller.Kind == principal.KindSession || caller.HasScope("*") {
 		return nil

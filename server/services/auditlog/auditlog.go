@@ -1,4 +1,4 @@
-// Package auditlog answers the methods of svc.v2.AuditLogService (rest-wire.md section 5).
+// Package auditlog answers the methods of svc.v2.AuditLogService.
 package auditlog
 
 import (
@@ -25,7 +25,9 @@ type Service struct{ store *store.Store }
 func New(st *store.Store) *Service { return &Service{store: st} }
 
 // ListAuditLogEntries lists entries, newest first. since and until are both inclusive.
-func (s *Service) ListAuditLogEntries(ctx context.Context, req *svcv2.ListAuditLogEntriesRequest) (*svcv2.ListAuditLogEntriesResponse, error) {
+func (s *Service) ListAuditLogEntries(
+	ctx context.Context, req *svcv2.ListAuditLogEntriesRequest,
+) (*svcv2.ListAuditLogEntriesResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
@@ -53,9 +55,12 @@ func (s *Service) ListAuditLogEntries(ctx context.Context, req *svcv2.ListAuditL
 	return res, nil
 }
 
-// resource gives failures their errors.
+// resource describes the errors of the audit log.
 func resource() storeerr.Resource {
-	return storeerr.Resource{Unavailable: storeerr.Answer{Tag: apierr.AuditLogPersistence, Message: "The audit log cannot be read at the moment. Try again."}}
+	return storeerr.Resource{Unavailable: storeerr.Answer{
+		Tag:     apierr.AuditLogPersistence,
+		Message: "The audit log cannot be read at the moment. Try again.",
+	}}
 }
 
 func filter(req *svcv2.ListAuditLogEntriesRequest) store.AuditFilter {
@@ -77,7 +82,8 @@ func filter(req *svcv2.ListAuditLogEntriesRequest) store.AuditFilter {
 
 func toProto(e store.AuditLogEntry) (*svcv2.AuditLogEntry, error) {
 	out := &svcv2.AuditLogEntry{
-		Id: publicid.Encode(publicid.AuditLogEntry, e.ID), Object: "audit_log_entry", Action: e.Action, Outcome: e.Outcome, DenialReason: e.DenialReason,
+		Id:     publicid.Encode(publicid.AuditLogEntry, e.ID),
+		Object: "audit_log_entry", Action: e.Action, Outcome: e.Outcome, DenialReason: e.DenialReason,
 		ActorType: e.ActorType, ActorId: e.ActorID, ActorName: e.ActorName, AffectedUser: e.AffectedUser, Source: e.Source,
 		ResourceType: e.ResourceType, ResourceId: e.ResourceID, RequestId: e.RequestID, OriginIp: e.OriginIP,
 		OccurredAt: timestamppb.New(e.OccurredAt), RecordedAt: timestamppb.New(e.RecordedAt),
@@ -100,7 +106,7 @@ func toProto(e store.AuditLogEntry) (*svcv2.AuditLogEntry, error) {
 	return out, nil
 }
 
-// toStruct goes through JSON, because a Struct takes fewer Go types than JSON does.
+// toStruct converts through JSON, because a Struct takes fewer Go types than JSON does.
 func toStruct(v map[string]any) (*structpb.Struct, error) {
 	if v == nil {
 		v = map[string]any{}

@@ -1,5 +1,5 @@
-// Package clilogin answers the methods of svc.v2.CliService: a program without a browser gets an API key after a person, who has one,
-// has compared a code and confirmed (RFC 8628).
+// Package clilogin answers the methods of svc.v2.CliService. A program without a browser gets an API key after a person with a
+// browser has compared a code and confirmed it (RFC 8628).
 package clilogin
 
 import (
@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	// lifetime is how long the codes work.
+	// lifetime limits how long the codes work.
 	lifetime = 10 * time.Minute
-	// interval is the least time between two questions. Half a second less is forgiven: clocks and networks are not exact.
+	// interval is the least time between two polls. A poll may come half a second early, because clocks and networks are not exact.
 	interval = 5 * time.Second
 	grace    = 500 * time.Millisecond
-	// keyLifetime is that of the key (public-api.md "Authentication", rule 5).
+	// keyLifetime is the time after which the key of a login expires.
 	keyLifetime = 90 * 24 * time.Hour
-	// codeAttempts bounds how often another user code is tried when one is taken, which happens to one in millions.
+	// codeAttempts bounds the attempts to find a free user code. A collision happens once in millions.
 	codeAttempts = 5
 )
 
-// Description marks the keys that a login made.
+// Description is the description of a key that a login made.
 const Description = "Made by svc login"
 
-// Config is what the service needs.
+// Config holds the dependencies of the service.
 type Config struct {
 	Store  *store.Store
 	Hasher *auth.Hasher
@@ -68,17 +68,20 @@ func New(cfg Config) *Service {
 func (s *Service) StartCliLogin(ctx context.Context, req *svcv2.StartCliLoginRequest) (*svcv2.CliLogin, error) {
 	name := printable(req.GetClientName())
 	if name == "" {
-		return nil, apierr.New(apierr.InvalidRequest, "`client_name` must hold at least one character that is not white space.", apierr.Param("client_name"))
+		return nil, apierr.New(apierr.InvalidRequest, "`client_name` must hold at least one character that is not white space.",
+			apierr.Param("client_name"))
 	}
 	origin := principal.OriginFrom(ctx)
 	if ok, after := s.cfg.ByAddress.Allow(origin.IP, s.now()); !ok {
-		return nil, apierr.New(apierr.RateLimit, "Too many logins were started from this address. Wait, then try again.", apierr.RetryAfter(after))
+		return nil, apierr.New(apierr.RateLimit, "Too many logins were started from this address. Wait, then try again.",
+			apierr.RetryAfter(after))
 	}
 	secret := auth.NewSecret(auth.PrefixDevice)
 	for attempt := 1; ; attempt++ {
 		code := newUserCode()
 		_, err := s.cfg.Store.CreateDeviceLogin(ctx, store.NewDeviceLogin{
-			DeviceCodeHash: s.cfg.Hasher.Hash(secret), UserCodeHash: s.codeHash(code), ClientName: name, ClientAddress: origin.IP, ExpiresAt: s.now().Add(lifetime),
+			DeviceCodeHash: s.cfg.Hasher.Hash(secret), UserCodeHash: s.codeHash(code), ClientName: name, ClientAddress: origin.IP,
+			ExpiresAt: s.now().Add(lifetime),
 		})
 		if errors.Is(err, store.ErrConflict) && attempt < codeAttempts {
 			continue
@@ -94,7 +97,7 @@ func (s *Service) StartCliLogin(ctx context.Context, req *svcv2.StartCliLoginReq
 	}
 }
 
-// RedeemCliLogin answers the key of a confirmed login, once.
+// RedeemCliLogin returns the key of a confirmed login, once.
 func (s *Service) RedeemCliLogin(ctx context.Context, req *svcv2.RedeemCliLoginRequest) (*svcv2.CliCredential, error) {
 	login, err := s.cfg.Store.PollDeviceLogin(ctx, s.cfg.Hasher.Hash(req.GetDeviceCode()))
 	if errors.Is(err, store.ErrNotFound) {
@@ -126,7 +129,7 @@ func (s *Service) redeem(ctx context.Context, login store.DeviceLogin, now time.
 	switch {
 	case errors.Is(err, store.ErrNoAdministrator):
 		return nil, errDenied(err)
-	case errors.Is(err, store.ErrNotFound): // somebody was quicker
+	case errors.Is(err, store.ErrNotFound): // another request was faster
 		return nil, errEnded(err)
 	case err != nil:
 		return nil, failure(ctx, err)
@@ -136,7 +139,8 @@ func (s *Service) redeem(ctx context.Context, login store.DeviceLogin, now time.
 		ExpiresAt: timestamppb.New(*made.Key.ExpiresAt),
 		User:      &svcv2.User{Id: string(made.User.ID), Object: "user", Email: made.User.Email},
 		Organization: &svcv2.SessionOrganization{
-			Id: string(made.Organization.ID), Object: "organization", Name: made.Organization.Name, Slug: made.Organization.Slug, Role: string(principal.RoleRoot),
+			Id: string(made.Organization.ID), Object: "organization", Name: made.Organization.Name, Slug: made.Organization.Slug,
+			Role: string(principal.RoleRoot),
 		},
 	}
 	if made.User.Name != "" {
@@ -169,11 +173,13 @@ func (s *Service) EndCliLogin(ctx context.Context, _ *svcv2.EndCliLoginRequest) 
 }
 
 func errNoLogin(cause error) error {
-	return apierr.New(apierr.InvalidRequest, "This credential was not made by a command-line login. Revoke an API key by its id, or sign out.", apierr.Cause(cause))
+	return apierr.New(apierr.InvalidRequest,
+		"This credential was not made by a command-line login. Revoke an API key by its id, or sign out.", apierr.Cause(cause))
 }
 
 func errEnded(cause error) error {
-	return apierr.New(apierr.CliLoginExpired, "This login does not exist, was used, or has expired. Run `svc login` again.", apierr.Cause(cause))
+	return apierr.New(apierr.CliLoginExpired, "This login does not exist, was used, or has expired. Run `svc login` again.",
+		apierr.Cause(cause))
 }
 
 func errDenied(cause error) error {

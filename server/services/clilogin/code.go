@@ -6,10 +6,11 @@ import (
 	"unicode"
 )
 
-// letters are those of user codes: no vowels, so that no words come out, and nothing that is mistaken for a digit (RFC 8628, 6.1).
+// letters are the letters of user codes. They hold no vowels, so that a code spells no word, and no letter that looks like a digit
+// (RFC 8628, 6.1).
 const letters = "BCDFGHJKLMNPQRSTVWXZ"
 
-// codeLength gives 2.5 × 10^10 codes; with their lifetime and the bound on wrong ones, guessing is hopeless.
+// codeLength gives 2.5 × 10^10 codes. Codes expire and wrong ones are counted, so guessing does not work.
 const codeLength = 8
 
 // newUserCode returns a random code, `BCDF-GHJK`.
@@ -17,8 +18,8 @@ func newUserCode() string {
 	code := make([]byte, 0, codeLength)
 	var random [1]byte
 	for len(code) < codeLength {
-		_, _ = rand.Read(random[:]) // never fails: the program ends instead
-		// Bytes past the last whole multiple would make some letters likelier.
+		_, _ = rand.Read(random[:]) // it never returns an error: the program ends instead
+		// A byte past the last whole multiple would make some letters more likely.
 		if n := int(random[0]); n < 256-256%len(letters) {
 			code = append(code, letters[n%len(letters)])
 		}
@@ -26,7 +27,7 @@ func newUserCode() string {
 	return string(code[:4]) + "-" + string(code[4:])
 }
 
-// readUserCode reads what a person typed: case, dashes and spaces do not matter.
+// readUserCode reads a code as a person types it, in any case, with or without dashes and spaces.
 func readUserCode(text string) (code string, ok bool) {
 	kept := strings.Map(func(r rune) rune {
 		if r == '-' || r == '–' || r == '_' || r == '.' || unicode.IsSpace(r) {
@@ -40,10 +41,10 @@ func readUserCode(text string) (code string, ok bool) {
 	return kept[:4] + "-" + kept[4:], true
 }
 
-// codeHash is the hash by which a code is found: no other secret has it.
+// codeHash is the hash under which a code is stored. Its prefix keeps it apart from the hashes of other secrets.
 func (s *Service) codeHash(code string) string { return s.cfg.Hasher.Hash("cli user code " + code) }
 
-// printable is a name without what could disturb the page, the terminal or the audit log that shows it.
+// printable removes the characters of a name that could disturb a page, a terminal or the audit log.
 func printable(name string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

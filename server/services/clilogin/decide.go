@@ -21,12 +21,12 @@ func (s *Service) GetCliLogin(ctx context.Context, req *svcv2.GetCliLoginRequest
 	return toProto(code, login), nil
 }
 
-// ApproveCliLogin lets whoever waits have a key.
+// ApproveCliLogin gives the waiting program a key.
 func (s *Service) ApproveCliLogin(ctx context.Context, req *svcv2.ApproveCliLoginRequest) (*svcv2.PendingCliLogin, error) {
 	return s.decide(ctx, req.GetUserCode(), true)
 }
 
-// DenyCliLogin sends whoever waits away.
+// DenyCliLogin refuses the waiting program.
 func (s *Service) DenyCliLogin(ctx context.Context, req *svcv2.DenyCliLoginRequest) (*svcv2.PendingCliLogin, error) {
 	return s.decide(ctx, req.GetUserCode(), false)
 }
@@ -38,7 +38,7 @@ func (s *Service) decide(ctx context.Context, text string, approve bool) (*svcv2
 	}
 	login, err = s.cfg.Store.DecideDeviceLogin(ctx, caller.Org, caller.User, login.ID, approve)
 	switch {
-	case errors.Is(err, store.ErrNotFound): // decided meanwhile
+	case errors.Is(err, store.ErrNotFound): // somebody decided in the meantime
 		return nil, errUnknownCode(err)
 	case err != nil:
 		return nil, failure(ctx, err)
@@ -46,19 +46,21 @@ func (s *Service) decide(ctx context.Context, text string, approve bool) (*svcv2
 	return toProto(code, login), nil
 }
 
-// find looks a user code up for a signed-in person. Wrong codes are counted, so that codes cannot be guessed.
+// find looks up a user code for a signed-in person. Wrong codes are counted, so that a code cannot be guessed.
 func (s *Service) find(ctx context.Context, text string) (*principal.Principal, string, store.DeviceLogin, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, "", store.DeviceLogin{}, err
 	}
 	if caller.Kind != principal.KindSession {
-		return nil, "", store.DeviceLogin{}, apierr.New(apierr.ApiKeyNotAccepted, "A login is confirmed by a person who is signed in, not by a key.")
+		return nil, "", store.DeviceLogin{}, apierr.New(apierr.ApiKeyNotAccepted,
+			"A login is confirmed by a person who is signed in, not by a key.")
 	}
 	address, account := principal.OriginFrom(ctx).IP, string(caller.User)
 	attempt, wait := s.cfg.Guesses.Take(address, account)
 	if attempt == nil {
-		return nil, "", store.DeviceLogin{}, apierr.New(apierr.SignInThrottled, "Too many codes were wrong. Wait, then try again.", apierr.RetryAfter(wait))
+		return nil, "", store.DeviceLogin{}, apierr.New(apierr.SignInThrottled, "Too many codes were wrong. Wait, then try again.",
+			apierr.RetryAfter(wait))
 	}
 	code, ok := readUserCode(text)
 	if !ok {
@@ -76,7 +78,8 @@ func (s *Service) find(ctx context.Context, text string) (*principal.Principal, 
 }
 
 func errUnknownCode(cause error) error {
-	return apierr.New(apierr.CliLoginExpired, "This code is not known. It may be mistyped, used, or older than 10 minutes.", apierr.Param("user_code"), apierr.Cause(cause))
+	return apierr.New(apierr.CliLoginExpired, "This code is not known. It may be mistyped, used, or older than 10 minutes.",
+		apierr.Param("user_code"), apierr.Cause(cause))
 }
 
 func toProto(code string, l store.DeviceLogin) *svcv2.PendingCliLogin {

@@ -34,7 +34,9 @@ func (s *Service) ListEnvironments(ctx context.Context, req *svcv2.ListEnvironme
 	}
 	res := &svcv2.ListEnvironmentsResponse{Object: "list"}
 	for _, row := range rows {
-		res.Data = append(res.Data, &svcv2.Environment{Object: "environment", Name: row.Name, SpanCount: float64(row.Spans), ServiceCount: int32(row.Services)})
+		res.Data = append(res.Data, &svcv2.Environment{
+			Object: "environment", Name: row.Name, SpanCount: float64(row.Spans), ServiceCount: int32(row.Services),
+		})
 	}
 	return res, nil
 }

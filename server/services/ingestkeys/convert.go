@@ -25,7 +25,7 @@ func rotated(k store.IngestKey) time.Time {
 	return k.CreatedAt
 }
 
-// ToProto is a key as the API shows it.
+// ToProto returns a key as the API shows it.
 func ToProto(k store.IngestKey) *svcv2.IngestKey {
 	signals := k.Signals
 	if signals == nil {
@@ -33,8 +33,10 @@ func ToProto(k store.IngestKey) *svcv2.IngestKey {
 	}
 	return &svcv2.IngestKey{
 		Id: publicid.Encode(publicid.IngestKey, k.ID), Object: "ingest_key", Name: k.Name, Description: k.Description, KeyPrefix: k.KeyPrefix,
-		Enabled: k.DisabledAt == nil, AllowedSignals: signals, RateLimitPerSecond: k.RateLimit, ResourceAttributes: toAttributes(k.ResourceAttributes),
-		ExpiresAt: optional(k.ExpiresAt), CreatedAt: timestamppb.New(k.CreatedAt), UpdatedAt: timestamppb.New(k.UpdatedAt), CreatedBy: string(k.CreatedBy),
+		Enabled: k.DisabledAt == nil, AllowedSignals: signals, RateLimitPerSecond: k.RateLimit,
+		ResourceAttributes: toAttributes(k.ResourceAttributes),
+		ExpiresAt:          optional(k.ExpiresAt), CreatedAt: timestamppb.New(k.CreatedAt), UpdatedAt: timestamppb.New(k.UpdatedAt),
+		CreatedBy:  string(k.CreatedBy),
 		LastUsedAt: optional(k.LastUsedAt), RotatedAt: optional(k.RotatedAt),
 	}
 }
@@ -42,7 +44,8 @@ func ToProto(k store.IngestKey) *svcv2.IngestKey {
 func withSecret(k store.IngestKey, secret string) *svcv2.IngestKeyWithSecret {
 	p := ToProto(k)
 	return &svcv2.IngestKeyWithSecret{
-		Id: p.Id, Object: p.Object, Name: p.Name, Description: p.Description, KeyPrefix: p.KeyPrefix, Enabled: p.Enabled, AllowedSignals: p.AllowedSignals,
+		Id: p.Id, Object: p.Object, Name: p.Name, Description: p.Description, KeyPrefix: p.KeyPrefix, Enabled: p.Enabled,
+		AllowedSignals:     p.AllowedSignals,
 		RateLimitPerSecond: p.RateLimitPerSecond, ResourceAttributes: p.ResourceAttributes, ExpiresAt: p.ExpiresAt, CreatedAt: p.CreatedAt,
 		UpdatedAt: p.UpdatedAt, CreatedBy: p.CreatedBy, LastUsedAt: p.LastUsedAt, RotatedAt: p.RotatedAt, Secret: secret,
 	}

@@ -1,4 +1,4 @@
-// Package ingestkeys answers the methods of svc.v2.IngestKeysService (rest-wire.md section 3, product-facts.md 2.1 and 2.2).
+// Package ingestkeys answers the methods of svc.v2.IngestKeysService.
 package ingestkeys
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// Secrets makes the secret of a key of a kind: the text to show, and what is stored of it.
+// Secrets makes the secret of a key of a kind: the text, which is shown, and the form that is stored.
 type Secrets func(kind store.IngestKeyKind) (text string, stored store.Secret)
 
 // Service implements svcv2connect.IngestKeysServiceHandler. It is safe for concurrent use.
@@ -31,7 +31,7 @@ type Service struct {
 // New returns the service.
 func New(st *store.Store, secrets Secrets) *Service { return &Service{store: st, secrets: secrets} }
 
-// GetIngestKeys returns the default pair, and makes it for an organization that has none.
+// GetIngestKeys returns the default pair. It makes the pair at the first call.
 func (s *Service) GetIngestKeys(ctx context.Context, _ *svcv2.GetIngestKeysRequest) (*svcv2.IngestKeys, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Service) GetIngestKeys(ctx context.Context, _ *svcv2.GetIngestKeysReque
 	return toPair(public, private), nil
 }
 
-// pair reads the default keys. Of two readers who find none, one makes them.
+// pair reads the default keys. If two readers find no keys, one of them makes the keys.
 func (s *Service) pair(ctx context.Context, caller *principal.Principal) (public, private store.IngestKey, err error) {
 	for range 2 {
 		keys, err := s.store.ListIngestKeys(ctx, caller.Org)
@@ -108,7 +108,9 @@ func (s *Service) rollDefault(ctx context.Context, kind store.IngestKeyKind) (*s
 }
 
 // ListCustomIngestKeys lists custom keys, newest first.
-func (s *Service) ListCustomIngestKeys(ctx context.Context, req *svcv2.ListCustomIngestKeysRequest) (*svcv2.ListCustomIngestKeysResponse, error) {
+func (s *Service) ListCustomIngestKeys(
+	ctx context.Context, req *svcv2.ListCustomIngestKeysRequest,
+) (*svcv2.ListCustomIngestKeysResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
@@ -208,7 +210,7 @@ func (s *Service) UpdateCustomIngestKey(ctx context.Context, req *svcv2.UpdateCu
 	return ToProto(key), nil
 }
 
-// RollCustomIngestKey gives a key a new secret; its id and settings stay.
+// RollCustomIngestKey gives a key a new secret. Its id and settings stay.
 func (s *Service) RollCustomIngestKey(ctx context.Context, req *svcv2.RollCustomIngestKeyRequest) (*svcv2.IngestKeyWithSecret, error) {
 	caller, id, err := resource().Target(ctx, req.GetId())
 	if err != nil {
@@ -234,11 +236,14 @@ func (s *Service) DeleteCustomIngestKey(ctx context.Context, req *svcv2.DeleteCu
 	return &svcv2.DeletedIngestKey{Id: req.GetId(), Object: "ingest_key", Deleted: true}, nil
 }
 
-// resource gives failures their errors.
+// resource describes the errors of an ingest key.
 func resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.IngestKey, ID: "an ingest key", Invalid: apierr.IngestKeyValidation,
-		NotFound:    storeerr.Answer{Tag: apierr.IngestKeyNotFound, Message: "This organization has no such custom ingest key."},
-		Unavailable: storeerr.Answer{Tag: apierr.IngestKeyPersistence, Message: "Ingest keys cannot be read or changed at the moment. Try again."},
+		NotFound: storeerr.Answer{Tag: apierr.IngestKeyNotFound, Message: "This organization has no such custom ingest key."},
+		Unavailable: storeerr.Answer{
+			Tag:     apierr.IngestKeyPersistence,
+			Message: "Ingest keys cannot be read or changed at the moment. Try again.",
+		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// GetSamplingPolicy returns the organization's policy, or the one that keeps every span.
+// GetSamplingPolicy returns the organization's policy. The default policy keeps every span.
 func (s *Service) GetSamplingPolicy(ctx context.Context, _ *svcv2.GetSamplingPolicyRequest) (*svcv2.SamplingPolicy, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Service) UpdateSamplingPolicy(ctx context.Context, req *svcv2.UpdateSam
 	return ToSamplingPolicy(policy), nil
 }
 
-// ToSamplingPolicy is a policy as the API shows it.
+// ToSamplingPolicy returns a policy as the API shows it.
 func ToSamplingPolicy(p store.SamplingPolicy) *svcv2.SamplingPolicy {
 	return &svcv2.SamplingPolicy{
 		Object: "sampling_policy", TraceSampleRatio: p.TraceSampleRatio, AlwaysKeepErrorSpans: p.AlwaysKeepErrorSpans,

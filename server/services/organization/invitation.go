@@ -18,10 +18,10 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// invitationLifetime is how long a link works.
+// invitationLifetime limits how long a link works.
 const invitationLifetime = 7 * 24 * time.Hour
 
-// CreateInvitation makes a link and returns it, once.
+// CreateInvitation makes a link. Only this answer holds it.
 func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitationRequest) (*svcv2.InvitationWithLink, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -39,15 +39,17 @@ func (s *Service) CreateInvitation(ctx context.Context, req *svcv2.CreateInvitat
 		Email: req.Email, Role: role, TokenHash: s.hasher.Hash(token), ExpiresAt: s.now().Add(invitationLifetime), CreatedBy: caller.User,
 	})
 	if errors.Is(err, store.ErrConflict) {
-		return nil, apierr.New(apierr.InvalidRequest, "`email` is the address of somebody who is a member of this organization already.", apierr.Param("email"), apierr.Cause(err))
+		return nil, apierr.New(apierr.InvalidRequest, "`email` is the address of somebody who is a member of this organization already.",
+			apierr.Param("email"), apierr.Cause(err))
 	}
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
 	p := s.invitationToProto(i)
 	return &svcv2.InvitationWithLink{
-		Id: p.Id, Object: p.Object, Email: p.Email, Role: p.Role, Status: p.Status, CreatedAt: p.CreatedAt, CreatedBy: p.CreatedBy, ExpiresAt: p.ExpiresAt,
-		Link: s.baseURL + "/invite/" + token,
+		Id: p.Id, Object: p.Object, Email: p.Email, Role: p.Role, Status: p.Status, CreatedAt: p.CreatedAt, CreatedBy: p.CreatedBy,
+		ExpiresAt: p.ExpiresAt,
+		Link:      s.baseURL + "/invite/" + token,
 	}, nil
 }
 
@@ -73,7 +75,7 @@ func (s *Service) ListInvitations(ctx context.Context, req *svcv2.ListInvitation
 	return res, nil
 }
 
-// RevokeInvitation makes a link useless.
+// RevokeInvitation revokes a link.
 func (s *Service) RevokeInvitation(ctx context.Context, req *svcv2.RevokeInvitationRequest) (*svcv2.Invitation, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -85,7 +87,8 @@ func (s *Service) RevokeInvitation(ctx context.Context, req *svcv2.RevokeInvitat
 	}
 	i, err := s.store.RevokeInvitation(ctx, caller.Org, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, apierr.New(apierr.InvitationNotFound, "This organization has no such invitation, or it was accepted.", apierr.Param("id"), apierr.Cause(err))
+		return nil, apierr.New(apierr.InvitationNotFound, "This organization has no such invitation, or it was accepted.", apierr.Param("id"),
+			apierr.Cause(err))
 	}
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -93,7 +96,7 @@ func (s *Service) RevokeInvitation(ctx context.Context, req *svcv2.RevokeInvitat
 	return s.invitationToProto(i), nil
 }
 
-// AcceptInvitation makes the caller, or whoever the email address and password belong to, a member.
+// AcceptInvitation makes a member of the caller, or of the owner of the email address and password.
 func (s *Service) AcceptInvitation(ctx context.Context, req *svcv2.AcceptInvitationRequest) (*svcv2.AcceptedInvitation, error) {
 	inv, org, err := s.store.InvitationByHash(ctx, s.hasher.Hash(req.GetToken()))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -128,19 +131,22 @@ func (s *Service) AcceptInvitation(ctx context.Context, req *svcv2.AcceptInvitat
 	return out, nil
 }
 
-// errNoInvitation is one answer for links that never were, are used, revoked or expired.
+// errNoInvitation is the same error for a link that is unknown, used, revoked or expired.
 func errNoInvitation(cause error) error {
 	return apierr.New(apierr.InvitationNotFound, "This invitation does not exist, or it was used, revoked, or has expired. Ask for a new one.",
 		apierr.Param("token"), apierr.Cause(cause))
 }
 
-// accepting finds the user who accepts, or the one to create.
-func (s *Service) accepting(ctx context.Context, req *svcv2.AcceptInvitationRequest, inv store.Invitation) (principal.UserID, *store.NewUser, error) {
+// accepting finds the user who accepts, or describes the user to create.
+func (s *Service) accepting(
+	ctx context.Context, req *svcv2.AcceptInvitationRequest, inv store.Invitation,
+) (principal.UserID, *store.NewUser, error) {
 	if req.Email == nil {
 		caller, ok := principal.From(ctx)
 		switch {
 		case !ok || caller.Kind != principal.KindSession:
-			return "", nil, apierr.New(apierr.InvalidRequest, "Send `email` and `password`, or the token of your session as `Authorization: Bearer`.", apierr.Param("email"))
+			return "", nil, apierr.New(apierr.InvalidRequest,
+				"Send `email` and `password`, or the token of your session as `Authorization: Bearer`.", apierr.Param("email"))
 		case !addressed(inv, caller.Email):
 			return "", nil, errAddress()
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// ListMembers lists the members, the longest standing first.
+// ListMembers lists the members, oldest membership first.
 func (s *Service) ListMembers(ctx context.Context, req *svcv2.ListMembersRequest) (*svcv2.ListMembersResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func member(ctx context.Context, id string) (*principal.Principal, principal.Use
 	return caller, principal.UserID(id), nil
 }
 
-// memberFailure keeps users of other organizations and unknown ones indistinguishable.
+// memberFailure gives the same error for a user of another organization and for an unknown user.
 func memberFailure(ctx context.Context, err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return apierr.New(apierr.MemberNotFound, "This organization has no such member.", apierr.Param("id"), apierr.Cause(err))

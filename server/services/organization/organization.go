@@ -18,7 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// Config is what the service needs.
+// Config holds the dependencies of the service.
 type Config struct {
 	Store     *store.Store
 	Hasher    *auth.Hasher
@@ -46,7 +46,8 @@ func New(cfg Config) *Service {
 		cfg.Now = time.Now
 	}
 	return &Service{
-		store: cfg.Store, hasher: cfg.Hasher, signIn: cfg.SignIn, passwords: cfg.Passwords, baseURL: strings.TrimRight(cfg.BaseURL, "/"), now: cfg.Now,
+		store: cfg.Store, hasher: cfg.Hasher, signIn: cfg.SignIn, passwords: cfg.Passwords,
+		baseURL: strings.TrimRight(cfg.BaseURL, "/"), now: cfg.Now,
 	}
 }
 
@@ -90,14 +91,15 @@ func (s *Service) UpdateOrganization(ctx context.Context, req *svcv2.UpdateOrgan
 	return toProto(o), nil
 }
 
-// DeleteOrganization removes the caller's organization. Its telemetry follows: see the tombstones of the store.
+// DeleteOrganization removes the caller's organization. A purge then removes its telemetry: see the tombstones of the store.
 func (s *Service) DeleteOrganization(ctx context.Context, req *svcv2.DeleteOrganizationRequest) (*svcv2.DeletedOrganization, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if req.GetConfirm() != string(caller.Org) {
-		return nil, apierr.New(apierr.ParameterInvalid, fmt.Sprintf("`confirm` must be the id of this organization, %s, which would then be deleted.", caller.Org),
+		return nil, apierr.New(apierr.ParameterInvalid,
+			fmt.Sprintf("`confirm` must be the id of this organization, %s, which would then be deleted.", caller.Org),
 			apierr.Param("confirm"))
 	}
 	if err := s.store.DeleteOrganization(ctx, caller.Org); err != nil {
@@ -106,23 +108,28 @@ func (s *Service) DeleteOrganization(ctx context.Context, req *svcv2.DeleteOrgan
 	return &svcv2.DeletedOrganization{Id: string(caller.Org), Object: "organization", Deleted: true}, nil
 }
 
-// unrestricted refuses keys with scopes what would give somebody more than the key can do.
+// unrestricted refuses a call by a key with scopes if the call would give somebody more than the key can do.
 func unrestricted(caller *principal.Principal, what string) error {
 	if caller.Scopes == nil || caller.Kind == principal.KindSession || caller.HasScope("*") {
 		return nil
 	}
-	return apierr.New(apierr.InsufficientScope, what+" gives access to everything in the organization, so a key that is restricted to scopes cannot do it.")
+	return apierr.New(apierr.InsufficientScope,
+		what+" gives access to everything in the organization, so a key that is restricted to scopes cannot do it.")
 }
 
 func resource() storeerr.Resource {
 	return storeerr.Resource{
-		Unavailable: storeerr.Answer{Tag: apierr.OrganizationPersistence, Message: "The organization cannot be read or changed at the moment. Try again."},
+		Unavailable: storeerr.Answer{
+			Tag:     apierr.OrganizationPersistence,
+			Message: "The organization cannot be read or changed at the moment. Try again.",
+		},
 	}
 }
 
 func failure(ctx context.Context, err error) error {
 	if errors.Is(err, store.ErrLastAdministrator) {
-		return apierr.New(apierr.LastAdministrator, "This is the last administrator of the organization. Make somebody else administrator first.", apierr.Cause(err))
+		return apierr.New(apierr.LastAdministrator,
+			"This is the last administrator of the organization. Make somebody else administrator first.", apierr.Cause(err))
 	}
 	return resource().Failure(ctx, err)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// PreviewInvitation shows what a link offers.
+// PreviewInvitation shows the organization and role that a link offers.
 func (s *Service) PreviewInvitation(ctx context.Context, req *svcv2.PreviewInvitationRequest) (*svcv2.InvitationPreview, error) {
 	inv, org, err := s.store.InvitationByHash(ctx, s.hasher.Hash(req.GetToken()))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -20,6 +20,7 @@ func (s *Service) PreviewInvitation(ctx context.Context, req *svcv2.PreviewInvit
 		return nil, errNoInvitation(err)
 	}
 	return &svcv2.InvitationPreview{
-		Object: "invitation_preview", OrganizationName: org.Name, Role: string(inv.Role), Email: inv.Email, ExpiresAt: timestamppb.New(inv.ExpiresAt),
+		Object: "invitation_preview", OrganizationName: org.Name, Role: string(inv.Role), Email: inv.Email,
+		ExpiresAt: timestamppb.New(inv.ExpiresAt),
 	}, nil
 }

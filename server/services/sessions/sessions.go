@@ -1,4 +1,5 @@
-// Package sessions answers the methods of svc.v2.SessionsService: signing in and out, and whose credential a request carries.
+// Package sessions answers the methods of svc.v2.SessionsService: sign-in, sign-out, and a description of the credential of a
+// request.
 package sessions
 
 import (
@@ -49,7 +50,7 @@ func (s *Service) SignIn(ctx context.Context, req *svcv2.SignInRequest) (*svcv2.
 	return out, nil
 }
 
-// GetSession tells what the credential of the call is.
+// GetSession describes the credential of the call.
 func (s *Service) GetSession(ctx context.Context, _ *svcv2.GetSessionRequest) (*svcv2.Session, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -66,7 +67,7 @@ func (s *Service) GetSession(ctx context.Context, _ *svcv2.GetSessionRequest) (*
 	switch {
 	case err == nil:
 		out.User = userToProto(user)
-	case !errors.Is(err, store.ErrNotFound): // a key outlives its maker
+	case !errors.Is(err, store.ErrNotFound): // a key can outlive the user who made it
 		return nil, failure(ctx, err)
 	}
 	if caller.Kind == principal.KindSession {
@@ -139,13 +140,16 @@ func sessionID(caller *principal.Principal) (uuid.UUID, error) {
 	return id, nil
 }
 
-// failure: what was there when the call was authenticated and is gone now was just deleted.
+// failure maps a missing row to a lost session: it existed when the call was authenticated, so it was just deleted.
 func failure(ctx context.Context, err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return apierr.New(apierr.InvalidCredentials, "The credential has just ended.", apierr.Cause(err))
 	}
 	return storeerr.Resource{
-		Unavailable: storeerr.Answer{Tag: apierr.AuthorizationUnavailable, Message: "Sessions cannot be read or changed at the moment. Try again."},
+		Unavailable: storeerr.Answer{
+			Tag:     apierr.AuthorizationUnavailable,
+			Message: "Sessions cannot be read or changed at the moment. Try again.",
+		},
 	}.Failure(ctx, err)
 }
 

@@ -147,8 +147,10 @@ type MethodSpec struct {
 	McpTools []string `protobuf:"bytes,9,rep,name=mcp_tools,json=mcpTools" json:"mcp_tools,omitempty"`
 	// The method reads telemetry, so it has the errors of every such read (the set "managed warehouse") beside its own.
 	ReadsTelemetry bool `protobuf:"varint,10,opt,name=reads_telemetry,json=readsTelemetry" json:"reads_telemetry,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Other scope families whose data the answer holds. The caller needs the read scope of each, beside the scope of the method's own family.
+	AlsoReads     []string `protobuf:"bytes,11,rep,name=also_reads,json=alsoReads" json:"also_reads,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MethodSpec) Reset() {
@@ -249,6 +251,13 @@ func (x *MethodSpec) GetReadsTelemetry() bool {
 		return x.ReadsTelemetry
 	}
 	return false
+}
+
+func (x *MethodSpec) GetAlsoReads() []string {
+	if x != nil {
+		return x.AlsoReads
+	}
+	return nil
 }
 
 // What a field means beyond its type.
@@ -489,7 +498,7 @@ var File_svc_options_v1_method_proto protoreflect.FileDescriptor
 
 const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\n" +
-	"\x1bsvc/options/v1/method.proto\x12\x0esvc.options.v1\x1a google/protobuf/descriptor.proto\"\xcd\x02\n" +
+	"\x1bsvc/options/v1/method.proto\x12\x0esvc.options.v1\x1a google/protobuf/descriptor.proto\"\xec\x02\n" +
 	"\n" +
 	"MethodSpec\x12!\n" +
 	"\foperation_id\x18\x01 \x01(\tR\voperationId\x12\x16\n" +
@@ -502,7 +511,9 @@ const file_svc_options_v1_method_proto_rawDesc = "" +
 	"\tany_scope\x18\b \x01(\bR\banyScope\x12\x1b\n" +
 	"\tmcp_tools\x18\t \x03(\tR\bmcpTools\x12'\n" +
 	"\x0freads_telemetry\x18\n" +
-	" \x01(\bR\x0ereadsTelemetry\"\xce\x02\n" +
+	" \x01(\bR\x0ereadsTelemetry\x12\x1d\n" +
+	"\n" +
+	"also_reads\x18\v \x03(\tR\talsoReads\"\xce\x02\n" +
 	"\tFieldSpec\x12\x1b\n" +
 	"\tid_prefix\x18\x01 \x01(\tR\bidPrefix\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\bR\x06secret\x12\x16\n" +

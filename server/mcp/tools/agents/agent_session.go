@@ -9,20 +9,12 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-const (
-	operationTurn = "invoke_agent"
-	OperationTool = "execute_tool"
-	// longestIdle is a pause of a person or a queue, not of the agent.
-	longestIdle = 5 * time.Second
-)
-
-// modelCall reports whether an operation calls a model.
-func modelCall(operation string) bool {
-	return operation == "chat" || operation == "generate_content" || operation == "text_completion"
-}
+// longestIdle is a pause of a person or a queue, not of the agent.
+const longestIdle = 5 * time.Second
 
 type getAgentSessionArgs struct {
 	SessionID string `required:"true" example:"conv_…, from list_agent_sessions"`
@@ -51,16 +43,12 @@ const maxAgentSession = 31 * 24 * time.Hour
 func agentSessionAnswer(w tool.TimeRange, s *svcv2.AgentSession) *tool.Answer {
 	res := measure(s)
 	res.TimeRange = w
-	turns := turnsOf(s.GetSpans())
+	turns := diagnose.AgentTurns(s.GetSpans())
 	first := s.GetSpans()[0].GetStartTime().AsTime()
-	turnOf := map[string]int{}
 	for i, t := range turns {
-		for _, sp := range t.spans {
-			turnOf[sp.GetSpanId()] = i + 1
-		}
-		row := agentTurn{Ordinal: i + 1, AnchorKind: "trace", OffsetMs: ms(t.start().Sub(first)), DurationMs: ms(t.end().Sub(t.start())), SpanCount: len(t.spans), Failed: t.failed(), Label: tool.Clip(tool.OneLine(t.asked()), 120)}
-		if t.anchor != nil {
-			row.AnchorKind, row.AgentName = "agent-root", t.anchor.GetAgent()
+		row := agentTurn{Ordinal: i + 1, AnchorKind: "trace", OffsetMs: ms(t.Start().Sub(first)), DurationMs: ms(t.End().Sub(t.Start())), SpanCount: len(t.Spans), Failed: t.Failed(), Label: tool.Clip(tool.OneLine(asked(t)), 120)}
+		if t.Anchor != nil {
+			row.AnchorKind, row.AgentName = "agent-root", t.Anchor.GetAgent()
 		}
 		res.Turns = append(res.Turns, row)
 	}
@@ -69,7 +57,7 @@ func agentSessionAnswer(w tool.TimeRange, s *svcv2.AgentSession) *tool.Answer {
 		res.Title = res.Turns[0].Label
 	}
 	idle(&res.Vitals, turns)
-	judge(&res, s.GetSpans(), turnOf)
+	res.judge(diagnose.JudgeAgentSession(s))
 	return &tool.Answer{Data: res, Text: agentSessionText(w, &res)}
 }
 
@@ -88,16 +76,14 @@ func measure(s *svcv2.AgentSession) agentSessionResult {
 	models, tools, groups := map[string]*agentModel{}, map[string]*agentToolUse{}, map[string]*agentFailGroup{}
 	var calls, rolled agentTokens
 	var callCost, rolledCost float64
-	var costs, reported, callsReported bool
+	var costs bool
 	segments := map[string]float64{}
 	for _, sp := range s.GetSpans() {
 		vendors[sp.GetVendor()], agents[sp.GetAgent()], services[sp.GetServiceName()], traces[sp.GetTraceId()] = true, true, true, true
 		costs = costs || sp.GetHasCost()
-		reported = reported || sp.GetHasTokens()
 		switch op := sp.GetOperation(); {
-		case modelCall(op):
+		case diagnose.ModelCall(op):
 			res.Work.LLMCalls++
-			callsReported = callsReported || sp.GetHasTokens()
 			calls.add(sp)
 			callCost += sp.GetCost()
 			segments["ttft"] += sp.GetFirstTokenMs()
@@ -116,7 +102,7 @@ func measure(s *svcv2.AgentSession) agentSessionResult {
 				}
 				m.Cost = &sum
 			}
-		case op == OperationTool:
+		case op == diagnose.OperationTool:
 			res.Work.ToolCalls++
 			segments["tool"] += sp.GetDurationMs()
 			t := tools[sp.GetTool()]
@@ -130,26 +116,23 @@ func measure(s *svcv2.AgentSession) agentSessionResult {
 			}
 			t.TotalMs += sp.GetDurationMs()
 			t.SlowestMs = max(t.SlowestMs, sp.GetDurationMs())
-		case op == operationTurn:
+		case op == diagnose.OperationTurn:
 			rolled.add(sp)
 			rolledCost += sp.GetCost()
 		}
 		if sp.GetFailed() {
-			label := failureLabel(sp)
+			label := diagnose.AgentFailureLabel(sp)
 			g := groups[sp.GetOperation()+label]
 			if g == nil {
-				g = &agentFailGroup{Kind: failureKind(sp), Label: label}
+				g = &agentFailGroup{Kind: diagnose.AgentFailureKind(sp), Label: label}
 				groups[sp.GetOperation()+label] = g
 			}
 			g.Count++
 		}
 	}
-	res.Tokens, res.TokenReporting = calls, "per-call"
-	switch {
-	case !reported:
-		res.TokenReporting = "none"
-	case !callsReported:
-		res.Tokens, res.TokenReporting = rolled, "roll-up"
+	res.Tokens, res.TokenReporting = calls, diagnose.TokenReporting(s.GetSpans())
+	if res.TokenReporting == "roll-up" {
+		res.Tokens = rolled
 	}
 	if costs {
 		if callCost == 0 {
@@ -190,12 +173,12 @@ func sorted(set map[string]bool) []string {
 }
 
 // idle fills in how much of the time the agent worked.
-func idle(v *agentVitals, turns []*turn) {
+func idle(v *agentVitals, turns []*diagnose.AgentTurn) {
 	var until, began time.Time
 	for _, t := range turns {
-		switch start := t.start(); {
+		switch start := t.Start(); {
 		case until.IsZero():
-			began, until = start, t.end()
+			began, until = start, t.End()
 			v.ActiveMs = ms(until.Sub(start))
 			continue
 		case start.After(until):
@@ -203,12 +186,12 @@ func idle(v *agentVitals, turns []*turn) {
 			if start.Sub(until) > longestIdle {
 				v.IdleGapCount++
 			}
-			v.ActiveMs += ms(t.end().Sub(start))
-		case t.end().After(until):
-			v.ActiveMs += ms(t.end().Sub(until))
+			v.ActiveMs += ms(t.End().Sub(start))
+		case t.End().After(until):
+			v.ActiveMs += ms(t.End().Sub(until))
 		}
-		if t.end().After(until) {
-			until = t.end()
+		if t.End().After(until) {
+			until = t.End()
 		}
 	}
 	v.WallClockMs = ms(until.Sub(began))

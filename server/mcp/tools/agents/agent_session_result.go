@@ -1,6 +1,9 @@
 package agents
 
 import (
+	"cmp"
+	"fmt"
+
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
@@ -140,4 +143,24 @@ func (t *agentTokens) add(sp *svcv2.AgentSpan) {
 	t.CacheWrite += sp.GetCacheWriteTokens()
 	t.Reasoning += sp.GetReasoningTokens()
 	t.Total += sp.GetInputTokens() + sp.GetOutputTokens()
+}
+
+// judge takes over a verdict. Where a tool says what to do next, the action names it.
+func (r *agentSessionResult) judge(v *svcv2.AgentSessionVerdict) {
+	actions := map[string]string{
+		"turns": "Read the failed turn with get_agent_session_transcript and failed_only.",
+		"tools": "get_agent_tools_overview with the tool says how often and why.",
+	}
+	r.Verdict = agentVerdict{v.GetStatus(), v.GetHeadline(), v.GetSpanId()}
+	if v.SpanId != nil {
+		r.Evidence = &agentEvidence{v.GetTraceId(), v.GetSpanId(), tool.Clock(v.GetFailedAt().AsTime())}
+	}
+	for _, c := range v.GetChecks() {
+		r.Checks = append(r.Checks, agentCheck{c.GetId(), c.GetName(), c.GetStatus(), c.GetHeadline(), cmp.Or(actions[c.GetId()], c.GetAction()), c.GetFixArea()})
+		r.CheckCounts[c.GetStatus()]++
+	}
+	for _, f := range v.GetFindings() {
+		r.Findings = append(r.Findings, agentFinding{f.GetKind(), f.GetSeverity(), f.GetLabel(), int(f.GetCount()), fmt.Sprintf("turn %d", f.GetTurn()), f.GetDetail(), f.GetSpanId()})
+	}
+	r.FindingCount = len(r.Findings)
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -52,7 +53,7 @@ func TestAgentSession(t *testing.T) {
 }
 
 func TestTranscriptSaysEachMessageOnce(t *testing.T) {
-	turns := turnsOf(agentSession().GetSpans())
+	turns := diagnose.AgentTurns(agentSession().GetSpans())
 	var lines []string
 	for i, turn := range turns {
 		for _, l := range turnLines(turn, i+1, 300) {
@@ -65,20 +66,5 @@ func TestTranscriptSaysEachMessageOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestRepeatedCallsAreFound(t *testing.T) {
-	var spans []*svcv2.AgentSpan
-	for i := range 4 {
-		sp := agentStep("t", string(rune('a'+i)), "execute_tool", float64(i), 0.5)
-		sp.Tool, sp.Input = "find", `{"id":7}`
-		spans = append(spans, sp)
-	}
-	if got := repeats(spans); len(got) != 1 || got[0].Count != 4 {
-		t.Errorf("%+v", got)
-	}
-	if got := repeats(spans[:2]); got != nil {
-		t.Errorf("a second attempt is no loop: %+v", got)
 	}
 }

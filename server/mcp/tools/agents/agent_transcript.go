@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -153,7 +154,7 @@ func newGetAgentSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 }
 
 func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svcv2.AgentSession) (*tool.Answer, error) {
-	turns := turnsOf(s.GetSpans())
+	turns := diagnose.AgentTurns(s.GetSpans())
 	res := agentTranscriptResult{SessionID: s.GetId(), Turns: len(turns), Rows: []transcriptLine{}, Selection: agentSelection{FailedOnly: a.FailedOnly, Search: a.Search}}
 	if a.Turn != nil {
 		if *a.Turn > len(turns) {
@@ -162,7 +163,7 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 		res.Selection.Turn = a.Turn
 	}
 	for _, sp := range s.GetSpans() {
-		if modelCall(sp.GetOperation()) {
+		if diagnose.ModelCall(sp.GetOperation()) {
 			res.Capture.LLMCalls++
 			if sp.GetInput()+sp.GetOutput() != "" {
 				res.Capture.CapturedCalls++
@@ -176,15 +177,15 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 		if res.Selection.Turn != nil && *res.Selection.Turn != i+1 {
 			continue
 		}
-		broken := t.failed()
-		for _, sp := range t.spans {
+		broken := t.Failed()
+		for _, sp := range t.Spans {
 			broken = broken || sp.GetFailed()
 		}
 		if res.Selection.FailedOnly && !broken {
 			continue
 		}
 		for _, line := range turnLines(t, i+1, a.PayloadChars) {
-			line.OffsetMs -= ms(first.Sub(t.start()))
+			line.OffsetMs -= ms(first.Sub(t.Start()))
 			line.OffsetMs = max(line.OffsetMs, 0)
 			if line.Failed && res.FirstFailure == nil {
 				res.FirstFailure = &line
@@ -242,11 +243,11 @@ func (l transcriptLine) text() string {
 }
 
 // turnLines are the lines of a turn. Each message is said once: model calls repeat the conversation so far.
-func turnLines(t *turn, ordinal, most int) []transcriptLine {
-	start := t.start()
-	head := transcriptLine{Kind: "turn", Turn: ordinal, DurationMs: ms(t.end().Sub(start)), Failed: t.failed()}
-	if t.anchor != nil {
-		head.Name, head.SpanID, head.TraceID = t.anchor.GetAgent(), t.anchor.GetSpanId(), t.anchor.GetTraceId()
+func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
+	start := t.Start()
+	head := transcriptLine{Kind: "turn", Turn: ordinal, DurationMs: ms(t.End().Sub(start)), Failed: t.Failed()}
+	if t.Anchor != nil {
+		head.Name, head.SpanID, head.TraceID = t.Anchor.GetAgent(), t.Anchor.GetSpanId(), t.Anchor.GetTraceId()
 	}
 	lines := []transcriptLine{head}
 	said := map[string]bool{}
@@ -258,9 +259,9 @@ func turnLines(t *turn, ordinal, most int) []transcriptLine {
 		said[key] = true
 		lines = append(lines, transcriptLine{Kind: kind, Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), Name: name, Text: tool.Clip(text, most), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId()})
 	}
-	for _, sp := range t.spans {
+	for _, sp := range t.Spans {
 		switch op := sp.GetOperation(); {
-		case op == OperationTool:
+		case op == diagnose.OperationTool:
 			line := transcriptLine{
 				Kind: "tool", Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), DurationMs: sp.GetDurationMs(), Name: sp.GetTool(), Failed: sp.GetFailed(),
 				Text: strings.TrimSpace(tool.Clip(sp.GetInput(), most) + " → " + tool.Clip(sp.GetOutput(), most)), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
@@ -269,7 +270,7 @@ func turnLines(t *turn, ordinal, most int) []transcriptLine {
 				line.Text += " " + sp.GetErrorType() + ": " + tool.Clip(sp.GetMessage(), most)
 			}
 			lines = append(lines, line)
-		case modelCall(op), op == operationTurn:
+		case diagnose.ModelCall(op), op == diagnose.OperationTurn:
 			say(sp, "system", "", sp.GetSystem())
 			for _, m := range MessagesOf(sp.GetInput()) {
 				kind := "prompt"
@@ -280,7 +281,7 @@ func turnLines(t *turn, ordinal, most int) []transcriptLine {
 					say(sp, kind, "", m.Text)
 				}
 			}
-			if op == operationTurn { // its output is that of its last call
+			if op == diagnose.OperationTurn { // its output is that of its last call
 				continue
 			}
 			for _, m := range MessagesOf(sp.GetOutput()) {

@@ -45,7 +45,7 @@ func toErrorRow(e *svcv2.ErrorEvent) errorRow {
 	}
 }
 
-func SearchErrors(ctx context.Context, s *tool.Clients, w tool.TimeRange, service, environment *string, most int32) (*svcv2.SearchErrorEventsResponse, error) {
+func searchErrors(ctx context.Context, s *tool.Clients, w tool.TimeRange, service, environment *string, most int32) (*svcv2.SearchErrorEventsResponse, error) {
 	return s.Errors.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{
 		StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.ErrorEventFilters{ServiceName: service, DeploymentEnvironment: environment},
 	})
@@ -75,7 +75,7 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			out, err := SearchErrors(ctx, s, w, a.Service, a.Environment, int32(a.Limit))
+			out, err := searchErrors(ctx, s, w, a.Service, a.Environment, int32(a.Limit))
 			if err != nil {
 				return nil, err
 			}

@@ -3,18 +3,12 @@ package services
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
-	"sort"
 	"strings"
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
-
-// examined is how many services whose figures changed are looked into for causes.
-const examined = 3
 
 type comparison struct {
 	CurrentPeriod  tool.TimeRange    `json:"currentPeriod"`
@@ -46,8 +40,6 @@ type comparedService struct {
 	Current  periodStats `json:"current"`
 	Previous periodStats `json:"previous"`
 	Flags    []string    `json:"flags,omitempty" jsonschema:"error_rate_up, latency_up, throughput_drop"`
-
-	weight float64
 }
 
 type comparePeriodsArgs struct {
@@ -107,124 +99,32 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 }
 
 func comparePeriods(ctx context.Context, s *tool.Clients, a *comparePeriodsArgs, current, prev tool.TimeRange) (*tool.Answer, error) {
-	var now, before []*svcv2.Service
-	var patterns *svcv2.LogPatternList
-	var m *svcv2.ServiceMap
-	err := tool.Parallel(
-		func() (err error) { now, err = ListServices(ctx, s, a.Environment, current); return err },
-		func() (err error) { before, err = ListServices(ctx, s, a.Environment, prev); return err },
-		func() (err error) {
-			patterns, err = newPatterns(ctx, s, current, a.Service, a.Environment)
-			return err
-		},
-		func() (err error) { m, err = readMap(ctx, s, current, nil, a.Environment); return err },
-	)
+	out, err := s.Diagnosis.ComparePeriods(ctx, &svcv2.ComparePeriodsRequest{
+		StartTime: current.StartProto(), EndTime: current.EndProto(), PreviousStartTime: prev.StartProto(), PreviousEndTime: prev.EndProto(), ServiceName: a.Service, DeploymentEnvironment: a.Environment,
+	})
 	if err != nil {
 		return nil, err
 	}
-	res := comparison{CurrentPeriod: current, PreviousPeriod: prev, LikelyCauses: []cause{}, Services: []comparedService{}}
-	rows := map[string]*comparedService{}
-	add := func(list []*svcv2.Service, sum *overallStats, set func(*comparedService, periodStats)) {
-		for _, r := range list {
-			if service := a.Service; service != nil && *service != r.GetName() {
-				continue
-			}
-			if rows[r.GetName()] == nil {
-				rows[r.GetName()] = &comparedService{Name: r.GetName()}
-			}
-			set(rows[r.GetName()], periodStats{r.GetThroughput(), r.GetErrorRate(), r.GetP95LatencyMs()})
-			sum.TotalSpans += r.GetSpanCount()
-			sum.TotalErrors += r.GetErrorCount()
-		}
-		sum.ErrorRate = sum.TotalErrors / max(sum.TotalSpans, 1)
+	res := comparison{
+		CurrentPeriod: current, PreviousPeriod: prev, LikelyCauses: toCauses(out.GetCauses()), Services: []comparedService{},
+		Overall: overallPair{toOverall(out.GetCurrent()), toOverall(out.GetPrevious())},
 	}
-	add(now, &res.Overall.Current, func(c *comparedService, p periodStats) { c.Current = p })
-	add(before, &res.Overall.Previous, func(c *comparedService, p periodStats) { c.Previous = p })
-	for _, c := range rows {
-		c.flag()
-		res.Services = append(res.Services, *c)
+	for _, c := range out.GetServices() {
+		res.Services = append(res.Services, comparedService{c.GetName(), toPeriodStats(c.GetCurrent()), toPeriodStats(c.GetPrevious()), c.GetFlags()})
 	}
-	sort.Slice(res.Services, func(i, j int) bool {
-		x, y := res.Services[i], res.Services[j]
-		if x.weight != y.weight {
-			return x.weight > y.weight
-		}
-		return x.Name < y.Name
-	})
-	found := logCauses(patterns, current, "")
-	for _, service := range suspects(res.Services, m, found, a.Service) {
-		e, err := gather(ctx, s, a.Environment, service, current, prev)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range e.causes() {
-			if c.Kind != "logs" || !slices.ContainsFunc(found, func(f cause) bool { return f.Kind == "logs" && f.Service == c.Service }) {
-				found = append(found, c)
-			}
-		}
+	text := comparisonText(a, res)
+	if out.GetIncomplete() {
+		text.Notes = append(text.Notes, "The time ran out before every suspected service was searched for causes. Name a service, or narrow the periods.")
 	}
-	rank(found)
-	res.LikelyCauses = append(res.LikelyCauses, found[:min(len(found), 10)]...)
-	return &tool.Answer{Data: res, Text: comparisonText(a, res)}, nil
+	return &tool.Answer{Data: res, Text: text}, nil
 }
 
-// flag says what changed for the worse, as the flags are defined, and how much.
-func (c *comparedService) flag() {
-	now, was := c.Current, c.Previous
-	if now.ErrorRate > 1.5*was.ErrorRate && now.ErrorRate > 0.001 {
-		c.Flags = append(c.Flags, "error_rate_up")
-		c.weight += 20*(now.ErrorRate-was.ErrorRate) + growth(now.ErrorRate, was.ErrorRate)/2
-	}
-	if was.P95Ms > 0 && now.P95Ms > 2*was.P95Ms {
-		c.Flags = append(c.Flags, "latency_up")
-		c.weight += math.Log2(now.P95Ms / was.P95Ms)
-	}
-	if was.Throughput > 0 && now.Throughput < 0.5*was.Throughput {
-		c.Flags = append(c.Flags, "throughput_drop")
-		c.weight++
-	}
+func toOverall(t *svcv2.PeriodTotals) overallStats {
+	return overallStats{t.GetSpanCount(), t.GetErrorCount(), t.GetErrorRate()}
 }
 
-// suspects are the services to look into: those that changed most, and before them the ones that they call, for trouble moves from a
-// service to its callers.
-func suspects(list []comparedService, m *svcv2.ServiceMap, logs []cause, only *string) []string {
-	if only != nil {
-		return []string{*only}
-	}
-	flagged := map[string]bool{}
-	for _, c := range list {
-		if len(c.Flags) > 0 {
-			flagged[c.Name] = true
-		}
-	}
-	calls := map[string]bool{} // flagged services that call a flagged one
-	for _, e := range m.GetEdges() {
-		if flagged[e.GetSourceService()] && flagged[e.GetTargetService()] && e.GetSourceService() != e.GetTargetService() {
-			calls[e.GetSourceService()] = true
-		}
-	}
-	var first, then []string
-	for _, c := range list {
-		switch {
-		case !flagged[c.Name]:
-		case calls[c.Name]:
-			then = append(then, c.Name)
-		default:
-			first = append(first, c.Name)
-		}
-	}
-	order := append(first, then...)
-	order = order[:min(len(order), examined)]
-	// The service that changed most is looked into even when it only calls others that changed.
-	if len(list) > 0 && flagged[list[0].Name] && !slices.Contains(order, list[0].Name) {
-		order = append(order, list[0].Name)
-	}
-	for _, c := range logs {
-		if c.Service != "" && !slices.Contains(order, c.Service) && len(order) < examined+2 {
-			order = append(order, c.Service)
-		}
-	}
-	return order
+func toPeriodStats(f *svcv2.PeriodFigures) periodStats {
+	return periodStats{f.GetThroughput(), f.GetErrorRate(), f.GetP95LatencyMs()}
 }
 
 func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {

@@ -41,7 +41,6 @@ type topError struct {
 const (
 	diagnosedTraces = 5
 	diagnosedLogs   = 15
-	diagnosedErrors = 10
 )
 
 type diagnoseServiceArgs struct {
@@ -65,54 +64,49 @@ func newDiagnoseService(s *tool.Clients) (*tool.Tool, error) {
 }
 
 func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w tool.TimeRange) (*tool.Answer, error) {
-	service, prev := a.Service, w.Before()
-	var e *evidence
-	var apdex *svcv2.ServiceApdex
+	var d *svcv2.ServiceDiagnosis
 	var traces []*svcv2.TraceSummary
 	var logs []*svcv2.Log
-	var row, was *svcv2.Service
 	err := tool.Parallel(
-		func() (err error) { e, err = gather(ctx, s, a.Environment, service, w, prev); return err },
-		func() (err error) { row, err = findService(ctx, s, a.Environment, service, w); return err },
-		func() (err error) { was, err = findService(ctx, s, a.Environment, service, prev); return err },
 		func() (err error) {
-			apdex, err = s.Services.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{Name: service, StartTime: w.StartProto(), EndTime: w.EndProto(), DeploymentEnvironment: a.Environment})
+			d, err = s.Diagnosis.DiagnoseService(ctx, &svcv2.DiagnoseServiceRequest{Name: a.Service, StartTime: w.StartProto(), EndTime: w.EndProto(), DeploymentEnvironment: a.Environment})
 			return err
 		},
 		func() (err error) {
-			most := int32(diagnosedTraces)
-			res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: &most, Filters: &svcv2.TraceFilters{ServiceName: &service, DeploymentEnvironment: a.Environment}})
+			res, err := s.Traces.SearchTraces(ctx, &svcv2.SearchTracesRequest{
+				StartTime: w.StartProto(), EndTime: w.EndProto(), Limit: new(int32(diagnosedTraces)), Filters: &svcv2.TraceFilters{ServiceName: &a.Service, DeploymentEnvironment: a.Environment},
+			})
 			traces = res.GetData()
 			return err
 		},
 		func() (err error) {
-			logs, _, err = tool.Collect(ctx, nil, 0, diagnosedLogs, telemetry.FetchLogs(s, w, &svcv2.LogFilters{ServiceName: &service, DeploymentEnvironment: a.Environment}))
+			logs, _, err = tool.Collect(ctx, nil, 0, diagnosedLogs, telemetry.FetchLogs(s, w, &svcv2.LogFilters{ServiceName: &a.Service, DeploymentEnvironment: a.Environment}))
 			return err
 		},
 	)
 	if err != nil {
 		return nil, err
 	}
+	h, service := d.GetHealth(), a.Service
 	res := diagnosis{
-		ServiceName: service, TimeRange: w, Environment: a.Environment, LikelyCauses: append([]cause{}, e.causes()...), TopErrors: []topError{}, RecentTraces: []telemetry.TraceRow{}, RecentLogs: []telemetry.LogRow{},
-		Health: health{row.GetThroughput(), row.GetErrorRate(), row.GetErrorCount(), row.GetP50LatencyMs(), row.GetP95LatencyMs(), row.GetP99LatencyMs(), apdex.GetApdexScore()},
+		ServiceName: service, TimeRange: w, Environment: a.Environment, LikelyCauses: toCauses(d.GetCauses()), TopErrors: []topError{}, RecentTraces: []telemetry.TraceRow{}, RecentLogs: []telemetry.LogRow{},
+		Health: health{h.GetThroughput(), h.GetErrorRate(), h.GetErrorCount(), h.GetP50LatencyMs(), h.GetP95LatencyMs(), h.GetP99LatencyMs(), h.GetApdexScore()},
 	}
-	res.LikelyCauses = res.LikelyCauses[:min(len(res.LikelyCauses), 8)]
-	before := periodStats{was.GetThroughput(), was.GetErrorRate(), was.GetP95LatencyMs()}
 	lines := tool.Block{Heading: "Health", Rows: []string{
 		fmt.Sprintf("- Throughput: %s spans/s", tool.Number(res.Health.Throughput)), fmt.Sprintf("- Errors: %s (%s spans)", tool.Percent(res.Health.ErrorRate), tool.Number(res.Health.ErrorCount)),
 		fmt.Sprintf("- Latency: p50 %s ms, p95 %s ms, p99 %s ms; apdex %s", tool.Number(res.Health.P50Ms), tool.Number(res.Health.P95Ms), tool.Number(res.Health.P99Ms), tool.Number(res.Health.Apdex)),
 	}}
-	if was == nil {
+	if was := d.GetPrevious(); was == nil {
 		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: it sent no spans, so whatever is found counts as new", w.To.Sub(w.From)))
 	} else {
+		before := toPeriodStats(was)
 		res.Previous = &before
 		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: %s spans/s, errors %s, p95 %s ms", w.To.Sub(w.From), tool.Number(before.Throughput), tool.Percent(before.ErrorRate), tool.Number(before.P95Ms)))
 	}
 	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses)}}
 	var cells [][]string
-	for _, x := range e.errors.GetData()[:min(len(e.errors.GetData()), diagnosedErrors)] {
-		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), tool.Clip(x.GetErrorLabel(), 300), x.GetCount()})
+	for _, x := range d.GetTopErrors() {
+		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), x.GetErrorLabel(), x.GetCount()})
 		cells = append(cells, []string{x.GetFingerprintHash(), tool.Clip(x.GetErrorLabel(), 160), tool.Number(x.GetCount())})
 	}
 	if res.RecentTraces, err = telemetry.TraceRows(ctx, s, traces); err != nil {
@@ -141,20 +135,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	return &tool.Answer{Data: res, Text: text}, nil
 }
 
-// findService is the row of a service in the list, nil when it has no spans then.
-func findService(ctx context.Context, s *tool.Clients, environment *string, service string, w tool.TimeRange) (*svcv2.Service, error) {
-	rows, err := ListServices(ctx, s, environment, w)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		if r.GetName() == service {
-			return r, nil
-		}
-	}
-	return nil, nil
-}
-
+// ListServices lists the busiest services of a time range.
 func ListServices(ctx context.Context, s *tool.Clients, environment *string, w tool.TimeRange) ([]*svcv2.Service, error) {
 	rows, _, err := tool.Collect(ctx, nil, 0, 500, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.Service, *string, error) {
 		res, err := s.Services.ListServices(ctx, &svcv2.ListServicesRequest{

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -69,7 +70,11 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 			var slower []slowerOp
 			err = tool.Parallel(
 				func() (err error) { stats, err = readStats(ctx, s, a, w); return err },
-				func() (err error) { slower, err = slowerOperations(ctx, s, a, w); return err },
+				func() error {
+					list, err := s.Diagnosis.SearchSlowerOperations(ctx, &svcv2.SearchSlowerOperationsRequest{StartTime: w.StartProto(), EndTime: w.EndProto(), ServiceName: a.Service, DeploymentEnvironment: a.Environment})
+					slower = toSlower(list)
+					return err
+				},
 			)
 			if err != nil {
 				return nil, err
@@ -119,13 +124,18 @@ func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w 
 			pick, of = found, "slowest "+tool.Clip(tool.OneLine(op.SpanName), 120)
 		}
 	}
-	trace, err := s.Traces.GetTrace(ctx, &svcv2.GetTraceRequest{TraceId: pick.GetId(), Timestamp: pick.GetStartTime()})
+	path, err := s.Diagnosis.GetTraceCriticalPath(ctx, &svcv2.GetTraceCriticalPathRequest{TraceId: pick.GetId(), Timestamp: pick.GetStartTime()})
 	if err != nil {
 		return err
 	}
-	tree := newSpanTree(trace.GetSpans())
-	res.ExplainedTraceID, res.CriticalPath, res.Repeated = pick.GetId(), tree.criticalPath(8), tree.repeated(3)
-	text.Blocks = append(text.Blocks, pathBlock("Critical path of the "+of+" ("+pick.GetId()+", "+tool.Number(trace.GetDurationMs())+" ms), by own time", res.CriticalPath, trace.GetDurationMs()))
+	res.ExplainedTraceID = pick.GetId()
+	for _, step := range path.GetSteps() {
+		res.CriticalPath = append(res.CriticalPath, pathStep{step.GetSpanId(), step.GetServiceName(), step.GetSpanName(), step.GetSelfMs()})
+	}
+	for _, o := range path.GetRepeatedOperations() {
+		res.Repeated = append(res.Repeated, repeatedOp{o.GetServiceName(), o.GetSpanName(), int(o.GetCount()), o.GetTotalMs()})
+	}
+	text.Blocks = append(text.Blocks, pathBlock("Critical path of the "+of+" ("+pick.GetId()+", "+tool.Number(path.GetDurationMs())+" ms), by own time", res.CriticalPath, path.GetDurationMs()))
 	if len(res.Repeated) > 0 {
 		text.Blocks = append(text.Blocks, repeatedBlock(res.Repeated))
 	}
@@ -151,31 +161,10 @@ func slowestOf(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w to
 	return slices.MaxFunc(out.GetData(), func(x, y *svcv2.TraceSummary) int { return cmp.Compare(x.GetDurationMs(), y.GetDurationMs()) }), nil
 }
 
-// rootFilter narrows to the roots that the arguments mean. With a service it is that service's entry spans that count: most services
-// never have a root.
-func rootFilter(a *findSlowTracesArgs) *svcv2.QueryFilter {
-	f := &svcv2.QueryFilter{}
-	add := func(field string, value any) {
-		one := &svcv2.QueryFilter{Field: &field}
-		op := "="
-		one.Operator, one.Value = &op, tool.StructValue(value)
-		f.All = append(f.All, one)
-	}
-	if service := a.Service; service != nil {
-		add("service.name", *service)
-	} else {
-		add("root_only", true)
-	}
-	if environment := a.Environment; environment != nil {
-		add("deployment.environment", *environment)
-	}
-	return f
-}
-
 func readStats(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool.TimeRange) (*slowStats, error) {
 	req := &svcv2.QueryBreakdownRequest{StartTime: w.StartProto(), EndTime: w.EndProto()}
 	for _, q := range [][2]string{{"p50", "p50_duration"}, {"p95", "p95_duration"}, {"low", "min_duration"}, {"high", "max_duration"}, {"n", "count"}} {
-		req.Queries = append(req.Queries, &svcv2.QuerySpec{Name: q[0], Source: "traces", Aggregation: q[1], Filter: rootFilter(a)})
+		req.Queries = append(req.Queries, &svcv2.QuerySpec{Name: q[0], Source: "traces", Aggregation: q[1], Filter: diagnose.Scope{Service: a.Service, Environment: a.Environment}.Filter()})
 	}
 	out, err := s.Query.QueryBreakdown(ctx, req)
 	if err != nil {
@@ -215,94 +204,6 @@ func slowest(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].GetDurationMs() > rows[j].GetDurationMs() })
 	return rows[:min(len(rows), limit)], nil
-}
-
-// criticalPath follows, from the longest root, at each span the children that kept it waiting: backwards from its end, the child that ended last
-// before. It returns the spans with the most time of their own on that path.
-func (t *spanTree) criticalPath(most int) []pathStep {
-	root := -1
-	for i, p := range t.parent {
-		if p < 0 && (root < 0 || t.spans[i].GetDurationMs() > t.spans[root].GetDurationMs()) {
-			root = i
-		}
-	}
-	if root < 0 {
-		return nil
-	}
-	start := func(i int) float64 {
-		return float64(t.spans[i].GetStartTime().AsTime().Sub(t.spans[root].GetStartTime().AsTime()).Nanoseconds()) / 1e6
-	}
-	self := map[int]float64{}
-	var walk func(i int, until float64)
-	walk = func(i int, until float64) {
-		begin := start(i)
-		kids := slices.Clone(t.children[i])
-		sort.Slice(kids, func(a, b int) bool {
-			return start(kids[a])+t.spans[kids[a]].GetDurationMs() > start(kids[b])+t.spans[kids[b]].GetDurationMs()
-		})
-		at := until
-		for _, k := range kids {
-			ks := max(start(k), begin)
-			ke := min(start(k)+t.spans[k].GetDurationMs(), at)
-			if ke <= ks {
-				continue // it ran beside another, or after what waited for it
-			}
-			self[i] += at - ke
-			walk(k, ke)
-			at = ks
-		}
-		self[i] += max(at-begin, 0)
-	}
-	walk(root, t.spans[root].GetDurationMs())
-	order := make([]int, 0, len(self))
-	for i, ms := range self {
-		if ms > 0 {
-			order = append(order, i)
-		}
-	}
-	sort.Slice(order, func(a, b int) bool {
-		if self[order[a]] != self[order[b]] {
-			return self[order[a]] > self[order[b]]
-		}
-		return order[a] < order[b]
-	})
-	var steps []pathStep
-	for _, i := range order[:min(len(order), most)] {
-		sp := t.spans[i]
-		steps = append(steps, pathStep{sp.GetId(), sp.GetServiceName(), tool.Clip(sp.GetName(), 300), self[i]})
-	}
-	return steps
-}
-
-// repeated are operations that spans under one parent do over and over: a query in a loop.
-func (t *spanTree) repeated(most int) []repeatedOp {
-	const least = 5
-	type key struct {
-		parent        int
-		service, name string
-	}
-	sums := map[key]*repeatedOp{}
-	for i, s := range t.spans {
-		k := key{t.parent[i], s.GetServiceName(), s.GetName()}
-		if sums[k] == nil {
-			sums[k] = &repeatedOp{ServiceName: k.service, SpanName: tool.Clip(k.name, 300)}
-		}
-		sums[k].Count++
-		sums[k].TotalMs += s.GetDurationMs()
-	}
-	var list []repeatedOp
-	for k, r := range sums {
-		if r.Count >= least && k.parent >= 0 {
-			list = append(list, *r)
-		}
-	}
-	sort.Slice(list, func(i, j int) bool {
-		if list[i].TotalMs != list[j].TotalMs {
-			return list[i].TotalMs > list[j].TotalMs
-		}
-		return list[i].SpanName < list[j].SpanName
-	})
-	return list[:min(len(list), most)]
 }
 
 func pathBlock(heading string, path []pathStep, whole float64) tool.Block {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
 )
@@ -177,9 +178,9 @@ func traceNext(trace *svcv2.Trace, res *traceResult) []tool.Suggestion {
 	if failed != nil {
 		service = failed.GetServiceName()
 		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": failed.GetId(), "timestamp": tool.Clock(failed.GetStartTime().AsTime())}, "the failed span that began last, whole: exception, stack trace, attributes"))
-	} else if path := newSpanTree(trace.GetSpans()).criticalPath(1); len(path) > 0 {
-		service = path[0].ServiceName
-		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].SpanID}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", tool.Number(path[0].SelfMs))))
+	} else if path := diagnose.NewSpanTree(trace.GetSpans()).CriticalPath(1); len(path) > 0 {
+		service = path[0].GetServiceName()
+		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].GetSpanId()}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", tool.Number(path[0].GetSelfMs()))))
 	}
 	if service != "" {
 		// The trace may be any of many, long after what changed: a period around it, not the time before it against that after.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/agents"
 )
@@ -31,7 +32,7 @@ func aiOf(sp *svcv2.Span, most int) *spanAI {
 			parts = append(parts, "**"+name+"**: "+tool.Clip(text, most))
 		}
 	}
-	if operation == agents.OperationTool {
+	if operation == diagnose.OperationTool {
 		add("arguments of "+cmp.Or(attributes["gen_ai.tool.name"], "the tool"), attributes["gen_ai.tool.call.arguments"])
 		add("result", attributes["gen_ai.tool.call.result"])
 	}

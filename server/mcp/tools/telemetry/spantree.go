@@ -2,127 +2,28 @@ package telemetry
 
 import (
 	"slices"
-	"sort"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// spanTree links the spans of a trace by position. A span whose parent is missing, or that is its own ancestor, is a root.
-type spanTree struct {
-	spans       []*svcv2.Span
-	parent      []int // -1 for roots
-	children    [][]int
-	descendants []int
-	failed      []bool // the span or one below it failed
-}
-
-func newSpanTree(spans []*svcv2.Span) *spanTree {
-	n := len(spans)
-	t := &spanTree{spans: spans, parent: make([]int, n), children: make([][]int, n), descendants: make([]int, n), failed: make([]bool, n)}
-	byID := make(map[string]int, n)
-	for i := n - 1; i >= 0; i-- { // of spans with the same id the earliest counts
-		byID[spans[i].GetId()] = i
-	}
-	for i, s := range spans {
-		t.parent[i] = -1
-		if p, ok := byID[s.GetParentSpanId()]; ok && s.ParentSpanId != nil && p != i {
-			t.parent[i] = p
-		}
-	}
-	t.cutCycles()
-	for i, p := range t.parent {
-		if p >= 0 {
-			t.children[p] = append(t.children[p], i)
-		}
-	}
-	for i, s := range spans {
-		failed := s.GetStatusCode() == "Error"
-		t.failed[i] = t.failed[i] || failed
-		for p := t.parent[i]; p >= 0; p = t.parent[p] {
-			t.descendants[p]++
-			t.failed[p] = t.failed[p] || failed
-		}
-	}
-	return t
-}
-
-// cutCycles frees one span of every circle that broken senders make.
-func (t *spanTree) cutCycles() {
-	const onPath, done = 1, 2
-	state := make([]int, len(t.spans))
-	for i := range t.spans {
-		var path []int
-		for at := i; at >= 0 && state[at] != done; at = t.parent[at] {
-			if state[at] == onPath {
-				t.parent[at] = -1
-				break
-			}
-			state[at] = onPath
-			path = append(path, at)
-		}
-		for _, at := range path {
-			state[at] = done
-		}
-	}
-}
-
-// score says how much a span tells about the trace.
-func (t *spanTree) score(i int) float64 {
-	s := t.spans[i].GetDurationMs() + 4*float64(t.descendants[i])
-	if kind := t.spans[i].GetKind(); kind == "Server" || kind == "Consumer" {
-		s += 250
-	}
-	return s
-}
-
-// choose keeps at most most spans, each with all spans above it: error paths first, then by score.
-func (t *spanTree) choose(most int, errorsOnly bool) []bool {
-	order := make([]int, 0, len(t.spans))
-	for i := range t.spans {
-		if !errorsOnly || t.failed[i] {
-			order = append(order, i)
-		}
-	}
-	sort.SliceStable(order, func(a, b int) bool {
-		if fa, fb := t.failed[order[a]], t.failed[order[b]]; fa != fb {
-			return fa
-		}
-		return t.score(order[a]) > t.score(order[b])
-	})
-	kept, n := make([]bool, len(t.spans)), 0
-	for _, i := range order {
-		var path []int
-		for at := i; at >= 0 && !kept[at]; at = t.parent[at] {
-			path = append(path, at)
-		}
-		if n+len(path) > most {
-			continue
-		}
-		for _, at := range path {
-			kept[at] = true
-		}
-		n += len(path)
-	}
-	return kept
-}
-
 // inspect selects and arranges the spans of a trace.
 func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
-	t := newSpanTree(trace.GetSpans())
-	kept := t.choose(most, errorsOnly)
+	t := diagnose.NewSpanTree(trace.GetSpans())
+	kept := t.Choose(most, errorsOnly)
 	res := traceResult{
 		TraceID: trace.GetId(), StartTime: tool.Clock(trace.GetStartTime().AsTime()), DurationMs: trace.GetDurationMs(), ServiceCount: int(trace.GetServiceCount()),
-		SpanCount: int(trace.GetSpanCount()), TotalSpanCount: len(t.spans), Omitted: []omitted{}, ErrorsOnly: errorsOnly, Spans: spanNodes{},
+		SpanCount: int(trace.GetSpanCount()), TotalSpanCount: len(t.Spans), Omitted: []omitted{}, ErrorsOnly: errorsOnly, Spans: spanNodes{},
 	}
-	root := slices.IndexFunc(t.spans, func(s *svcv2.Span) bool { return s.ParentSpanId == nil })
-	if root = max(root, 0); root < len(t.spans) {
-		res.RootDurationMs = t.spans[root].GetDurationMs()
+	root := slices.IndexFunc(t.Spans, func(s *svcv2.Span) bool { return s.ParentSpanId == nil })
+	if root = max(root, 0); root < len(t.Spans) {
+		res.RootDurationMs = t.Spans[root].GetDurationMs()
 	}
-	nodes := make([]*spanNode, len(t.spans))
+	nodes := make([]*spanNode, len(t.Spans))
 	sums := map[string]*omitted{}
 	var parents []string
-	for i, s := range t.spans {
+	for i, s := range t.Spans {
 		if kept[i] {
 			nodes[i] = toNode(s)
 			res.RenderedSpanCount++
@@ -130,9 +31,9 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 		}
 		// What is missing is counted under the nearest span that is shown.
 		under := ""
-		for p := t.parent[i]; p >= 0; p = t.parent[p] {
+		for p := t.Parent[i]; p >= 0; p = t.Parent[p] {
 			if kept[p] {
-				under = t.spans[p].GetId()
+				under = t.Spans[p].GetId()
 				break
 			}
 		}
@@ -143,8 +44,8 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 		sums[under].Count++
 		sums[under].TotalDurationMs += s.GetDurationMs()
 	}
-	for i := range t.spans {
-		switch p := t.parent[i]; {
+	for i := range t.Spans {
+		switch p := t.Parent[i]; {
 		case nodes[i] == nil:
 		case p < 0:
 			res.Spans = append(res.Spans, nodes[i])

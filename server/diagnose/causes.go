@@ -1,0 +1,211 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/wording"
+)
+
+// cause is something that changed and explains other changes, with its figures.
+type cause struct {
+	kind, service, statement string
+	weight                   float64
+
+	target string // of a dependency
+	broken bool   // a dependency that nobody here runs, and that fails often
+}
+
+func toCauses(list []cause, most int) []*svcv2.Cause {
+	var out []*svcv2.Cause
+	for _, c := range list[:min(len(list), most)] {
+		p := &svcv2.Cause{Kind: c.kind, ServiceName: c.service, Statement: c.statement, Weight: c.weight}
+		if c.target != "" {
+			p.Target = &c.target
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// causes are the changes that stand out, the likeliest first.
+func (e *evidence) causes() []cause {
+	var list []cause
+	list = append(list, e.releaseCauses()...)
+	list = append(list, e.dependencyCauses()...)
+	list = append(list, e.errorCauses()...)
+	list = append(list, logCauses(e.patterns, e.current, e.service)...)
+	list = append(list, e.operationCauses()...)
+	rank(list)
+	return list
+}
+
+// times says how many times as large as before something is.
+func times(now, before float64) string {
+	if before <= 0 {
+		return "none before"
+	}
+	return wording.Number(math.Round(10*now/before)/10) + " times as before"
+}
+
+func growth(now, before float64) float64 { return math.Log2(now / max(before, now/64)) }
+
+// releaseCauses compares each version that began in the time with the one that did the most before.
+func (e *evidence) releaseCauses() []cause {
+	var list []cause
+	versions := e.releases.GetData()
+	for _, v := range versions {
+		begun := v.GetFirstSeen().AsTime()
+		if begun.Before(e.prev.Start.Add(2*time.Minute)) || v.GetVersion() == "" {
+			continue
+		}
+		var old *svcv2.ServiceRelease
+		for _, o := range versions {
+			if o != v && o.GetFirstSeen().AsTime().Before(begun) && (old == nil || o.GetEstimatedSpanCount() > old.GetEstimatedSpanCount()) {
+				old = o
+			}
+		}
+		if old == nil {
+			continue
+		}
+		what := ""
+		weight := 0.0
+		if now, before := v.GetP95LatencyMs(), old.GetP95LatencyMs(); now > 1.5*before && now-before > 5 {
+			what = fmt.Sprintf("p95 %s ms, %s ms with %s (%s)", wording.Number(now), wording.Number(before), old.GetVersion(), times(now, before))
+			weight = 3 + growth(now, before)
+		}
+		if now, before := v.GetErrorRate(), old.GetErrorRate(); now > 0.01 && now > 1.5*before {
+			if what != "" {
+				what += "; "
+			}
+			what += fmt.Sprintf("errors %s, %s with %s", wording.Percent(now), wording.Percent(before), old.GetVersion())
+			weight = max(weight, 3+growth(now, before))
+		}
+		if what != "" {
+			list = append(list, cause{"release", e.service, fmt.Sprintf("Release %s of %s, first seen %s: %s.", v.GetVersion(), e.service, wording.Clock(begun), what), weight, "", false})
+		}
+	}
+	return list
+}
+
+// dependencyCauses are edges from the service whose calls fail or last longer than before.
+func (e *evidence) dependencyCauses() []cause {
+	before := map[string]edge{}
+	for _, x := range edges(e.before) {
+		before[x.source+" "+x.target] = x
+	}
+	var list []cause
+	for _, x := range edges(e.now) {
+		if x.source != e.service || x.calls < 5 {
+			continue
+		}
+		o := before[x.source+" "+x.target]
+		rate, was := x.failed/x.calls, o.failed/max(o.calls, 1)
+		external := 0.0
+		if strings.Contains(x.target, ":") { // nobody but its own operators see more of it
+			external = 1
+		}
+		if rate > 0.02 && rate > 2*was && x.failed >= 3 {
+			list = append(list, cause{"dependency", e.service, fmt.Sprintf("Calls from %s to %s fail: %s of %s (%s before), on average %s ms (%s ms before).", e.service, x.target, wording.Percent(rate), wording.Number(x.calls), wording.Percent(was), wording.Number(x.average), wording.Number(o.average)), 2.5 + external + math.Min(growth(rate, was), 5) + rate, x.target, external > 0 && rate > 0.2})
+		} else if o.calls >= 5 && x.average > 2*o.average && x.average-o.average > 10 {
+			list = append(list, cause{"dependency", e.service, fmt.Sprintf("Calls from %s to %s are slow: on average %s ms, %s.", e.service, x.target, wording.Number(x.average), times(x.average, o.average)), 1.5 + external + math.Min(growth(x.average, o.average), 5), x.target, false})
+		}
+	}
+	return list
+}
+
+func (e *evidence) errorCauses() []cause {
+	before := map[string]float64{}
+	for _, x := range e.errorsBefore.GetData() {
+		before[x.GetFingerprintHash()] = x.GetCount()
+	}
+	total := e.errors.GetTotals().GetOccurrences()
+	var list []cause
+	for _, x := range e.errors.GetData() {
+		was := scaled(before[x.GetFingerprintHash()], e.prev, e.current)
+		if x.GetCount() < 5 || x.GetCount() < 2*was || x.GetCount() < 0.05*total {
+			continue
+		}
+		list = append(list, cause{"error", e.service, fmt.Sprintf("Error %s in %s: %s times (%s before), first at %s: %s. Fingerprint %s.", wording.Clip(wording.OneLine(x.GetErrorLabel()), 200), e.service, wording.Number(x.GetCount()), wording.Number(math.Round(was)),
+			wording.Clock(x.GetFirstSeen().AsTime()), wording.Clip(wording.OneLine(x.GetSampleMessage()), 200), x.GetFingerprintHash()), 1 + math.Min(growth(x.GetCount(), was), 5) + x.GetCount()/max(total, 1), "", false})
+	}
+	return list
+}
+
+// scaled is a count of one period as it would be in another of other length.
+func scaled(n float64, from, to Period) float64 {
+	return n * float64(to.length()) / float64(max(from.length(), 1))
+}
+
+// logCauses are patterns that are new or far more frequent, when they are a good part of all records.
+func logCauses(patterns *svcv2.LogPatternList, w Period, service string) []cause {
+	minutes := max(w.length().Minutes(), 1)
+	var list []cause
+	for _, p := range patterns.GetData() {
+		now, was := p.GetEstimatedCount(), p.GetBaselineEstimatedCount()
+		severe := false
+		for severity, n := range p.GetSeverityCounts() {
+			severe = severe || n > 0 && (severity == "WARN" || severity == "ERROR" || severity == "FATAL")
+		}
+		if !severe || now < 20 || !p.GetIsNew() && now < 4*was || p.GetShare() < 0.02 {
+			continue
+		}
+		from := service
+		for name, n := range p.GetServiceCounts() {
+			if from == "" || n > p.GetServiceCounts()[from] {
+				from = name
+			}
+		}
+		word := "New log pattern"
+		if !p.GetIsNew() {
+			word = "Log pattern far more frequent than before"
+		}
+		list = append(list, cause{"logs", from, fmt.Sprintf("%s in %s: %s records (%s a minute, %s of all; %s in the time before): %s", word, from, wording.Number(math.Round(now)), wording.Number(math.Round(now/minutes)), wording.Percent(p.GetShare()), wording.Number(math.Round(was)),
+			wording.Clip(wording.OneLine(p.GetTemplate()), 200)), 1 + math.Min(growth(now, was), 5)/2 + 4*p.GetShare(), "", false})
+	}
+	return list
+}
+
+func (e *evidence) operationCauses() []cause {
+	before := map[string]*svcv2.ServiceOperationDetail{}
+	for _, o := range e.opsBefore {
+		before[o.GetName()] = o
+	}
+	var list []cause
+	for _, o := range e.operations {
+		was := before[o.GetName()]
+		if was == nil || o.GetSpanCount() < 5 || was.GetSpanCount() < 5 {
+			continue
+		}
+		if now, old := o.GetP95LatencyMs(), was.GetP95LatencyMs(); now > 2*old && now-old > 10 {
+			list = append(list, cause{"operation", e.service, fmt.Sprintf("%s in %s: p95 %s ms, %s ms before (%s).", wording.Clip(wording.OneLine(o.GetName()), 160), e.service, wording.Number(now), wording.Number(old), times(now, old)), 0.5 + math.Min(growth(now, old), 5)/2, "", false})
+		}
+		if now, old := o.GetErrorRate(), was.GetErrorRate(); now > 0.02 && now > 2*old {
+			list = append(list, cause{"operation", e.service, fmt.Sprintf("%s in %s: %s of its spans fail, %s before.", wording.Clip(wording.OneLine(o.GetName()), 160), e.service, wording.Percent(now), wording.Percent(old)), 0.5 + math.Min(growth(now, old), 5)/2 + now, "", false})
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].weight > list[j].weight })
+	return list[:min(len(list), 5)]
+}
+
+// rank puts the likeliest first. What goes wrong in a service is a symptom for its callers, so the far end goes in front; and errors of a
+// service whose external dependency is broken are symptoms of that.
+func rank(list []cause) {
+	for range list {
+		for i := range list {
+			y := &list[i]
+			for _, x := range list {
+				inTarget := x.kind == "dependency" && x.target == y.service && x.service != y.service && y.target != x.service && (y.kind == "dependency" || y.kind == "error" || y.kind == "release")
+				breaks := y.broken && x.kind == "error" && x.service == y.service
+				if (inTarget || breaks) && x.weight >= y.weight {
+					y.weight = x.weight + 0.1
+				}
+			}
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].weight > list[j].weight })
+}

@@ -1,0 +1,163 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+)
+
+const (
+	// examined is how many services whose figures changed are searched for causes.
+	examined = 3
+	// answerTime is left of the time of a call when the search for causes stops.
+	answerTime = 2 * time.Second
+	// comparedCauses is how many causes a comparison names.
+	comparedCauses = 10
+)
+
+// before ends a context a while before its deadline.
+func before(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-left))
+}
+
+// compared is a service of a comparison, with how much it changed for the worse.
+type compared struct {
+	*svcv2.ComparedService
+	weight float64
+}
+
+// Compare compares two periods: which services changed, and why.
+func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*svcv2.PeriodComparison, error) {
+	var now, was []*svcv2.Service
+	var patterns *svcv2.LogPatternList
+	var m *svcv2.ServiceMap
+	err := parallel(
+		func() (err error) { now, err = e.services(ctx, current, s.Environment); return err },
+		func() (err error) { was, err = e.services(ctx, prev, s.Environment); return err },
+		func() (err error) { patterns, err = e.patterns(ctx, current, s); return err },
+		func() (err error) { m, err = e.serviceMap(ctx, current, Scope{Environment: s.Environment}); return err },
+	)
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.PeriodComparison{
+		Object: "period_comparison", StartTime: current.start(), EndTime: current.end(), PreviousStartTime: prev.start(), PreviousEndTime: prev.end(),
+		Current: &svcv2.PeriodTotals{}, Previous: &svcv2.PeriodTotals{},
+	}
+	rows := map[string]*compared{}
+	add := func(list []*svcv2.Service, sum *svcv2.PeriodTotals, set func(*compared, *svcv2.PeriodFigures)) {
+		for _, r := range list {
+			if s.Service != nil && *s.Service != r.GetName() {
+				continue
+			}
+			if rows[r.GetName()] == nil {
+				rows[r.GetName()] = &compared{&svcv2.ComparedService{Name: r.GetName(), Current: &svcv2.PeriodFigures{}, Previous: &svcv2.PeriodFigures{}}, 0}
+			}
+			set(rows[r.GetName()], figures(r))
+			sum.SpanCount += r.GetSpanCount()
+			sum.ErrorCount += r.GetErrorCount()
+		}
+		sum.ErrorRate = sum.GetErrorCount() / max(sum.GetSpanCount(), 1)
+	}
+	add(now, res.GetCurrent(), func(c *compared, p *svcv2.PeriodFigures) { c.Current = p })
+	add(was, res.GetPrevious(), func(c *compared, p *svcv2.PeriodFigures) { c.Previous = p })
+	var list []*compared
+	for _, c := range rows {
+		c.flag()
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(x, y *compared) int {
+		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.GetName(), y.GetName()))
+	})
+	for _, c := range list {
+		res.Services = append(res.Services, c.ComparedService)
+	}
+	found := logCauses(patterns, current, "")
+	search, cancel := before(ctx, answerTime)
+	defer cancel()
+	for _, service := range suspects(list, m, found, s.Service) {
+		v, err := e.gather(search, service, s.Environment, current, prev)
+		if err != nil && search.Err() != nil && ctx.Err() == nil {
+			res.Incomplete = true // the figures and the causes so far are worth more than a failure
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range v.causes() {
+			if c.kind != "logs" || !slices.ContainsFunc(found, func(f cause) bool { return f.kind == "logs" && f.service == c.service }) {
+				found = append(found, c)
+			}
+		}
+	}
+	rank(found)
+	res.Causes = toCauses(found, comparedCauses)
+	return res, nil
+}
+
+// flag says what changed for the worse, as the flags are defined, and how much.
+func (c *compared) flag() {
+	now, was := c.GetCurrent(), c.GetPrevious()
+	if now.GetErrorRate() > 1.5*was.GetErrorRate() && now.GetErrorRate() > 0.001 {
+		c.Flags = append(c.Flags, "error_rate_up")
+		c.weight += 20*(now.GetErrorRate()-was.GetErrorRate()) + growth(now.GetErrorRate(), was.GetErrorRate())/2
+	}
+	if was.GetP95LatencyMs() > 0 && now.GetP95LatencyMs() > 2*was.GetP95LatencyMs() {
+		c.Flags = append(c.Flags, "latency_up")
+		c.weight += math.Log2(now.GetP95LatencyMs() / was.GetP95LatencyMs())
+	}
+	if was.GetThroughput() > 0 && now.GetThroughput() < 0.5*was.GetThroughput() {
+		c.Flags = append(c.Flags, "throughput_drop")
+		c.weight++
+	}
+}
+
+// suspects are the services to look into: those that changed most, and before them the ones that they call, for trouble moves from a
+// service to its callers.
+func suspects(list []*compared, m *svcv2.ServiceMap, logs []cause, only *string) []string {
+	if only != nil {
+		return []string{*only}
+	}
+	flagged := map[string]bool{}
+	for _, c := range list {
+		if len(c.Flags) > 0 {
+			flagged[c.Name] = true
+		}
+	}
+	calls := map[string]bool{} // flagged services that call a flagged one
+	for _, e := range m.GetEdges() {
+		if flagged[e.GetSourceService()] && flagged[e.GetTargetService()] && e.GetSourceService() != e.GetTargetService() {
+			calls[e.GetSourceService()] = true
+		}
+	}
+	var first, then []string
+	for _, c := range list {
+		switch {
+		case !flagged[c.Name]:
+		case calls[c.Name]:
+			then = append(then, c.Name)
+		default:
+			first = append(first, c.Name)
+		}
+	}
+	order := append(first, then...)
+	order = order[:min(len(order), examined)]
+	// The service that changed most is looked into even when it only calls others that changed.
+	if len(list) > 0 && flagged[list[0].Name] && !slices.Contains(order, list[0].Name) {
+		order = append(order, list[0].Name)
+	}
+	for _, c := range logs {
+		if c.service != "" && !slices.Contains(order, c.service) && len(order) < examined+2 {
+			order = append(order, c.service)
+		}
+	}
+	return order
+}

@@ -1,0 +1,109 @@
+// Package diagnose finds what changed in services and what explains it, where traces lost their time, and whether sessions of agents went
+// well. It reads through the methods of the API's services, and answers with messages of the contract.
+package diagnose
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
+)
+
+// Services reads services.
+type Services interface {
+	ListServices(context.Context, *svcv2.ListServicesRequest) (*svcv2.ListServicesResponse, error)
+	ListServiceOperations(context.Context, *svcv2.ListServiceOperationsRequest) (*svcv2.ListServiceOperationsResponse, error)
+	ListServiceReleases(context.Context, *svcv2.ListServiceReleasesRequest) (*svcv2.ServiceReleases, error)
+	GetServiceApdex(context.Context, *svcv2.GetServiceApdexRequest) (*svcv2.ServiceApdex, error)
+}
+
+// ServiceMap reads which services call which.
+type ServiceMap interface {
+	GetServiceMap(context.Context, *svcv2.GetServiceMapRequest) (*svcv2.ServiceMap, error)
+}
+
+// Errors reads errors.
+type Errors interface {
+	SearchErrorEvents(context.Context, *svcv2.SearchErrorEventsRequest) (*svcv2.SearchErrorEventsResponse, error)
+}
+
+// Logs reads patterns of log records.
+type Logs interface {
+	SearchLogPatterns(context.Context, *svcv2.SearchLogPatternsRequest) (*svcv2.LogPatternList, error)
+}
+
+// Traces reads traces.
+type Traces interface {
+	GetTrace(context.Context, *svcv2.GetTraceRequest) (*svcv2.Trace, error)
+}
+
+// Query computes figures of spans.
+type Query interface {
+	QueryBreakdown(context.Context, *svcv2.QueryBreakdownRequest) (*svcv2.QueryBreakdownResponse, error)
+}
+
+// Agents reads sessions of agents.
+type Agents interface {
+	GetAgentSession(context.Context, *svcv2.GetAgentSessionRequest) (*svcv2.AgentSession, error)
+}
+
+// Readers are the services that the engine reads through. Each answers for the organization of the caller in the context.
+type Readers struct {
+	Services   Services
+	ServiceMap ServiceMap
+	Errors     Errors
+	Logs       Logs
+	Traces     Traces
+	Query      Query
+	Agents     Agents
+}
+
+// Engine diagnoses. It is safe for concurrent use.
+type Engine struct{ read Readers }
+
+// New returns an engine.
+func New(r Readers) *Engine { return &Engine{r} }
+
+// Period is a time range.
+type Period struct{ Start, End time.Time }
+
+// Before is the equally long time before.
+func (p Period) Before() Period { return Period{p.Start.Add(-p.length()), p.Start} }
+
+func (p Period) length() time.Duration { return p.End.Sub(p.Start) }
+
+func (p Period) start() *timestamppb.Timestamp { return timestamppb.New(p.Start) }
+
+func (p Period) end() *timestamppb.Timestamp { return timestamppb.New(p.End) }
+
+// Scope narrows a diagnosis. Nil fields do not.
+type Scope struct{ Service, Environment *string }
+
+// parallel runs reads side by side and returns the first failure, in their order.
+func parallel(reads ...func() error) error {
+	errs := make([]error, len(reads))
+	var wg sync.WaitGroup
+	for i, read := range reads {
+		wg.Go(func() { errs[i] = read() })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// optional forgives that something does not exist: a service may have spans in one period only.
+func optional(err error) error {
+	if err != nil && apierr.Spec(apierr.From(err).Tag).GetStatus() == http.StatusNotFound {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
+)
+
+// evidence is what is read of one service in two periods to find what changed in it.
+type evidence struct {
+	service       string
+	current, prev Period
+	releases      *svcv2.ServiceReleases
+	now, before   *svcv2.ServiceMap
+	errors        *svcv2.SearchErrorEventsResponse
+	errorsBefore  *svcv2.SearchErrorEventsResponse
+	patterns      *svcv2.LogPatternList
+	operations    []*svcv2.ServiceOperationDetail
+	opsBefore     []*svcv2.ServiceOperationDetail
+}
+
+// gather reads the evidence.
+func (e *Engine) gather(ctx context.Context, service string, environment *string, current, prev Period) (*evidence, error) {
+	v := &evidence{service: service, current: current, prev: prev}
+	scope := Scope{&service, environment}
+	err := parallel(
+		func() (err error) {
+			v.releases, err = e.read.Services.ListServiceReleases(ctx, &svcv2.ListServiceReleasesRequest{
+				Name: service, StartTime: prev.start(), EndTime: current.end(), DeploymentEnvironment: environment,
+			})
+			return optional(err)
+		},
+		func() (err error) { v.now, err = e.serviceMap(ctx, current, scope); return optional(err) },
+		func() (err error) { v.before, err = e.serviceMap(ctx, prev, scope); return optional(err) },
+		func() (err error) { v.errors, err = e.errors(ctx, current, scope); return err },
+		func() (err error) { v.errorsBefore, err = e.errors(ctx, prev, scope); return err },
+		func() (err error) { v.patterns, err = e.patterns(ctx, current, scope); return optional(err) },
+		func() (err error) {
+			v.operations, err = e.operations(ctx, current, service, environment)
+			return optional(err)
+		},
+		func() (err error) {
+			v.opsBefore, err = e.operations(ctx, prev, service, environment)
+			return optional(err)
+		},
+	)
+	return v, err
+}
+
+// examinedRows is how many errors, patterns and operations of a service are compared.
+const examinedRows = 50
+
+func (e *Engine) serviceMap(ctx context.Context, p Period, s Scope) (*svcv2.ServiceMap, error) {
+	return e.read.ServiceMap.GetServiceMap(ctx, &svcv2.GetServiceMapRequest{
+		StartTime: p.start(), EndTime: p.end(), ServiceName: s.Service, DeploymentEnvironment: s.Environment,
+	})
+}
+
+func (e *Engine) errors(ctx context.Context, p Period, s Scope) (*svcv2.SearchErrorEventsResponse, error) {
+	return e.read.Errors.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{
+		StartTime: p.start(), EndTime: p.end(), Limit: new(int32(examinedRows)), Filters: &svcv2.ErrorEventFilters{ServiceName: s.Service, DeploymentEnvironment: s.Environment},
+	})
+}
+
+// patterns reads the log patterns of a period compared with the one before. It reads the end of a period that is too long.
+func (e *Engine) patterns(ctx context.Context, p Period, s Scope) (*svcv2.LogPatternList, error) {
+	if p.length() > limits.PatternWindow {
+		p.Start = p.End.Add(-limits.PatternWindow)
+	}
+	return e.read.Logs.SearchLogPatterns(ctx, &svcv2.SearchLogPatternsRequest{
+		StartTime: p.start(), EndTime: p.end(), MaxPatterns: new(int32(examinedRows)), Filters: &svcv2.LogFilters{ServiceName: s.Service, DeploymentEnvironment: s.Environment},
+	})
+}
+
+func (e *Engine) operations(ctx context.Context, p Period, service string, environment *string) ([]*svcv2.ServiceOperationDetail, error) {
+	res, err := e.read.Services.ListServiceOperations(ctx, &svcv2.ListServiceOperationsRequest{
+		Name: service, StartTime: p.start(), EndTime: p.end(), Limit: new(int32(examinedRows)), DeploymentEnvironment: environment, OrderBy: new("count"),
+	})
+	return res.GetData(), err
+}
+
+// edge is a call from one end to another.
+type edge struct {
+	source, target         string
+	calls, failed, average float64
+}
+
+// edges are those between services, and those to databases, queues and external hosts, whose names keep their kind in front:
+// "database:postgresql:orders".
+func edges(m *svcv2.ServiceMap) []edge {
+	var list []edge
+	for _, x := range m.GetEdges() {
+		list = append(list, edge{x.GetSourceService(), x.GetTargetService(), x.GetEstimatedCallCount(), x.GetErrorRate() * x.GetEstimatedCallCount(), x.GetAvgDurationMs()})
+	}
+	between := len(list)
+	for _, x := range m.GetPeerEdges() {
+		list = append(list, edge{
+			strings.TrimPrefix(x.GetSource(), "service:"), strings.TrimPrefix(x.GetTarget(), "service:"), x.GetEstimatedCallCount(), x.GetErrorRate() * x.GetEstimatedCallCount(), x.GetAvgDurationMs(),
+		})
+	}
+	for _, part := range [][]edge{list[:between], list[between:]} {
+		slices.SortStableFunc(part, func(x, y edge) int { return cmp.Compare(y.calls, x.calls) })
+	}
+	return list
+}

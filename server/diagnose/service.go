@@ -1,0 +1,88 @@
+package diagnose
+
+import (
+	"context"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/wording"
+)
+
+const (
+	diagnosedCauses = 8
+	diagnosedErrors = 10
+	// listedServices is how many services a period has at most.
+	listedServices = 500
+	// servicePage is how many services one read gives.
+	servicePage = 100
+)
+
+// Service says how healthy a service is in a period, beside the equally long time before, and what explains a change.
+func (e *Engine) Service(ctx context.Context, name string, environment *string, p Period) (*svcv2.ServiceDiagnosis, error) {
+	prev := p.Before()
+	var v *evidence
+	var apdex *svcv2.ServiceApdex
+	var row, was *svcv2.Service
+	err := parallel(
+		func() (err error) { v, err = e.gather(ctx, name, environment, p, prev); return err },
+		func() (err error) { row, err = e.service(ctx, p, name, environment); return err },
+		func() (err error) { was, err = e.service(ctx, prev, name, environment); return err },
+		func() (err error) {
+			apdex, err = e.read.Services.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{Name: name, StartTime: p.start(), EndTime: p.end(), DeploymentEnvironment: environment})
+			return err
+		},
+	)
+	if err != nil {
+		return nil, err
+	}
+	res := &svcv2.ServiceDiagnosis{
+		Object: "service_diagnosis", Name: name, StartTime: p.start(), EndTime: p.end(), Causes: toCauses(v.causes(), diagnosedCauses),
+		Health: &svcv2.ServiceHealth{
+			Throughput: row.GetThroughput(), ErrorRate: row.GetErrorRate(), ErrorCount: row.GetErrorCount(), P50LatencyMs: row.GetP50LatencyMs(),
+			P95LatencyMs: row.GetP95LatencyMs(), P99LatencyMs: row.GetP99LatencyMs(), ApdexScore: apdex.GetApdexScore(),
+		},
+	}
+	if was != nil {
+		res.Previous = figures(was)
+	}
+	list := v.errors.GetData()
+	for _, x := range list[:min(len(list), diagnosedErrors)] {
+		res.TopErrors = append(res.TopErrors, &svcv2.DiagnosedError{FingerprintHash: x.GetFingerprintHash(), ErrorLabel: wording.Clip(x.GetErrorLabel(), 300), Count: x.GetCount()})
+	}
+	return res, nil
+}
+
+func figures(r *svcv2.Service) *svcv2.PeriodFigures {
+	return &svcv2.PeriodFigures{Throughput: r.GetThroughput(), ErrorRate: r.GetErrorRate(), P95LatencyMs: r.GetP95LatencyMs()}
+}
+
+// service is the row of a service in the list, nil when it sent no spans in the period.
+func (e *Engine) service(ctx context.Context, p Period, name string, environment *string) (*svcv2.Service, error) {
+	rows, err := e.services(ctx, p, environment)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if r.GetName() == name {
+			return r, nil
+		}
+	}
+	return nil, nil
+}
+
+// services are the busiest services of a period.
+func (e *Engine) services(ctx context.Context, p Period, environment *string) ([]*svcv2.Service, error) {
+	var rows []*svcv2.Service
+	req := &svcv2.ListServicesRequest{StartTime: p.start(), EndTime: p.end(), Limit: new(int32(servicePage)), DeploymentEnvironment: environment}
+	for len(rows) < listedServices {
+		res, err := e.read.Services.ListServices(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, res.GetData()...)
+		if !res.GetHasMore() {
+			break
+		}
+		req.Cursor = new(res.GetNextCursor())
+	}
+	return rows, nil
+}

@@ -1,0 +1,42 @@
+// Package wording writes figures and texts for people and models to read.
+package wording
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// OneLine puts a text on one line, with single spaces.
+func OneLine(s string) string {
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// Clip cuts a text to a number of characters and says how many are missing.
+func Clip(s string, most int) string {
+	n := utf8.RuneCountInString(s)
+	if n <= most {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", n-most)
+}
+
+// Number writes whole numbers in full, and others with about three digits.
+func Number(v float64) string {
+	switch {
+	case v == float64(int64(v)):
+		return fmt.Sprintf("%d", int64(v))
+	case v >= 100 || v <= -100:
+		return fmt.Sprintf("%.0f", v)
+	default:
+		return fmt.Sprintf("%.3g", v)
+	}
+}
+
+// Percent writes a part of 1 as percent.
+func Percent(rate float64) string { return Number(100*rate) + " %" }
+
+// Clock writes a time as RFC 3339 in UTC.
+func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
