@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/services"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // promptText is a way of working, with {service} and {range} to fill in. Its steps are numbered; tools and arguments stand in backticks, and "When …:" or
@@ -80,11 +81,11 @@ func addPrompts(server *sdk.Server) {
 	for _, p := range prompts() {
 		server.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.description, Arguments: arguments}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 			service, span := "", ""
-			if v := tool.OneLine(req.Params.Arguments["service_name"]); v != "" {
-				service = " in the service " + tool.Clip(v, 200)
+			if v := wording.OneLine(req.Params.Arguments["service_name"]); v != "" {
+				service = " in the service " + wording.Clip(v, 200)
 			}
-			if v := tool.OneLine(req.Params.Arguments["time_range"]); v != "" {
-				span = " in the time range " + tool.Clip(v, 200)
+			if v := wording.OneLine(req.Params.Arguments["time_range"]); v != "" {
+				span = " in the time range " + wording.Clip(v, 200)
 			}
 			text := strings.NewReplacer("{service}", service, "{range}", span).Replace(p.text)
 			return &sdk.GetPromptResult{Description: p.description, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil

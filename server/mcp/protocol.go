@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // Codes of JSON-RPC 2.0.
@@ -94,9 +94,9 @@ func protocolError(request []byte, text string) (status int, body []byte) {
 	case strings.Contains(text, "nsupported protocol version"):
 		return http.StatusBadRequest, e.with(codeInvalidRequest, strings.TrimSpace(strings.TrimPrefix(text, "Bad Request: ")))
 	case strings.Contains(text, "not handled") && len(asked.ID) > 0:
-		return http.StatusOK, e.with(codeMethodNotFound, "This server has no method "+tool.Clip(asked.Method, 80)+".")
+		return http.StatusOK, e.with(codeMethodNotFound, "This server has no method "+wording.Clip(asked.Method, 80)+".")
 	case strings.Contains(text, `missing required "params"`) && len(asked.ID) > 0:
-		return http.StatusOK, e.with(codeInvalidParams, "The method "+tool.Clip(asked.Method, 80)+" needs params.")
+		return http.StatusOK, e.with(codeInvalidParams, "The method "+wording.Clip(asked.Method, 80)+" needs params.")
 	default:
 		return http.StatusBadRequest, e.with(codeInvalidRequest, "The body is not a JSON-RPC 2.0 request: it needs \"jsonrpc\":\"2.0\", a method and, except for notifications, an id that is a number or text.")
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // NonNil is never nil.
@@ -28,7 +30,7 @@ func ShownOf(n int, more bool, noun string) string {
 // ClampWindow moves the start of a suggested call so that the other tool takes it.
 func ClampWindow(args map[string]any, w TimeRange, days int) map[string]any {
 	if longest := time.Duration(days) * 24 * time.Hour; w.To.Sub(w.From) > longest {
-		args["start_time"] = Clock(w.To.Add(-longest))
+		args["start_time"] = wording.Clock(w.To.Add(-longest))
 	}
 	return args
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // Seconds writes milliseconds for reading.
 func Seconds(ms float64) string {
 	if ms < 1000 {
-		return Number(ms) + " ms"
+		return wording.Number(ms) + " ms"
 	}
 	return time.Duration(ms * float64(time.Millisecond)).Round(100 * time.Millisecond).String()
 }
-
-func Percent(rate float64) string { return Number(100*rate) + " %" }
 
 // MaxValueText bounds what one value of a span may add to a result: prompts and stack traces can be megabytes. REST has them whole.
 const MaxValueText = 4000
@@ -60,7 +60,7 @@ func Table(heading, empty string, columns []string, rows [][]string) Block {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
-			cells[i] = strings.ReplaceAll(OneLine(c), "|", "\\|")
+			cells[i] = strings.ReplaceAll(wording.OneLine(c), "|", "\\|")
 		}
 		b.Rows = append(b.Rows, "| "+strings.Join(cells, " | ")+" |")
 	}
@@ -74,14 +74,14 @@ func (p *Page) Render(title string) string {
 	if len(p.Scope) > 0 {
 		parts := make([]string, 0, len(p.Scope))
 		for _, s := range p.Scope {
-			if value := OneLine(s.value); value != "" {
+			if value := wording.OneLine(s.value); value != "" {
 				parts = append(parts, s.label+": "+value)
 			}
 		}
-		head.WriteString(Clip(strings.Join(parts, " · "), 2000) + "\n")
+		head.WriteString(wording.Clip(strings.Join(parts, " · "), 2000) + "\n")
 	}
 	for _, n := range p.Notes {
-		head.WriteString("Note: " + Clip(OneLine(n), 500) + "\n")
+		head.WriteString("Note: " + wording.Clip(wording.OneLine(n), 500) + "\n")
 	}
 	if p.Shown != "" {
 		tail.WriteString("\n" + p.Shown + "\n")
@@ -128,31 +128,6 @@ func (p *Page) Render(title string) string {
 		fmt.Fprintf(&head, "\nNote: %d rows do not fit into %d characters and were left out of this text; the structured content has them.\n", dropped, TextBudget)
 	}
 	return head.String() + tail.String()
-}
-
-func OneLine(s string) string {
-	return strings.Join(strings.Fields(s), " ")
-}
-
-// Clip cuts a text to a number of characters and says how many are missing.
-func Clip(s string, most int) string {
-	n := utf8.RuneCountInString(s)
-	if n <= most {
-		return s
-	}
-	runes := []rune(s)
-	return string(runes[:most]) + fmt.Sprintf("… (%d more characters)", n-most)
-}
-
-func Number(v float64) string {
-	switch {
-	case v == float64(int64(v)):
-		return fmt.Sprintf("%d", int64(v))
-	case v >= 100 || v <= -100:
-		return fmt.Sprintf("%.0f", v)
-	default:
-		return fmt.Sprintf("%.3g", v)
-	}
 }
 
 // Labeled is a label and its value.

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // Period is a time range with its texts.
 func Period(start, end time.Time) TimeRange {
-	return TimeRange{Start: Clock(start), End: Clock(end), From: start, To: end}
+	return TimeRange{Start: wording.Clock(start), End: wording.Clock(end), From: start, To: end}
 }
 
 // Before is the equally long time before.
@@ -118,6 +120,3 @@ func (w TimeRange) StartProto() *timestamppb.Timestamp { return timestamppb.New(
 func (w TimeRange) EndProto() *timestamppb.Timestamp { return timestamppb.New(w.To) }
 
 func (w TimeRange) Label() Pair { return Pair{"Time range", w.Start + " to " + w.End} }
-
-// Clock writes times for answers.
-func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

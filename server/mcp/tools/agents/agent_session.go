@@ -11,6 +11,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // longestIdle is a pause of a person or a queue, not of the agent.
@@ -46,7 +47,7 @@ func agentSessionAnswer(w tool.TimeRange, s *svcv2.AgentSession) *tool.Answer {
 	turns := diagnose.AgentTurns(s.GetSpans())
 	first := s.GetSpans()[0].GetStartTime().AsTime()
 	for i, t := range turns {
-		row := agentTurn{Ordinal: i + 1, AnchorKind: "trace", OffsetMs: ms(t.Start().Sub(first)), DurationMs: ms(t.End().Sub(t.Start())), SpanCount: len(t.Spans), Failed: t.Failed(), Label: tool.Clip(tool.OneLine(asked(t)), 120)}
+		row := agentTurn{Ordinal: i + 1, AnchorKind: "trace", OffsetMs: ms(t.Start().Sub(first)), DurationMs: ms(t.End().Sub(t.Start())), SpanCount: len(t.Spans), Failed: t.Failed(), Label: wording.Clip(wording.OneLine(asked(t)), 120)}
 		if t.Anchor != nil {
 			row.AnchorKind, row.AgentName = "agent-root", t.Anchor.GetAgent()
 		}
@@ -70,7 +71,7 @@ func measure(s *svcv2.AgentSession) agentSessionResult {
 		Findings: []agentFinding{}, Models: []agentModel{}, Tools: []agentToolUse{}, FailureGroups: []agentFailGroup{}, Turns: []agentTurn{},
 	}
 	if s.GetTruncated() {
-		res.Load.Truncated, res.Load.ResumeStartTime = "cap", tool.Clock(s.GetSpans()[len(s.GetSpans())-1].GetStartTime().AsTime())
+		res.Load.Truncated, res.Load.ResumeStartTime = "cap", wording.Clock(s.GetSpans()[len(s.GetSpans())-1].GetStartTime().AsTime())
 	}
 	vendors, agents, services, traces := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	models, tools, groups := map[string]*agentModel{}, map[string]*agentToolUse{}, map[string]*agentFailGroup{}
@@ -222,7 +223,7 @@ func agentSessionText(w tool.TimeRange, res *agentSessionResult) tool.Page {
 		if m.Cost != nil {
 			paid = fmt.Sprintf("%.4g", *m.Cost)
 		}
-		models = append(models, []string{m.Model, fmt.Sprint(m.LLMCalls), tool.Number(m.TotalTokens), paid})
+		models = append(models, []string{m.Model, fmt.Sprint(m.LLMCalls), wording.Number(m.TotalTokens), paid})
 	}
 	for _, t := range res.Tools {
 		tools = append(tools, []string{t.Name, fmt.Sprint(t.Calls), fmt.Sprint(t.Failed), tool.Seconds(t.TotalMs), tool.Seconds(t.SlowestMs)})
@@ -236,7 +237,7 @@ func agentSessionText(w tool.TimeRange, res *agentSessionResult) tool.Page {
 			fmt.Sprintf("- %d turns, %d model calls, %d tool calls in %d traces of %s", res.TurnCount, res.Work.LLMCalls, res.Work.ToolCalls, res.Work.Traces, strings.Join(res.ServiceNames, ", ")),
 			fmt.Sprintf("- %s from first to last span: %s active, %s idle in %d gaps; model %s (first token %s), tools %s", tool.Seconds(v.WallClockMs), tool.Seconds(v.ActiveMs), tool.Seconds(v.IdleMs), v.IdleGapCount,
 				tool.Seconds(v.AgentTimeSegments[0].Ms+v.AgentTimeSegments[1].Ms), tool.Seconds(v.AgentTimeSegments[0].Ms), tool.Seconds(v.AgentTimeSegments[2].Ms)),
-			fmt.Sprintf("- Tokens: %s in (%s from cache), %s out, %s in all (%s); cost %s", tool.Number(res.Tokens.Input), tool.Number(res.Tokens.CacheRead), tool.Number(res.Tokens.Output), tool.Number(res.Tokens.Total), res.TokenReporting, cost),
+			fmt.Sprintf("- Tokens: %s in (%s from cache), %s out, %s in all (%s); cost %s", wording.Number(res.Tokens.Input), wording.Number(res.Tokens.CacheRead), wording.Number(res.Tokens.Output), wording.Number(res.Tokens.Total), res.TokenReporting, cost),
 		}},
 		tool.Table("Findings", "Nothing failed and nothing was repeated.", []string{"What", "Count", "Where", "Detail", "Span"}, findings),
 		tool.Table("Checks", "", []string{"Check", "Status", "Figures", "What to do"}, checks),

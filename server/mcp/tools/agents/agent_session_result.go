@@ -6,6 +6,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type agentSessionResult struct {
@@ -153,7 +154,7 @@ func (r *agentSessionResult) judge(v *svcv2.AgentSessionVerdict) {
 	}
 	r.Verdict = agentVerdict{v.GetStatus(), v.GetHeadline(), v.GetSpanId()}
 	if v.SpanId != nil {
-		r.Evidence = &agentEvidence{v.GetTraceId(), v.GetSpanId(), tool.Clock(v.GetFailedAt().AsTime())}
+		r.Evidence = &agentEvidence{v.GetTraceId(), v.GetSpanId(), wording.Clock(v.GetFailedAt().AsTime())}
 	}
 	for _, c := range v.GetChecks() {
 		r.Checks = append(r.Checks, agentCheck{c.GetId(), c.GetName(), c.GetStatus(), c.GetHeadline(), cmp.Or(actions[c.GetId()], c.GetAction()), c.GetFixArea()})

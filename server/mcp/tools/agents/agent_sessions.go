@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type agentSessionsResult struct {
@@ -145,7 +146,7 @@ func agentSessionsAnswer(a *listAgentSessionsArgs, w tool.TimeRange, out *svcv2.
 		start, end := r.GetStartTime().AsTime(), r.GetEndTime().AsTime()
 		row := agentSessionRow{
 			SessionID: r.GetId(), VendorID: strings.Join(r.GetVendors(), ","), AgentNames: tool.NonNil(r.GetAgents()), ServiceNames: tool.NonNil(r.GetServices()), Models: tool.NonNil(r.GetModels()),
-			StartTime: tool.Clock(start), EndTime: tool.Clock(end), DurationMs: end.Sub(start).Seconds() * 1000, TraceCount: r.GetTraceCount(), SpanCount: r.GetSpanCount(), ErrorSpanCount: r.GetErrorSpanCount(),
+			StartTime: wording.Clock(start), EndTime: wording.Clock(end), DurationMs: end.Sub(start).Seconds() * 1000, TraceCount: r.GetTraceCount(), SpanCount: r.GetSpanCount(), ErrorSpanCount: r.GetErrorSpanCount(),
 			ToolErrorCount: r.GetToolErrorCount(), TurnErrorCount: r.GetTurnErrorCount(), Turns: r.GetTurns(), LLMCalls: r.GetLlmCalls(), ToolCalls: r.GetToolCalls(), TotalTokens: r.GetTotalTokens(), Cost: r.GetCost(),
 		}
 		if len(row.AgentNames) > 0 {
@@ -154,7 +155,7 @@ func agentSessionsAnswer(a *listAgentSessionsArgs, w tool.TimeRange, out *svcv2.
 		res.Sessions = append(res.Sessions, row)
 		cells = append(cells, []string{
 			row.SessionID, row.StartTime, tool.Seconds(row.DurationMs), row.AgentName, fmt.Sprint(row.Turns), fmt.Sprint(row.LLMCalls), fmt.Sprint(row.ToolCalls), fmt.Sprint(row.ErrorSpanCount),
-			fmt.Sprint(row.ToolErrorCount), tool.Number(row.TotalTokens), tool.Number(row.Cost),
+			fmt.Sprint(row.ToolErrorCount), wording.Number(row.TotalTokens), wording.Number(row.Cost),
 		})
 	}
 	filters := a.filters()

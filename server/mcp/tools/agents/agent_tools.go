@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type agentToolsResult struct {
@@ -55,7 +56,7 @@ func toAgentTool(t *svcv2.AgentTool) agentTool {
 }
 
 func toAgentToolGroup(f *svcv2.AgentToolFailure) agentToolGroup {
-	return agentToolGroup{f.GetFingerprint(), f.GetErrorType(), tool.Clip(f.GetMessage(), 500), f.GetCount(), f.GetSessions(), tool.Clock(f.GetLastSeen().AsTime()), f.GetTrend()}
+	return agentToolGroup{f.GetFingerprint(), f.GetErrorType(), wording.Clip(f.GetMessage(), 500), f.GetCount(), f.GetSessions(), wording.Clock(f.GetLastSeen().AsTime()), f.GetTrend()}
 }
 
 // selection writes arguments as texts.
@@ -108,7 +109,7 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 	chosen := append([]any{&a.Tool, &a.ToolContains}, a.fields()...)
 	res := agentToolsResult{TimeRange: w, Selection: selection(a.Chosen(chosen...)), Current: toAgentTool(out.GetCurrent()), Tools: []agentTool{}, Description: out.GetCurrent().GetDescription()}
 	if t := out.GetCurrent(); t.GetFirstSeen() != nil {
-		res.FirstSeen, res.LastSeen = tool.Clock(t.GetFirstSeen().AsTime()), tool.Clock(t.GetLastSeen().AsTime())
+		res.FirstSeen, res.LastSeen = wording.Clock(t.GetFirstSeen().AsTime()), wording.Clock(t.GetLastSeen().AsTime())
 	}
 	if out.GetPrevious().GetCalls() > 0 {
 		previous := toAgentTool(out.GetPrevious())
@@ -119,26 +120,26 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 	for _, t := range out.GetTools() {
 		row := toAgentTool(t)
 		res.Tools = append(res.Tools, row)
-		cells = append(cells, []string{row.Name, tool.Number(row.Calls), tool.Number(row.Failed), tool.Percent(row.ErrorRate), tool.Number(row.AvgMs), tool.Number(row.P95Ms), tool.Number(row.Sessions)})
+		cells = append(cells, []string{row.Name, wording.Number(row.Calls), wording.Number(row.Failed), wording.Percent(row.ErrorRate), wording.Number(row.AvgMs), wording.Number(row.P95Ms), wording.Number(row.Sessions)})
 		if row.Failed > worst.Failed {
 			worst = row
 		}
 	}
 	text := tool.Page{Scope: a.Labels(w, chosen...), Shown: tool.ShownOf(len(cells), false, "tools")}
 	if res.Description != "" {
-		text.Scope = append(text.Scope, tool.Labeled("It is described to models as", tool.Clip(res.Description, 500)))
+		text.Scope = append(text.Scope, tool.Labeled("It is described to models as", wording.Clip(res.Description, 500)))
 	}
 	c := res.Current
-	summary := []string{fmt.Sprintf("- now: %s calls, %s failed (%s), p95 %s ms, %s sessions", tool.Number(c.Calls), tool.Number(c.Failed), tool.Percent(c.ErrorRate), tool.Number(c.P95Ms), tool.Number(c.Sessions))}
+	summary := []string{fmt.Sprintf("- now: %s calls, %s failed (%s), p95 %s ms, %s sessions", wording.Number(c.Calls), wording.Number(c.Failed), wording.Percent(c.ErrorRate), wording.Number(c.P95Ms), wording.Number(c.Sessions))}
 	if p := res.Previous; p != nil {
-		summary = append(summary, fmt.Sprintf("- the time before: %s calls, %s failed (%s), p95 %s ms", tool.Number(p.Calls), tool.Number(p.Failed), tool.Percent(p.ErrorRate), tool.Number(p.P95Ms)))
+		summary = append(summary, fmt.Sprintf("- the time before: %s calls, %s failed (%s), p95 %s ms", wording.Number(p.Calls), wording.Number(p.Failed), wording.Percent(p.ErrorRate), wording.Number(p.P95Ms)))
 	} else {
 		summary = append(summary, "- the time before: no calls")
 	}
 	if all != nil {
 		every := toAgentTool(all.GetCurrent())
 		res.AllSessions = &every
-		summary = append(summary, fmt.Sprintf("- in all sessions: %s calls, %s failed (%s), p95 %s ms, %s sessions", tool.Number(every.Calls), tool.Number(every.Failed), tool.Percent(every.ErrorRate), tool.Number(every.P95Ms), tool.Number(every.Sessions)))
+		summary = append(summary, fmt.Sprintf("- in all sessions: %s calls, %s failed (%s), p95 %s ms, %s sessions", wording.Number(every.Calls), wording.Number(every.Failed), wording.Percent(every.ErrorRate), wording.Number(every.P95Ms), wording.Number(every.Sessions)))
 	}
 	text.Blocks = []tool.Block{{Heading: "All calls", Rows: summary}}
 	named := tool.Or(a.Tool, "")
@@ -149,7 +150,7 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 		for _, f := range out.GetFailures() {
 			g := toAgentToolGroup(f)
 			res.FailureGroups.Groups = append(res.FailureGroups.Groups, g)
-			rows = append(rows, []string{g.Fingerprint, g.ErrorType, tool.Clip(g.Message, 200), tool.Number(g.Count), tool.Number(g.Sessions), g.LastSeen, spark(g.Trend)})
+			rows = append(rows, []string{g.Fingerprint, g.ErrorType, wording.Clip(g.Message, 200), wording.Number(g.Count), wording.Number(g.Sessions), g.LastSeen, spark(g.Trend)})
 		}
 		text.Blocks = append(text.Blocks, tool.Table("Failures", "It did not fail.", []string{"Fingerprint", "Type", "Latest message", "Count", "Sessions", "Last", "Trend"}, rows))
 		if len(rows) > 0 {
@@ -261,7 +262,7 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 		var cells [][]string
 		for _, c := range list {
 			*to = append(*to, agentCount{c.GetKind(), c.GetName(), c.GetCount()})
-			cells = append(cells, []string{c.GetKind(), tool.Clip(c.GetName(), 200), tool.Number(c.GetCount())})
+			cells = append(cells, []string{c.GetKind(), wording.Clip(c.GetName(), 200), wording.Number(c.GetCount())})
 		}
 		return cells
 	}
@@ -269,7 +270,7 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 	f := res.Failure
 	text := tool.Page{Scope: append(a.Labels(w, &a.Tool, &a.Model, &a.Service, &a.Environment), tool.Labeled("Failure", f.ErrorType+": "+f.Message))}
 	text.Blocks = []tool.Block{
-		{Heading: "How often", Rows: []string{fmt.Sprintf("- %s times in %s sessions, last at %s", tool.Number(f.Count), tool.Number(f.Sessions), f.LastSeen), "- over time: " + spark(f.Trend)}},
+		{Heading: "How often", Rows: []string{fmt.Sprintf("- %s times in %s sessions, last at %s", wording.Number(f.Count), wording.Number(f.Sessions), f.LastSeen), "- over time: " + spark(f.Trend)}},
 		tool.Table("Where", "", columns, counted(out.GetBreakdown(), &res.Breakdown)),
 		tool.Table("Messages", "", columns, counted(out.GetVariants(), &res.Variants)),
 		tool.Table("Sessions", "", columns, counted(out.GetSessions(), &res.Sessions)),
@@ -277,7 +278,7 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 	var samples [][]string
 	for _, one := range out.GetSamples() {
 		sp := one.GetSpan()
-		row := agentToolSample{one.GetSessionId(), sp.GetTraceId(), sp.GetSpanId(), tool.Clock(sp.GetStartTime().AsTime()), sp.GetDurationMs(), tool.Clip(sp.GetMessage(), 500), sp.GetInput(), sp.GetOutput()}
+		row := agentToolSample{one.GetSessionId(), sp.GetTraceId(), sp.GetSpanId(), wording.Clock(sp.GetStartTime().AsTime()), sp.GetDurationMs(), wording.Clip(sp.GetMessage(), 500), sp.GetInput(), sp.GetOutput()}
 		res.Samples = append(res.Samples, row)
 		samples = append(samples, []string{row.Timestamp, row.SessionID, tool.Seconds(row.DurationMs), row.Arguments, row.Result})
 	}
@@ -286,7 +287,7 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 	if len(res.Samples) > 0 {
 		one := res.Samples[0]
 		start := out.GetSamples()[0].GetSpan().GetStartTime().AsTime()
-		around := func(by time.Duration) string { return tool.Clock(start.Add(by)) }
+		around := func(by time.Duration) string { return wording.Clock(start.Add(by)) }
 		text.Next = []tool.Suggestion{
 			tool.Next("inspect_trace", map[string]any{"trace_id": one.TraceID}, "the turn around the latest sample: what the tool itself called"),
 			tool.Next("get_agent_session_transcript", map[string]any{"session_id": one.SessionID, "start_time": around(-6 * time.Hour), "end_time": around(6 * time.Hour), "failed_only": true}, "what the user and the model said around it"),

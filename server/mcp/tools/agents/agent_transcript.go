@@ -10,6 +10,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 const maxTranscriptOffset = 50_000
@@ -239,7 +240,7 @@ func (l transcriptLine) text() string {
 	if l.Failed {
 		row += " FAILED `" + l.SpanID + "`"
 	}
-	return row + ": " + tool.OneLine(l.Text)
+	return row + ": " + wording.OneLine(l.Text)
 }
 
 // turnLines are the lines of a turn. Each message is said once: model calls repeat the conversation so far.
@@ -257,17 +258,17 @@ func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
 			return
 		}
 		said[key] = true
-		lines = append(lines, transcriptLine{Kind: kind, Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), Name: name, Text: tool.Clip(text, most), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId()})
+		lines = append(lines, transcriptLine{Kind: kind, Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), Name: name, Text: wording.Clip(text, most), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId()})
 	}
 	for _, sp := range t.Spans {
 		switch op := sp.GetOperation(); {
 		case op == diagnose.OperationTool:
 			line := transcriptLine{
 				Kind: "tool", Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), DurationMs: sp.GetDurationMs(), Name: sp.GetTool(), Failed: sp.GetFailed(),
-				Text: strings.TrimSpace(tool.Clip(sp.GetInput(), most) + " → " + tool.Clip(sp.GetOutput(), most)), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
+				Text: strings.TrimSpace(wording.Clip(sp.GetInput(), most) + " → " + wording.Clip(sp.GetOutput(), most)), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
 			}
 			if sp.GetFailed() && !strings.Contains(line.Text, sp.GetMessage()) {
-				line.Text += " " + sp.GetErrorType() + ": " + tool.Clip(sp.GetMessage(), most)
+				line.Text += " " + sp.GetErrorType() + ": " + wording.Clip(sp.GetMessage(), most)
 			}
 			lines = append(lines, line)
 		case diagnose.ModelCall(op), op == diagnose.OperationTurn:
@@ -290,7 +291,7 @@ func turnLines(t *diagnose.AgentTurn, ordinal, most int) []transcriptLine {
 			if sp.GetFailed() {
 				lines = append(lines, transcriptLine{
 					Kind: "note", Turn: ordinal, OffsetMs: ms(sp.GetStartTime().AsTime().Sub(start)), DurationMs: sp.GetDurationMs(), Name: sp.GetModel(), Failed: true,
-					Text: strings.TrimPrefix(sp.GetErrorType()+": "+tool.Clip(sp.GetMessage(), most), ": "), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
+					Text: strings.TrimPrefix(sp.GetErrorType()+": "+wording.Clip(sp.GetMessage(), most), ": "), SpanID: sp.GetSpanId(), TraceID: sp.GetTraceId(),
 				})
 			}
 		}

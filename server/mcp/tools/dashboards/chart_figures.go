@@ -4,7 +4,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type chartStats struct {
@@ -40,7 +40,7 @@ func statsOf(q *svcv2.WidgetQueryInspection, series []*svcv2.WidgetSeriesFigures
 	s := &chartStats{RowCount: int(q.GetRows()), SeriesCount: int(q.GetSeriesCount()), FirstBucket: clockOf(q.GetFirstBucket()), LastBucket: clockOf(q.GetLastBucket()), SeriesStats: []chartLine{}}
 	for _, f := range series[:min(len(series), statedSeries)] {
 		l := chartLine{
-			Name: tool.Clip(f.GetName(), 300), Min: f.Min, Max: f.Max, Avg: f.Avg, ValidCount: f.GetPoints(), NullCount: f.GetNulls(), ZeroCount: f.GetZeros(), NegativeCount: f.GetNegatives(),
+			Name: wording.Clip(f.GetName(), 300), Min: f.Min, Max: f.Max, Avg: f.Avg, ValidCount: f.GetPoints(), NullCount: f.GetNulls(), ZeroCount: f.GetZeros(), NegativeCount: f.GetNegatives(),
 			Samples: []chartSample{},
 		}
 		for _, v := range f.GetSamples() {
@@ -56,5 +56,5 @@ func clockOf(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
 	}
-	return tool.Clock(t.AsTime())
+	return wording.Clock(t.AsTime())
 }

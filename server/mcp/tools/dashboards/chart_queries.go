@@ -8,6 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // chartQuery is what one query or formula of a widget gave.
@@ -43,7 +44,7 @@ func readStatement(ctx context.Context, s *tool.Clients, out *svcv2.WidgetInspec
 	}
 	q := &chartSQL{SQL: out.GetRawSql(), Status: "ok", Columns: []string{}, Rows: [][]any{}}
 	if out.Refusal != nil {
-		q.Status, q.Error = "error", tool.Clip(out.GetRefusal(), 1000)
+		q.Status, q.Error = "error", wording.Clip(out.GetRefusal(), 1000)
 		return q, nil
 	}
 	return q, runChart(ctx, s, tool.Period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime()), x, q)
@@ -67,7 +68,7 @@ func runChart(ctx context.Context, s *tool.Clients, w tool.TimeRange, x *svcv2.W
 	}
 	out, err := s.SQL.RunSql(ctx, req)
 	if err != nil {
-		to.Status, to.Error = "error", tool.Clip(tool.FailureOf(&tool.Tool{}, err).Message, 1000)
+		to.Status, to.Error = "error", wording.Clip(tool.FailureOf(&tool.Tool{}, err).Message, 1000)
 		return nil
 	}
 	expanded := out.GetExpandedSql()
@@ -86,7 +87,7 @@ func (q *chartSQL) block() tool.Block {
 	for _, row := range q.Rows[:min(len(q.Rows), 20)] {
 		var line []string
 		for _, v := range row {
-			line = append(line, tool.Clip(telemetry.Cell(tool.StructValue(v)), 200))
+			line = append(line, wording.Clip(telemetry.Cell(tool.StructValue(v)), 200))
 		}
 		cells = append(cells, line)
 	}

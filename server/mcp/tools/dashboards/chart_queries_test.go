@@ -16,6 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // chartAPI has a dashboard with one widget.
@@ -119,8 +120,8 @@ func TestChartQueries(t *testing.T) {
 		t.Fatalf("%v %+v", got.DataSource, got.Queries)
 	}
 	a, b, c, formula := got.Queries[0], got.Queries[1], got.Queries[2], got.Queries[3]
-	want := chartStats{RowCount: 2, SeriesCount: 1, FirstBucket: tool.Clock(now()), LastBucket: tool.Clock(now().Add(time.Minute)), SeriesStats: []chartLine{
-		{Name: "a1", Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), ValidCount: 2, ZeroCount: 1, NegativeCount: 1, Samples: []chartSample{{tool.Clock(now()), new(-1.0)}, {}}},
+	want := chartStats{RowCount: 2, SeriesCount: 1, FirstBucket: wording.Clock(now()), LastBucket: wording.Clock(now().Add(time.Minute)), SeriesStats: []chartLine{
+		{Name: "a1", Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), ValidCount: 2, ZeroCount: 1, NegativeCount: 1, Samples: []chartSample{{wording.Clock(now()), new(-1.0)}, {}}},
 	}}
 	if diff := cmp.Diff(want, *a.Stats); diff != "" || a.QueryID != "a" || a.Status != "ok" || a.Spec["aggregation"] != "count" || *a.ReducedValue != 7 || !slices.Equal(a.Flags, []string{"NEGATIVE_VALUES"}) {
 		t.Errorf("%+v (-want +got):\n%s", a, diff)
@@ -227,7 +228,7 @@ func TestRangeOfAValidation(t *testing.T) {
 	at := func(from, to time.Duration) inspectedItem {
 		return inspectedItem{start: now().Add(from), end: now().Add(to)}
 	}
-	if w := sameRange([]inspectedItem{{}, at(-time.Hour, 0), at(15*time.Second-time.Hour, 15*time.Second)}); w == nil || w.Start != tool.Clock(now().Add(-time.Hour)) {
+	if w := sameRange([]inspectedItem{{}, at(-time.Hour, 0), at(15*time.Second-time.Hour, 15*time.Second)}); w == nil || w.Start != wording.Clock(now().Add(-time.Hour)) {
 		t.Errorf("of one window: %v", w)
 	}
 	for _, items := range [][]inspectedItem{nil, {{}}, {at(-time.Hour, 0), at(-2*time.Hour, 0)}} {

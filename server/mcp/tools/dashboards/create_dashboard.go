@@ -15,6 +15,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // Templates that a call means which gives a service or a metric and nothing else.
@@ -169,7 +170,7 @@ func fromTemplate(ctx context.Context, s *tool.Clients, a *createDashboardArgs, 
 		names = append(names, one.GetName())
 	}
 	if t == nil {
-		return nil, a.Bad(&a.Template, fmt.Sprintf("%q is no template. There are: %s.", tool.Clip(wanted, 100), strings.Join(names, ", ")), names[0])
+		return nil, a.Bad(&a.Template, fmt.Sprintf("%q is no template. There are: %s.", wording.Clip(wanted, 100), strings.Join(names, ", ")), names[0])
 	}
 	values := map[string]json.RawMessage{}
 	if raw := a.TemplateParameters; raw != nil {

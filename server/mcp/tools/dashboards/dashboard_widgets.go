@@ -12,6 +12,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wirejson"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // editWidgets reads a dashboard, changes its widgets and writes them back, unless somebody else changed it between.
@@ -38,7 +39,7 @@ func findWidget(widgets []*svcv2.Widget, id string) (int, error) {
 		}
 		ids = append(ids, x.GetId())
 	}
-	return 0, tool.BadInput("widget_id", "is no widget of this dashboard. It has: "+tool.Clip(strings.Join(ids, ", "), 1000)+".", "")
+	return 0, tool.BadInput("widget_id", "is no widget of this dashboard. It has: "+wording.Clip(strings.Join(ids, ", "), 1000)+".", "")
 }
 
 type addDashboardWidgetArgs struct {

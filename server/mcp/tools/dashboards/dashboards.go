@@ -14,6 +14,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wirejson"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type dashboardRow struct {
@@ -44,7 +45,7 @@ func toDashboardRow(d dashboardOf, created, updated string) dashboardRow {
 }
 
 func changedRow(d *svcv2.DashboardMutationResponse) dashboardRow {
-	return toDashboardRow(d, tool.Clock(d.GetCreatedAt().AsTime()), tool.Clock(d.GetUpdatedAt().AsTime()))
+	return toDashboardRow(d, wording.Clock(d.GetCreatedAt().AsTime()), wording.Clock(d.GetUpdatedAt().AsTime()))
 }
 
 // ofDashboard names a dashboard.
@@ -82,9 +83,9 @@ func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 				if !strings.Contains(strings.ToLower(d.GetName()+" "+d.GetDescription()+" "+strings.Join(d.GetTags(), " ")), search) {
 					continue
 				}
-				row := toDashboardRow(d, tool.Clock(d.GetCreatedAt().AsTime()), tool.Clock(d.GetUpdatedAt().AsTime()))
+				row := toDashboardRow(d, wording.Clock(d.GetCreatedAt().AsTime()), wording.Clock(d.GetUpdatedAt().AsTime()))
 				res.Dashboards = append(res.Dashboards, row)
-				cells = append(cells, []string{row.ID, tool.Clip(row.Name, 120), fmt.Sprint(row.WidgetCount), strings.Join(row.Tags, ", "), row.UpdatedAt})
+				cells = append(cells, []string{row.ID, wording.Clip(row.Name, 120), fmt.Sprint(row.WidgetCount), strings.Join(row.Tags, ", "), row.UpdatedAt})
 			}
 			res.Total = len(res.Dashboards)
 			var text tool.Page
@@ -122,14 +123,14 @@ func newGetDashboard(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			text := tool.Page{Scope: []tool.Pair{tool.Labeled("Dashboard", d.GetId()), tool.Labeled("Name", d.GetName()), tool.Labeled("Changed", tool.Clock(d.GetUpdatedAt().AsTime()))}, Shown: tool.ShownOf(len(d.GetWidgets()), false, "widgets")}
+			text := tool.Page{Scope: []tool.Pair{tool.Labeled("Dashboard", d.GetId()), tool.Labeled("Name", d.GetName()), tool.Labeled("Changed", wording.Clock(d.GetUpdatedAt().AsTime()))}, Shown: tool.ShownOf(len(d.GetWidgets()), false, "widgets")}
 			var cells [][]string
 			for _, x := range d.GetWidgets() {
 				raw, err := wirejson.Marshal(x.GetDataSource())
 				if err != nil {
 					return nil, err
 				}
-				cells = append(cells, []string{x.GetId(), x.GetVisualization(), tool.Clip(titleOf(x), 120), tool.Clip(string(raw), 500)})
+				cells = append(cells, []string{x.GetId(), x.GetVisualization(), wording.Clip(titleOf(x), 120), wording.Clip(string(raw), 500)})
 			}
 			text.Blocks = []tool.Block{tool.Table("Widgets", "It has no widgets.", []string{"Widget", "Panel", "Title", "Data source"}, cells)}
 			text.Next = []tool.Suggestion{tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "what a widget can be, before changing one")}

@@ -9,6 +9,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type chartResult struct {
@@ -108,7 +109,7 @@ func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*tool.Answer, error) {
 	res := chartResult{
 		Outcome: out.GetOutcome(), DashboardID: out.GetDashboardId(), DashboardName: out.GetDashboardName(),
-		TimeRange: chartRange{tool.Clock(out.GetStartTime().AsTime()), tool.Clock(out.GetEndTime().AsTime()), out.GetRangeSource()}, Verdict: out.GetVerdict(), Flags: tool.NonNil(out.GetFlags()), Notes: tool.NonNil(out.GetNotes()),
+		TimeRange: chartRange{wording.Clock(out.GetStartTime().AsTime()), wording.Clock(out.GetEndTime().AsTime()), out.GetRangeSource()}, Verdict: out.GetVerdict(), Flags: tool.NonNil(out.GetFlags()), Notes: tool.NonNil(out.GetNotes()),
 		RawSQL: sql,
 	}
 	var err error
@@ -128,14 +129,14 @@ func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*
 		if v == nil {
 			return ""
 		}
-		return tool.Number(*v)
+		return wording.Number(*v)
 	}
 	for _, f := range out.GetSeries() {
 		row := toChartSeries(f)
 		if len(res.Queries) == 0 {
 			res.Series = append(res.Series, row)
 		}
-		cells = append(cells, []string{tool.Clip(row.Name, 120), fmt.Sprint(row.Points), figure(row.Min), figure(row.Avg), figure(row.Max)})
+		cells = append(cells, []string{wording.Clip(row.Name, 120), fmt.Sprint(row.Points), figure(row.Min), figure(row.Avg), figure(row.Max)})
 	}
 	text := tool.Page{Scope: []tool.Pair{
 		tool.Labeled("Dashboard", out.GetDashboardName()),
@@ -162,7 +163,7 @@ func chartAnswer(out *svcv2.WidgetInspection, x *svcv2.Widget, sql *chartSQL) (*
 	}
 	text.Blocks = append(text.Blocks, tool.Table("Series", empty, []string{"Series", "Points", "min", "avg", "max"}, cells))
 	if q := res.RawSQL; q != nil {
-		text.Blocks = append(text.Blocks, tool.Block{Heading: "SQL", Rows: []string{"```sql", strings.ReplaceAll(tool.Clip(q.SQL, 4000), "```", "'''"), "```"}}, q.block())
+		text.Blocks = append(text.Blocks, tool.Block{Heading: "SQL", Rows: []string{"```sql", strings.ReplaceAll(wording.Clip(q.SQL, 4000), "```", "'''"), "```"}}, q.block())
 	}
 	if res.Verdict != "looks_healthy" && out.GetOutcome() != "unsupported" {
 		text.Next = append(text.Next, tool.Next("describe_dashboard_schema", map[string]any{"section": "queries"}, "what its query may be; then update_dashboard_widget"))
@@ -257,11 +258,11 @@ func inspected(ctx context.Context, s *tool.Clients, dashboard string, x *svcv2.
 	out, err := s.DashboardData.SearchDashboardWidgetInspection(ctx, &svcv2.SearchDashboardWidgetInspectionRequest{Id: dashboard, WidgetId: x.GetId()})
 	switch {
 	case err != nil:
-		it.Verdict, it.Note = "error", tool.Clip(tool.FailureOf(&tool.Tool{}, err).Message, 300)
+		it.Verdict, it.Note = "error", wording.Clip(tool.FailureOf(&tool.Tool{}, err).Message, 300)
 	case out.GetOutcome() == "unsupported":
 		it.Verdict = "unsupported"
 	default:
-		it.Verdict, it.Flags, it.Note = out.GetVerdict(), tool.NonNil(out.GetFlags()), tool.Clip(strings.Join(out.GetNotes(), " "), 300)
+		it.Verdict, it.Flags, it.Note = out.GetVerdict(), tool.NonNil(out.GetFlags()), wording.Clip(strings.Join(out.GetNotes(), " "), 300)
 		it.start, it.end = out.GetStartTime().AsTime(), out.GetEndTime().AsTime()
 	}
 	return it

@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type errorDetailResult struct {
@@ -93,9 +94,9 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 	w := tool.Period(out.GetStartTime().AsTime(), out.GetEndTime().AsTime())
 	res := errorDetailResult{
 		TimeRange: w, FingerprintHash: out.GetFingerprintHash(), Service: a.Service,
-		Error: errorIdentity{Label: tool.Clip(out.GetErrorLabel(), 300), ExceptionType: tool.Clip(out.GetExceptionType(), 300), Message: tool.Clip(out.GetSampleMessage(), 2000), TopFrame: tool.Clip(out.GetTopFrame(), 500)},
+		Error: errorIdentity{Label: wording.Clip(out.GetErrorLabel(), 300), ExceptionType: wording.Clip(out.GetExceptionType(), 300), Message: wording.Clip(out.GetSampleMessage(), 2000), TopFrame: wording.Clip(out.GetTopFrame(), 500)},
 		Summary: errorSummary{
-			TimeRange: w, Occurrences: out.GetCount(), AffectedTraces: out.GetAffectedTracesCount(), FirstSeen: tool.Clock(out.GetFirstSeen().AsTime()), LastSeen: tool.Clock(out.GetLastSeen().AsTime()),
+			TimeRange: w, Occurrences: out.GetCount(), AffectedTraces: out.GetAffectedTracesCount(), FirstSeen: wording.Clock(out.GetFirstSeen().AsTime()), LastSeen: wording.Clock(out.GetLastSeen().AsTime()),
 			Services: tool.NonNil(out.GetServices()), ServiceCount: int(out.GetAffectedServicesCount()), NoExceptionCount: out.GetNoExceptionCount(),
 		},
 		Related:  toRelated(out.GetRelatedErrors()),
@@ -114,12 +115,12 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 		res.Environments = append(res.Environments, tool.NameCount{Name: v.GetName(), Count: v.GetCount()})
 	}
 	if st := out.GetStacktrace(); st != "" {
-		cut := tool.Clip(st, tool.MaxValueText)
+		cut := wording.Clip(st, tool.MaxValueText)
 		res.Stacktrace = &cut
 	}
 	if a.IncludeTimeseries {
 		for _, p := range out.GetTimeseries() {
-			res.Timeseries = append(res.Timeseries, countPoint{tool.Clock(p.GetBucket().AsTime()), p.GetCount()})
+			res.Timeseries = append(res.Timeseries, countPoint{wording.Clock(p.GetBucket().AsTime()), p.GetCount()})
 		}
 	}
 	return res
@@ -128,20 +129,20 @@ func toErrorDetail(a *errorDetailArgs, out *svcv2.ErrorEventDetail) errorDetailR
 func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetailResult, text *tool.Page) {
 	text.Scope = append(a.Labels(res.TimeRange, &a.Service, &a.Environment), tool.Labeled("Error", res.Error.Label))
 	facts := tool.Block{Heading: "Summary", Rows: []string{
-		"- Type: " + tool.OneLine(res.Error.ExceptionType), "- Message: " + tool.Clip(tool.OneLine(res.Error.Message), 600), "- Top frame: " + tool.OneLine(res.Error.TopFrame),
-		fmt.Sprintf("- Occurrences: %s in %s traces, %s of them without an exception", tool.Number(res.Summary.Occurrences), tool.Number(res.Summary.AffectedTraces), tool.Number(res.Summary.NoExceptionCount)),
-		"- First seen: " + res.Summary.FirstSeen + ", last seen: " + res.Summary.LastSeen, "- Services: " + tool.Clip(strings.Join(res.Summary.Services, ", "), 500),
+		"- Type: " + wording.OneLine(res.Error.ExceptionType), "- Message: " + wording.Clip(wording.OneLine(res.Error.Message), 600), "- Top frame: " + wording.OneLine(res.Error.TopFrame),
+		fmt.Sprintf("- Occurrences: %s in %s traces, %s of them without an exception", wording.Number(res.Summary.Occurrences), wording.Number(res.Summary.AffectedTraces), wording.Number(res.Summary.NoExceptionCount)),
+		"- First seen: " + res.Summary.FirstSeen + ", last seen: " + res.Summary.LastSeen, "- Services: " + wording.Clip(strings.Join(res.Summary.Services, ", "), 500),
 		"- Versions: " + counts(res.Versions), "- Environments: " + counts(res.Environments),
 	}}
 	text.Blocks = []tool.Block{facts}
 	if st := out.GetStacktrace(); st != "" {
-		text.Blocks = append(text.Blocks, tool.Block{Heading: "Stack trace", Rows: []string{"```\n" + strings.ReplaceAll(tool.Clip(st, 3000), "```", "'''") + "\n```"}})
+		text.Blocks = append(text.Blocks, tool.Block{Heading: "Stack trace", Rows: []string{"```\n" + strings.ReplaceAll(wording.Clip(st, 3000), "```", "'''") + "\n```"}})
 	}
 	text.Blocks = append(text.Blocks, errorTraceTable(res.Traces))
 	if len(res.Related) > 0 {
 		var cells [][]string
 		for _, r := range res.Related[:min(5, len(res.Related))] {
-			cells = append(cells, []string{r.FingerprintHash, tool.Clip(r.Label, 120), r.ServiceName, fmt.Sprint(r.Traces)})
+			cells = append(cells, []string{r.FingerprintHash, wording.Clip(r.Label, 120), r.ServiceName, fmt.Sprint(r.Traces)})
 		}
 		text.Blocks = append(text.Blocks, tool.Table("Other errors in these traces", "", []string{"Fingerprint", "Error", "Service", "Traces"}, cells))
 	}
@@ -154,7 +155,7 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 		var points [][]string
 		for _, p := range res.Timeseries {
 			if p.Count > 0 {
-				points = append(points, []string{p.Bucket, tool.Number(p.Count)})
+				points = append(points, []string{p.Bucket, wording.Number(p.Count)})
 			}
 		}
 		text.Blocks = append(text.Blocks, tool.Table(fmt.Sprintf("Over time, by %d s", out.GetBucketSeconds()), "It did not occur.", []string{"Bucket", "Count"}, points))
@@ -163,7 +164,7 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 		text.Next = append(text.Next, tool.Next("inspect_trace", map[string]any{"trace_id": res.Traces[0].TraceID, "errors_only": true}, "how the failure came about"))
 	}
 	// From the minute in which it began, so that the time before has none of it.
-	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": tool.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
+	text.Next = append(text.Next, tool.Next("compare_periods", map[string]any{"around_time": wording.Clock(out.GetFirstSeen().AsTime().Truncate(time.Minute))}, "what changed when it was first seen: release, dependency, other services"))
 	if len(res.Related) > 0 {
 		text.Next = append(text.Next, tool.Next("error_detail", a.Again(res.TimeRange, map[string]any{"fingerprint": res.Related[0].FingerprintHash}, &a.Environment), "the error that comes with it most often: cause or consequence"))
 	}
@@ -172,7 +173,7 @@ func errorText(a *errorDetailArgs, out *svcv2.ErrorEventDetail, res *errorDetail
 func counts(list []tool.NameCount) string {
 	var parts []string
 	for _, v := range list[:min(len(list), 10)] {
-		parts = append(parts, v.Name+" ("+tool.Number(v.Count)+")")
+		parts = append(parts, v.Name+" ("+wording.Number(v.Count)+")")
 	}
 	if len(parts) == 0 {
 		return "none named"

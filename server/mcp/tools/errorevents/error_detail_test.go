@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // errorAPI has one error that occurred in two traces; of the second no span is kept.
@@ -88,19 +89,19 @@ func detail(t *testing.T, f *errorAPI, scopes []string, args string) (errorDetai
 func TestErrorDetail(t *testing.T) {
 	f := &errorAPI{}
 	got, text := detail(t, f, nil, `{"fingerprint":"77"}`)
-	if f.asked.GetStartTime() != nil || !got.Anchored || got.TimeRange.Start != tool.Clock(now().Add(-24*time.Hour)) {
+	if f.asked.GetStartTime() != nil || !got.Anchored || got.TimeRange.Start != wording.Clock(now().Add(-24*time.Hour)) {
 		t.Errorf("without times the window is %v, asked for with %v", got.TimeRange, f.asked)
 	}
 	if got.Error.ServiceName != "payments" || got.Summary.NoExceptionCount != 4 || got.Summary.TimeRange != got.TimeRange {
 		t.Errorf("%+v %+v", got.Error, got.Summary)
 	}
-	log := errorLog{tool.Clock(now()), "ERROR", "it was declined"}
+	log := errorLog{wording.Clock(now()), "ERROR", "it was declined"}
 	span := errorSpan{SpanID: strings.Repeat("12", 8), Name: "charge", ServiceName: "payments", Attributes: map[string]string{}}
 	whole := span
 	whole.StatusMessage, whole.Attributes = "card refused", map[string]string{"card": "visa"}
 	want := []errorTrace{
-		{TraceID: strings.Repeat("ab", 16), RootSpanName: "POST /pay", DurationMs: ptr(2500.0), SpanCount: ptr(int32(12)), Services: []string{"payments", "web"}, StartTime: tool.Clock(now().Add(-3 * time.Second)), ErrorMessage: "declined", ErrorSpan: &whole, Logs: []errorLog{log}},
-		{TraceID: strings.Repeat("cd", 16), Services: []string{"payments"}, StartTime: tool.Clock(now()), ErrorMessage: "declined", ErrorSpan: &span, Logs: []errorLog{log}},
+		{TraceID: strings.Repeat("ab", 16), RootSpanName: "POST /pay", DurationMs: ptr(2500.0), SpanCount: ptr(int32(12)), Services: []string{"payments", "web"}, StartTime: wording.Clock(now().Add(-3 * time.Second)), ErrorMessage: "declined", ErrorSpan: &whole, Logs: []errorLog{log}},
+		{TraceID: strings.Repeat("cd", 16), Services: []string{"payments"}, StartTime: wording.Clock(now()), ErrorMessage: "declined", ErrorSpan: &span, Logs: []errorLog{log}},
 	}
 	if diff := cmp.Diff(want, got.Traces); diff != "" {
 		t.Errorf("traces (-want +got):\n%s", diff)

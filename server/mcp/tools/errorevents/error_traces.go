@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // errorTrace is a trace in which an error occurred. What its spans alone know is left out when they could not be read.
@@ -61,8 +62,8 @@ func completeError(ctx context.Context, s *tool.Clients, out *svcv2.ErrorEventDe
 	res.Traces = make([]errorTrace, len(samples))
 	for i, t := range samples {
 		res.Traces[i] = errorTrace{
-			TraceID: t.GetTraceId(), Services: []string{t.GetServiceName()}, StartTime: tool.Clock(t.GetTimestamp().AsTime()), ErrorMessage: tool.Clip(t.GetExceptionMessage(), 1000), Logs: []errorLog{},
-			ErrorSpan: &errorSpan{SpanID: t.GetSpanId(), Name: tool.Clip(t.GetSpanName(), 300), ServiceName: t.GetServiceName(), Attributes: map[string]string{}},
+			TraceID: t.GetTraceId(), Services: []string{t.GetServiceName()}, StartTime: wording.Clock(t.GetTimestamp().AsTime()), ErrorMessage: wording.Clip(t.GetExceptionMessage(), 1000), Logs: []errorLog{},
+			ErrorSpan: &errorSpan{SpanID: t.GetSpanId(), Name: wording.Clip(t.GetSpanName(), 300), ServiceName: t.GetServiceName(), Attributes: map[string]string{}},
 		}
 	}
 	p, ok := principal.From(ctx)
@@ -176,9 +177,9 @@ func addErrorSpan(ctx context.Context, s *tool.Clients, t *svcv2.ErrorEventSampl
 		}
 		return err
 	}
-	to.StatusMessage = tool.Clip(sp.GetStatusMessage(), 1000)
+	to.StatusMessage = wording.Clip(sp.GetStatusMessage(), 1000)
 	for k, v := range sp.GetAttributes() {
-		to.Attributes[k] = tool.Clip(v, 1000)
+		to.Attributes[k] = wording.Clip(v, 1000)
 	}
 	return nil
 }
@@ -191,7 +192,7 @@ func addErrorLogs(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorEv
 			at, id := t.GetTimestamp().AsTime(), t.GetTraceId()
 			rows, _, err := tool.Collect(ctx, nil, 0, logsOfTrace, telemetry.FetchLogs(s, tool.Period(at.Add(-time.Hour), at.Add(time.Hour)), &svcv2.LogFilters{TraceId: &id}))
 			for _, r := range rows {
-				traces[i].Logs = append(traces[i].Logs, errorLog{tool.Clock(r.GetTimestamp().AsTime()), r.GetSeverityText(), tool.Clip(r.GetBody(), telemetry.MaxBodyText)})
+				traces[i].Logs = append(traces[i].Logs, errorLog{wording.Clock(r.GetTimestamp().AsTime()), r.GetSeverityText(), wording.Clip(r.GetBody(), telemetry.MaxBodyText)})
 			}
 			return err
 		})
@@ -203,7 +204,7 @@ func addErrorLogs(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorEv
 func toRelated(list []*svcv2.RelatedError) []relatedError {
 	var rows []relatedError
 	for _, r := range list {
-		rows = append(rows, relatedError{r.GetFingerprintHash(), tool.Clip(r.GetErrorLabel(), 300), r.GetServiceName(), int(r.GetTracesCount())})
+		rows = append(rows, relatedError{r.GetFingerprintHash(), wording.Clip(r.GetErrorLabel(), 300), r.GetServiceName(), int(r.GetTracesCount())})
 	}
 	return rows
 }
@@ -213,10 +214,10 @@ func errorTraceTable(traces []errorTrace) tool.Block {
 	for _, t := range traces {
 		lasted, spans := "", ""
 		if t.DurationMs != nil {
-			lasted, spans = tool.Number(*t.DurationMs), fmt.Sprint(*t.SpanCount)
+			lasted, spans = wording.Number(*t.DurationMs), fmt.Sprint(*t.SpanCount)
 		}
 		e := t.ErrorSpan
-		cells = append(cells, []string{t.TraceID, t.StartTime, tool.Clip(t.RootSpanName, 120), lasted, spans, e.ServiceName + ": " + tool.Clip(e.Name, 120), e.SpanID, tool.Clip(t.ErrorMessage, 200)})
+		cells = append(cells, []string{t.TraceID, t.StartTime, wording.Clip(t.RootSpanName, 120), lasted, spans, e.ServiceName + ": " + wording.Clip(e.Name, 120), e.SpanID, wording.Clip(t.ErrorMessage, 200)})
 	}
 	return tool.Table("Traces", "No trace of it was kept.", []string{"Trace", "Start", "Root span", "ms", "Spans", "Failed span", "Span", "Message"}, cells)
 }
@@ -224,7 +225,7 @@ func errorTraceTable(traces []errorTrace) tool.Block {
 func errorLogTable(t errorTrace) tool.Block {
 	var cells [][]string
 	for _, l := range t.Logs {
-		cells = append(cells, []string{l.Timestamp, l.SeverityText, tool.Clip(l.Body, 300)})
+		cells = append(cells, []string{l.Timestamp, l.SeverityText, wording.Clip(l.Body, 300)})
 	}
 	return tool.Table("Logs of trace "+t.TraceID, "", []string{"Time", "Severity", "Body"}, cells)
 }

@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type errorsResult struct {
@@ -40,8 +41,8 @@ type errorTotals struct {
 
 func toErrorRow(e *svcv2.ErrorEvent) errorRow {
 	return errorRow{
-		FingerprintHash: e.GetFingerprintHash(), Label: tool.Clip(e.GetErrorLabel(), 300), SampleMessage: tool.Clip(e.GetSampleMessage(), 1000), Count: e.GetCount(), Services: append([]string{}, e.GetServices()...),
-		AffectedServicesCount: int(e.GetAffectedServicesCount()), FirstSeen: tool.Clock(e.GetFirstSeen().AsTime()), LastSeen: tool.Clock(e.GetLastSeen().AsTime()), typed: e.GetExceptionType() != "",
+		FingerprintHash: e.GetFingerprintHash(), Label: wording.Clip(e.GetErrorLabel(), 300), SampleMessage: wording.Clip(e.GetSampleMessage(), 1000), Count: e.GetCount(), Services: append([]string{}, e.GetServices()...),
+		AffectedServicesCount: int(e.GetAffectedServicesCount()), FirstSeen: wording.Clock(e.GetFirstSeen().AsTime()), LastSeen: wording.Clock(e.GetLastSeen().AsTime()), typed: e.GetExceptionType() != "",
 	}
 }
 
@@ -54,7 +55,7 @@ func searchErrors(ctx context.Context, s *tool.Clients, w tool.TimeRange, servic
 func errorTable(heading, empty string, rows []errorRow) tool.Block {
 	var cells [][]string
 	for _, e := range rows {
-		cells = append(cells, []string{e.FingerprintHash, tool.Clip(e.Label, 120), tool.Number(e.Count), tool.Number(e.PreviousCount), tool.Clip(strings.Join(e.Services, ", "), 120), e.FirstSeen, e.LastSeen, tool.Clip(e.SampleMessage, 200)})
+		cells = append(cells, []string{e.FingerprintHash, wording.Clip(e.Label, 120), wording.Number(e.Count), wording.Number(e.PreviousCount), wording.Clip(strings.Join(e.Services, ", "), 120), e.FirstSeen, e.LastSeen, wording.Clip(e.SampleMessage, 200)})
 	}
 	return tool.Table(heading, empty, []string{"Fingerprint", "Error", "Count", "Before", "Services", "First seen", "Last seen", "Message"}, cells)
 }
@@ -95,7 +96,7 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 				res.EmptyHints = []string{"Try a longer time range, for example start_time=now-24h.", "Leave out service and environment, or look up their exact names with list_services.", "Errors in logs only are found with search_logs severity=ERROR."}
 				text.Next = append(text.Next, tool.Next("compare_periods", tool.Compared(w, a.Service, a.Environment), "what changed that is not in failed spans"), tool.Next("search_logs", a.Again(w, map[string]any{"severity": "ERROR"}, &a.Service, &a.Environment), "errors in logs"))
 			} else {
-				text.Shown = fmt.Sprintf("Shown: %d of %d errors; %s occurrences in all.", len(res.Errors), res.Totals.Fingerprints, tool.Number(res.Totals.Occurrences))
+				text.Shown = fmt.Sprintf("Shown: %d of %d errors; %s occurrences in all.", len(res.Errors), res.Totals.Fingerprints, wording.Number(res.Totals.Occurrences))
 				pick, rose := telling(res.Errors)
 				detail := tool.Next("error_detail", a.Again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, &a.Service, &a.Environment), "the error that rose most and says what failed, with traces, versions and its stack trace")
 				if rose {

@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type comparison struct {
@@ -82,7 +83,7 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 	check := func(field any, w tool.TimeRange) error {
 		switch length := w.To.Sub(w.From); {
 		case length <= 0:
-			return a.Bad(field, "must be before the end of its period ("+tool.Clock(w.To)+").", "now-1h")
+			return a.Bad(field, "must be before the end of its period ("+wording.Clock(w.To)+").", "now-1h")
 		case length > tool.MaxSearch:
 			return a.Bad(field, "is more than 7 days before the end of its period, the most that this tool reads.", "now-7d")
 		}
@@ -138,13 +139,13 @@ func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 	var cells [][]string
 	for _, c := range res.Services {
 		cells = append(cells, []string{
-			c.Name, strings.Join(c.Flags, ", "), tool.Number(c.Current.Throughput), tool.Number(c.Previous.Throughput), tool.Percent(c.Current.ErrorRate), tool.Percent(c.Previous.ErrorRate),
-			tool.Number(c.Current.P95Ms), tool.Number(c.Previous.P95Ms),
+			c.Name, strings.Join(c.Flags, ", "), wording.Number(c.Current.Throughput), wording.Number(c.Previous.Throughput), wording.Percent(c.Current.ErrorRate), wording.Percent(c.Previous.ErrorRate),
+			wording.Number(c.Current.P95Ms), wording.Number(c.Previous.P95Ms),
 		})
 	}
 	o := res.Overall
 	text.Blocks = []tool.Block{
-		{Heading: "Overall", Rows: []string{fmt.Sprintf("- %s spans, %s failed (%s); before %s spans, %s failed (%s)", tool.Number(o.Current.TotalSpans), tool.Number(o.Current.TotalErrors), tool.Percent(o.Current.ErrorRate), tool.Number(o.Previous.TotalSpans), tool.Number(o.Previous.TotalErrors), tool.Percent(o.Previous.ErrorRate))}},
+		{Heading: "Overall", Rows: []string{fmt.Sprintf("- %s spans, %s failed (%s); before %s spans, %s failed (%s)", wording.Number(o.Current.TotalSpans), wording.Number(o.Current.TotalErrors), wording.Percent(o.Current.ErrorRate), wording.Number(o.Previous.TotalSpans), wording.Number(o.Previous.TotalErrors), wording.Percent(o.Previous.ErrorRate))}},
 		causeBlock(res.LikelyCauses),
 		tool.Table("Services", "No service sent spans in either period.", []string{"Service", "Changed", "Spans/s", "before", "Errors", "before", "p95 ms", "before"}, cells),
 	}

@@ -8,6 +8,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type diagnosis struct {
@@ -93,21 +94,21 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 		Health: health{h.GetThroughput(), h.GetErrorRate(), h.GetErrorCount(), h.GetP50LatencyMs(), h.GetP95LatencyMs(), h.GetP99LatencyMs(), h.GetApdexScore()},
 	}
 	lines := tool.Block{Heading: "Health", Rows: []string{
-		fmt.Sprintf("- Throughput: %s spans/s", tool.Number(res.Health.Throughput)), fmt.Sprintf("- Errors: %s (%s spans)", tool.Percent(res.Health.ErrorRate), tool.Number(res.Health.ErrorCount)),
-		fmt.Sprintf("- Latency: p50 %s ms, p95 %s ms, p99 %s ms; apdex %s", tool.Number(res.Health.P50Ms), tool.Number(res.Health.P95Ms), tool.Number(res.Health.P99Ms), tool.Number(res.Health.Apdex)),
+		fmt.Sprintf("- Throughput: %s spans/s", wording.Number(res.Health.Throughput)), fmt.Sprintf("- Errors: %s (%s spans)", wording.Percent(res.Health.ErrorRate), wording.Number(res.Health.ErrorCount)),
+		fmt.Sprintf("- Latency: p50 %s ms, p95 %s ms, p99 %s ms; apdex %s", wording.Number(res.Health.P50Ms), wording.Number(res.Health.P95Ms), wording.Number(res.Health.P99Ms), wording.Number(res.Health.Apdex)),
 	}}
 	if was := d.GetPrevious(); was == nil {
 		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: it sent no spans, so whatever is found counts as new", w.To.Sub(w.From)))
 	} else {
 		before := toPeriodStats(was)
 		res.Previous = &before
-		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: %s spans/s, errors %s, p95 %s ms", w.To.Sub(w.From), tool.Number(before.Throughput), tool.Percent(before.ErrorRate), tool.Number(before.P95Ms)))
+		lines.Rows = append(lines.Rows, fmt.Sprintf("- The %s before: %s spans/s, errors %s, p95 %s ms", w.To.Sub(w.From), wording.Number(before.Throughput), wording.Percent(before.ErrorRate), wording.Number(before.P95Ms)))
 	}
 	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses)}}
 	var cells [][]string
 	for _, x := range d.GetTopErrors() {
 		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), x.GetErrorLabel(), x.GetCount()})
-		cells = append(cells, []string{x.GetFingerprintHash(), tool.Clip(x.GetErrorLabel(), 160), tool.Number(x.GetCount())})
+		cells = append(cells, []string{x.GetFingerprintHash(), wording.Clip(x.GetErrorLabel(), 160), wording.Number(x.GetCount())})
 	}
 	if res.RecentTraces, err = telemetry.TraceRows(ctx, s, traces); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type attributesResult struct {
@@ -85,7 +86,7 @@ func exploreKeys(ctx context.Context, s *tool.Clients, a *exploreAttributesArgs,
 	var cells [][]string
 	for _, r := range rows {
 		res.Keys = append(res.Keys, keyCount{r.GetKey(), r.GetScope(), r.GetCount()})
-		cells = append(cells, []string{r.GetKey(), r.GetScope(), tool.Number(r.GetCount())})
+		cells = append(cells, []string{r.GetKey(), r.GetScope(), wording.Number(r.GetCount())})
 	}
 	text.Blocks = []tool.Block{tool.Table("Keys", "No attribute was seen in this time range.", []string{"Key", "Scope", "Count"}, cells)}
 	text.Shown = tool.ShownOf(len(rows), more, "keys")
@@ -113,8 +114,8 @@ func exploreValues(ctx context.Context, s *tool.Clients, a *exploreAttributesArg
 	res.Values = []valCount{}
 	var cells [][]string
 	for _, r := range rows {
-		res.Values = append(res.Values, valCount{tool.Clip(r.GetValue(), tool.MaxValueText), r.GetCount()})
-		cells = append(cells, []string{tool.Clip(r.GetValue(), 200), tool.Number(r.GetCount())})
+		res.Values = append(res.Values, valCount{wording.Clip(r.GetValue(), tool.MaxValueText), r.GetCount()})
+		cells = append(cells, []string{wording.Clip(r.GetValue(), 200), wording.Number(r.GetCount())})
 	}
 	text.Blocks = []tool.Block{tool.Table("Values", "No value of this key was seen in this time range. List the keys by leaving out key.", []string{"Value", "Count"}, cells)}
 	text.Shown = tool.ShownOf(len(rows), more, "values")
@@ -134,7 +135,7 @@ func exploreServices(ctx context.Context, s *tool.Clients, a *exploreAttributesA
 	var cells, commits [][]string
 	for _, e := range list.GetData() {
 		res.Environments = append(res.Environments, tool.NameCount{Name: e.GetName(), Count: e.GetSpanCount()})
-		cells = append(cells, []string{e.GetName(), tool.Number(e.GetSpanCount())})
+		cells = append(cells, []string{e.GetName(), wording.Number(e.GetSpanCount())})
 	}
 	scope := "resource"
 	for _, key := range telemetry.CommitKeys() {
@@ -148,7 +149,7 @@ func exploreServices(ctx context.Context, s *tool.Clients, a *exploreAttributesA
 	}
 	res.CommitShas = mergeCounts(res.CommitShas)
 	for _, c := range res.CommitShas {
-		commits = append(commits, []string{c.Name, tool.Number(c.Count)})
+		commits = append(commits, []string{c.Name, wording.Number(c.Count)})
 	}
 	text.Blocks = []tool.Block{
 		tool.Table("Environments", "No environment was seen in this time range.", []string{"Environment", "Spans"}, cells),

@@ -9,6 +9,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/paging"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type metricsResult struct {
@@ -100,12 +101,12 @@ func metricsAnswer(a *listMetricsArgs, w tool.TimeRange, rows []*svcv2.Metric, t
 	var cells [][]string
 	for _, r := range rows {
 		res.Metrics = append(res.Metrics, metricRow{r.GetName(), r.GetType(), r.GetServiceName(), r.GetUnit(), r.GetIsMonotonic(), r.GetDataPointCount()})
-		cells = append(cells, []string{r.GetName(), r.GetType(), r.GetServiceName(), r.GetUnit(), tool.Number(r.GetDataPointCount())})
+		cells = append(cells, []string{r.GetName(), r.GetType(), r.GetServiceName(), r.GetUnit(), wording.Number(r.GetDataPointCount())})
 	}
 	var counted []string
 	for _, t := range types.GetData() {
 		res.Summary = append(res.Summary, metricTypeRow{t.GetType(), t.GetMetricCount(), t.GetDataPointCount()})
-		counted = append(counted, fmt.Sprintf("%d %s (%s points)", t.GetMetricCount(), t.GetType(), tool.Number(t.GetDataPointCount())))
+		counted = append(counted, fmt.Sprintf("%d %s (%s points)", t.GetMetricCount(), t.GetType(), wording.Number(t.GetDataPointCount())))
 	}
 	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Search, &a.MetricType), Shown: p.Shown(len(rows), "metrics")}
 	if len(counted) > 0 {

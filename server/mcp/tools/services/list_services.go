@@ -7,6 +7,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 const (
@@ -68,7 +69,7 @@ func servicesAnswer(a *listServicesArgs, w tool.TimeRange, rows []*svcv2.Service
 	var cells [][]string
 	for _, r := range rows {
 		res.Services = append(res.Services, serviceRow{r.GetName(), r.GetThroughput(), r.GetErrorRate(), r.GetP95LatencyMs()})
-		cells = append(cells, []string{r.GetName(), tool.Number(r.GetThroughput()), tool.Number(100*r.GetErrorRate()) + " %", tool.Number(r.GetP95LatencyMs())})
+		cells = append(cells, []string{r.GetName(), wording.Number(r.GetThroughput()), wording.Number(100*r.GetErrorRate()) + " %", wording.Number(r.GetP95LatencyMs())})
 	}
 	text.Blocks = []tool.Block{tool.Table("", "No service sent spans in this time range. Try a longer one, for example start_time=now-7d, or leave out the environment.",
 		[]string{"Service", "Spans/s", "Errors", "p95 ms"}, cells)}

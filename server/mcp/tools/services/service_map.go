@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type mapResult struct {
@@ -73,7 +74,7 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 			if worst := worstEdge(append(append([]edgeRow{}, res.Edges...), res.PeerEdges...)); worst != nil {
 				text.Next = append(text.Next, tool.Next(
 					"diagnose_service", a.Again(w, map[string]any{"service": worst.SourceService}, &a.Environment),
-					"the edge with the most errors begins there: "+tool.Percent(worst.ErrorCount/worst.CallCount)+" of its calls to "+worst.TargetService+" fail",
+					"the edge with the most errors begins there: "+wording.Percent(worst.ErrorCount/worst.CallCount)+" of its calls to "+worst.TargetService+" fail",
 				))
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
@@ -112,7 +113,7 @@ func peerEdges(m *svcv2.ServiceMap) []edgeRow {
 func edgeTable(heading, empty string, edges []edgeRow) tool.Block {
 	var cells [][]string
 	for _, e := range edges {
-		cells = append(cells, []string{e.SourceService, e.TargetService, tool.Number(e.CallCount), tool.Percent(e.ErrorCount / max(e.CallCount, 1)), tool.Number(e.AvgDurationMs), tool.Number(e.MaxDurationMs)})
+		cells = append(cells, []string{e.SourceService, e.TargetService, wording.Number(e.CallCount), wording.Percent(e.ErrorCount / max(e.CallCount, 1)), wording.Number(e.AvgDurationMs), wording.Number(e.MaxDurationMs)})
 	}
 	return tool.Table(heading, empty, []string{"From", "To", "Calls", "Errors", "avg ms", "max ms"}, cells)
 }

@@ -6,6 +6,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type operationsResult struct {
@@ -54,7 +55,7 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 			for _, r := range rows {
 				o := operationRow{r.GetName(), operationValue(r, metric), r.GetEstimatedSpanCount(), r.GetErrorRate(), r.GetP95LatencyMs()}
 				res.Operations = append(res.Operations, o)
-				cells = append(cells, []string{tool.Clip(o.Name, 120), tool.Number(o.Value), tool.Number(o.Spans), tool.Percent(o.ErrorRate), tool.Number(o.P95Ms)})
+				cells = append(cells, []string{wording.Clip(o.Name, 120), wording.Number(o.Value), wording.Number(o.Spans), wording.Percent(o.ErrorRate), wording.Number(o.P95Ms)})
 			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Metric)}
 			text.Blocks = []tool.Block{tool.Table("", "The service has no spans in this time range.", []string{"Operation", metric, "Spans", "Errors", "p95 ms"}, cells)}

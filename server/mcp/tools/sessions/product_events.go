@@ -11,6 +11,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type productEventsResult struct {
@@ -91,7 +92,7 @@ func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 			var steps []map[string]any
 			for _, r := range rows {
 				res.Events = append(res.Events, productEventRow{r.GetName(), r.GetKind(), r.GetCount(), r.GetSessions(), r.GetPersons()})
-				cells = append(cells, []string{tool.Clip(r.GetName(), 120), r.GetKind(), tool.Number(r.GetCount()), tool.Number(r.GetSessions()), tool.Number(r.GetPersons())})
+				cells = append(cells, []string{wording.Clip(r.GetName(), 120), r.GetKind(), wording.Number(r.GetCount()), wording.Number(r.GetSessions()), wording.Number(r.GetPersons())})
 				if r.GetKind() == "custom" && len(steps) < 2 {
 					steps = append(steps, map[string]any{"event_name": r.GetName()})
 				}
@@ -226,13 +227,13 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 		res.Steps = append(res.Steps, funnelStep{int(st.GetStep()), st.GetName(), st.GetCount(), st.GetOfFirst(), st.OfPrevious, st.GetDropOff()})
 		previous := ""
 		if st.OfPrevious != nil {
-			previous = tool.Percent(st.GetOfPrevious())
+			previous = wording.Percent(st.GetOfPrevious())
 		}
-		cells = append(cells, []string{fmt.Sprint(st.GetStep()), tool.Clip(st.GetName(), 120), tool.Number(st.GetCount()), tool.Percent(st.GetOfFirst()), previous, tool.Number(st.GetDropOff())})
+		cells = append(cells, []string{fmt.Sprint(st.GetStep()), wording.Clip(st.GetName(), 120), wording.Number(st.GetCount()), wording.Percent(st.GetOfFirst()), previous, wording.Number(st.GetDropOff())})
 	}
 	text := tool.Page{Scope: append(a.Labels(w, append([]any{&a.BreakdownBy}, append(a.fields(), &a.DeviceType, &a.Browser)...)...), tool.Labeled("counted", res.KeyBy))}
 	if res.Conversion != nil {
-		text.Scope = append(text.Scope, tool.Labeled("conversion", tool.Percent(*res.Conversion)))
+		text.Scope = append(text.Scope, tool.Labeled("conversion", wording.Percent(*res.Conversion)))
 	}
 	text.Blocks = []tool.Block{tool.Table("Steps", "Nobody took a step.", []string{"Step", "What", "Count", "Of first", "Of previous", "Lost"}, cells)}
 	if out.BreakdownBy != nil {
@@ -243,12 +244,12 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 			line := []string{g.GetGroup()}
 			shown := ""
 			if g.ConversionRate != nil {
-				shown = tool.Percent(g.GetConversionRate())
+				shown = wording.Percent(g.GetConversionRate())
 			}
 			line = append(line, shown)
 			for _, st := range g.GetSteps() {
 				row.Counts = append(row.Counts, st.GetCount())
-				line = append(line, tool.Number(st.GetCount()))
+				line = append(line, wording.Number(st.GetCount()))
 			}
 			res.Breakdown.Groups = append(res.Breakdown.Groups, row)
 			groups = append(groups, line)
@@ -269,7 +270,7 @@ func funnelAnswer(a *queryFunnelArgs, w tool.TimeRange, out *svcv2.ProductEventF
 		text.Next = append(text.Next, tool.Next("query_funnel", a.Again(w, map[string]any{"steps_json": steps}, filters...), "the same without groups"))
 	}
 	if lost := worstStep(res.Steps); lost != nil && w.To.Sub(w.From) <= tool.MaxSearch {
-		text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"has_errors": true}, &a.Country), fmt.Sprintf("sessions with errors, which can explain the %s lost at step %d", tool.Number(lost.DropOff), lost.Step)))
+		text.Next = append(text.Next, tool.Next("search_sessions", a.Again(w, map[string]any{"has_errors": true}, &a.Country), fmt.Sprintf("sessions with errors, which can explain the %s lost at step %d", wording.Number(lost.DropOff), lost.Step)))
 	}
 	return &tool.Answer{Data: res, Text: text}
 }

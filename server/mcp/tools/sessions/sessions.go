@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type sessionsResult struct {
@@ -109,8 +110,8 @@ func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 			pick := ""
 			for _, r := range rows {
 				row := sessionRow{
-					r.GetId(), r.GetUserId(), r.GetUserName(), r.GetUserEmail(), r.GetGroupId(), r.GetGroupName(), tool.Clock(r.GetStartTime().AsTime()), r.DurationMs, r.GetStatus(), r.GetBrowserName(), r.GetOsName(), r.GetDeviceType(),
-					r.GetCountry(), r.GetServiceName(), int(r.GetPageViews()), int(r.GetClickCount()), int(r.GetErrorCount()), int(r.GetTraceCount()), tool.Clip(r.GetUrlInitial(), 1000), r.MatchCount,
+					r.GetId(), r.GetUserId(), r.GetUserName(), r.GetUserEmail(), r.GetGroupId(), r.GetGroupName(), wording.Clock(r.GetStartTime().AsTime()), r.DurationMs, r.GetStatus(), r.GetBrowserName(), r.GetOsName(), r.GetDeviceType(),
+					r.GetCountry(), r.GetServiceName(), int(r.GetPageViews()), int(r.GetClickCount()), int(r.GetErrorCount()), int(r.GetTraceCount()), wording.Clip(r.GetUrlInitial(), 1000), r.MatchCount,
 				}
 				res.Sessions = append(res.Sessions, row)
 				if pick == "" || row.ErrorCount > 0 && rows[0].GetErrorCount() == 0 {
@@ -120,7 +121,7 @@ func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 				if who == "" {
 					who = row.UserID
 				}
-				cells = append(cells, []string{row.SessionID, row.StartTime, who, row.BrowserName, row.Country, tool.Number(r.GetDurationMs() / 1000), tool.Number(float64(row.PageViews)), tool.Number(float64(row.ErrorCount)), tool.Clip(row.URLInitial, 100)})
+				cells = append(cells, []string{row.SessionID, row.StartTime, who, row.BrowserName, row.Country, wording.Number(r.GetDurationMs() / 1000), wording.Number(float64(row.PageViews)), wording.Number(float64(row.ErrorCount)), wording.Clip(row.URLInitial, 100)})
 			}
 			text := tool.Page{Scope: a.Labels(w, a.filters()...), Shown: p.Shown(len(rows), "sessions")}
 			text.Blocks = []tool.Block{tool.Table("", "No session matches. Try a longer time range or fewer filters.", []string{"Session", "Start", "User", "Browser", "Country", "s", "Pages", "Errors", "First page"}, cells)}
@@ -172,7 +173,7 @@ func (e *transcriptEvent) what() string {
 	case "network":
 		status := "no answer"
 		if e.NetStatus != nil {
-			status = tool.Number(float64(*e.NetStatus))
+			status = wording.Number(float64(*e.NetStatus))
 		}
 		return e.NetMethod + " " + e.NetURL + " " + status
 	case "click", "input":
@@ -214,14 +215,14 @@ func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 			trace := ""
 			for _, r := range rows {
 				e := transcriptEvent{
-					tool.Clock(r.GetTimestamp().AsTime()), r.GetType(), tool.Clip(r.GetUrl(), 1000), r.GetTraceId(), r.GetLevel(), tool.Clip(r.GetMessage(), 2000), tool.Clip(r.GetTargetSelector(), 500), tool.Clip(r.GetTargetText(), 500),
-					r.GetNetMethod(), tool.Clip(r.GetNetUrl(), 1000), r.NetStatus, r.NetDurationMs,
+					wording.Clock(r.GetTimestamp().AsTime()), r.GetType(), wording.Clip(r.GetUrl(), 1000), r.GetTraceId(), r.GetLevel(), wording.Clip(r.GetMessage(), 2000), wording.Clip(r.GetTargetSelector(), 500), wording.Clip(r.GetTargetText(), 500),
+					r.GetNetMethod(), wording.Clip(r.GetNetUrl(), 1000), r.NetStatus, r.NetDurationMs,
 				}
 				res.Events = append(res.Events, e)
 				if e.TraceID != "" && (trace == "" || e.Type == "error") {
 					trace = e.TraceID
 				}
-				cells = append(cells, []string{e.Timestamp, e.Type, tool.Clip(e.what(), 240), e.TraceID})
+				cells = append(cells, []string{e.Timestamp, e.Type, wording.Clip(e.what(), 240), e.TraceID})
 			}
 			text := tool.Page{Scope: []tool.Pair{tool.Labeled("Session", res.SessionID)}, Shown: p.Shown(len(rows), "events")}
 			text.Blocks = []tool.Block{tool.Table("", "No event of this session matches.", []string{"Time", "Type", "What", "Trace"}, cells)}
@@ -296,18 +297,18 @@ func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			res := sessionTracesResult{TotalTraceCount: len(r.GetTraceIds()), Traces: []sessionTrace{}, Session: sessionDetail{
-				SessionID: id, StartTime: tool.Clock(r.GetStartTime().AsTime()), DurationMs: r.DurationMs, Status: r.GetStatus(), UserID: r.GetUserId(), URLInitial: tool.Clip(r.GetUrlInitial(), 1000), BrowserName: r.GetBrowserName(),
+				SessionID: id, StartTime: wording.Clock(r.GetStartTime().AsTime()), DurationMs: r.DurationMs, Status: r.GetStatus(), UserID: r.GetUserId(), URLInitial: wording.Clip(r.GetUrlInitial(), 1000), BrowserName: r.GetBrowserName(),
 				OSName: r.GetOsName(), DeviceType: r.GetDeviceType(), Country: r.GetCountry(), ServiceName: r.GetServiceName(), PageViews: int(r.GetPageViews()), ClickCount: int(r.GetClickCount()),
 				ErrorCount: int(r.GetErrorCount()), ActiveTimeMs: r.ActiveTimeMs, IdleTimeMs: r.IdleTimeMs,
 			}}
 			if r.GetEndTime() != nil {
-				end := tool.Clock(r.GetEndTime().AsTime())
+				end := wording.Clock(r.GetEndTime().AsTime())
 				res.Session.EndTime = &end
 			}
 			var cells [][]string
 			pick := ""
 			for _, t := range list.GetData() {
-				row := sessionTrace{t.GetTraceId(), tool.Clock(t.GetStartTime().AsTime()), t.GetDurationMs(), tool.Clip(t.GetRootSpanName(), 300), t.GetRootServiceName(), int(t.GetSpanCount()), t.GetHasError()}
+				row := sessionTrace{t.GetTraceId(), wording.Clock(t.GetStartTime().AsTime()), t.GetDurationMs(), wording.Clip(t.GetRootSpanName(), 300), t.GetRootServiceName(), int(t.GetSpanCount()), t.GetHasError()}
 				res.Traces = append(res.Traces, row)
 				failed := ""
 				if row.HasError {
@@ -316,7 +317,7 @@ func newGetSessionTraces(s *tool.Clients) (*tool.Tool, error) {
 				if pick == "" || row.HasError {
 					pick = row.TraceID
 				}
-				cells = append(cells, []string{row.TraceID, row.StartTime, row.RootServiceName, tool.Clip(row.RootSpanName, 120), tool.Number(row.DurationMs), tool.Number(float64(row.SpanCount)), failed})
+				cells = append(cells, []string{row.TraceID, row.StartTime, row.RootServiceName, wording.Clip(row.RootSpanName, 120), wording.Number(row.DurationMs), wording.Number(float64(row.SpanCount)), failed})
 			}
 			text := tool.Page{Scope: []tool.Pair{tool.Labeled("Session", id), tool.Labeled("Start", res.Session.StartTime), tool.Labeled("User", res.Session.UserID), tool.Labeled("Browser", res.Session.BrowserName), tool.Labeled("First page", res.Session.URLInitial)}}
 			text.Blocks = []tool.Block{tool.Table("Traces", "No span of this session was found.", []string{"Trace", "Start", "Service", "Root span", "ms", "Spans", ""}, cells)}

@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type setupResult struct {
@@ -68,7 +69,7 @@ func toSetupCheck(c *svcv2.SetupAuditCheck) setupCheck {
 func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit) *tool.Answer {
 	sum := out.GetSummary()
 	res := setupResult{
-		GeneratedAt: tool.Clock(out.GetGeneratedAt().AsTime()), DataStatus: out.GetDataStatus(), TelemetryChecksAvailable: out.GetTelemetryChecksAvailable(), IncludePassing: a.IncludePassing,
+		GeneratedAt: wording.Clock(out.GetGeneratedAt().AsTime()), DataStatus: out.GetDataStatus(), TelemetryChecksAvailable: out.GetTelemetryChecksAvailable(), IncludePassing: a.IncludePassing,
 		Summary: map[string]int32{"critical": sum.GetCritical(), "warn": sum.GetWarn(), "info": sum.GetInfo(), "pass": sum.GetPass(), "skip": sum.GetSkip()},
 		Checks:  []setupCheck{}, OpenRecommendationCount: out.GetOpenRecommendationCount(),
 	}
@@ -94,7 +95,7 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit) *tool.Answer {
 			b := tool.Block{Heading: fmt.Sprintf("%s %s does not hold: %s", strings.ToUpper(severity), row.ID, row.Title)}
 			b.Rows = append(b.Rows, row.Detail)
 			for _, x := range row.Affected {
-				b.Rows = append(b.Rows, strings.TrimSuffix(fmt.Sprintf("- %s %s: %s", strings.ReplaceAll(x.Kind, "_", " "), tool.Clip(tool.OneLine(x.Name), 120), tool.Clip(tool.OneLine(x.Note), 400)), ": "))
+				b.Rows = append(b.Rows, strings.TrimSuffix(fmt.Sprintf("- %s %s: %s", strings.ReplaceAll(x.Kind, "_", " "), wording.Clip(wording.OneLine(x.Name), 120), wording.Clip(wording.OneLine(x.Note), 400)), ": "))
 			}
 			if more := int(row.AffectedCount) - len(row.Affected); more > 0 {
 				b.Rows = append(b.Rows, fmt.Sprintf("- and %d more", more))
@@ -231,14 +232,14 @@ func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svc
 		}
 		issue := recommendationIssue{
 			ID: r.GetId(), Number: r.GetNumber(), RecommendationKey: r.GetRecommendationKey(), Kind: r.GetKind(), Severity: "warn", SourceKey: r.GetSourceKey(), CanonicalKey: r.GetCanonicalKey(),
-			Status: r.GetStatus(), UsageCount: r.GetUsageCount(), ApplyableAsMapping: r.GetKind() == "rename", OpenedAt: tool.Clock(r.GetOpenedAt().AsTime()), UpdatedAt: tool.Clock(r.GetUpdatedAt().AsTime()), Fix: fixOf(r), Services: []sendingService{},
+			Status: r.GetStatus(), UsageCount: r.GetUsageCount(), ApplyableAsMapping: r.GetKind() == "rename", OpenedAt: wording.Clock(r.GetOpenedAt().AsTime()), UpdatedAt: wording.Clock(r.GetUpdatedAt().AsTime()), Fix: fixOf(r), Services: []sendingService{},
 		}
 		var who []string
 		for _, s := range r.GetServices() {
 			issue.Services = append(issue.Services, sendingService{s.GetName(), s.GetSpans(), s.GetBoth()})
-			part := fmt.Sprintf("%s (%s spans", s.GetName(), tool.Number(s.GetSpans()))
+			part := fmt.Sprintf("%s (%s spans", s.GetName(), wording.Number(s.GetSpans()))
 			if s.GetBoth() > 0 {
-				part += fmt.Sprintf(", %s with both names", tool.Number(s.GetBoth()))
+				part += fmt.Sprintf(", %s with both names", wording.Number(s.GetBoth()))
 			}
 			if len(who) < 5 {
 				who = append(who, part+")")
@@ -251,7 +252,7 @@ func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svc
 			issue.Severity = "info"
 		}
 		res.Issues = append(res.Issues, issue)
-		cells = append(cells, []string{fmt.Sprint(issue.Number), issue.Severity, issue.Kind, issue.SourceKey, tool.Number(issue.UsageCount), strings.Join(who, ", "), issue.Status, issue.Fix})
+		cells = append(cells, []string{fmt.Sprint(issue.Number), issue.Severity, issue.Kind, issue.SourceKey, wording.Number(issue.UsageCount), strings.Join(who, ", "), issue.Status, issue.Fix})
 	}
 	res.Total = len(res.Issues)
 	text := tool.Page{Scope: []tool.Pair{tool.Labeled("status", status), tool.Labeled("Spans", "of the last 24 hours")}, Shown: tool.ShownOf(res.Total, false, "recommendations")}
@@ -273,7 +274,7 @@ func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svc
 			for _, x := range c.GetAffected() {
 				who = append(who, x.GetName()+" ("+x.GetNote()+")")
 			}
-			gap := coverageGap{c.GetId(), attribute, c.GetSeverity(), c.GetDetail() + " " + tool.Clip(strings.Join(who, "; "), 1500), c.GetFixHint()}
+			gap := coverageGap{c.GetId(), attribute, c.GetSeverity(), c.GetDetail() + " " + wording.Clip(strings.Join(who, "; "), 1500), c.GetFixHint()}
 			res.Coverage.Gaps = append(res.Coverage.Gaps, gap)
 			gaps = append(gaps, fmt.Sprintf("- %s %s: %s Fix: %s", gap.CheckID, gap.Attribute, gap.Reason, gap.Fix))
 		}

@@ -10,6 +10,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // slowCandidates is how many traces are looked at to find the slowest.
@@ -94,7 +95,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			text.Blocks = []tool.Block{
-				{Heading: "Durations of root spans", Rows: []string{fmt.Sprintf("- p50 %s ms, p95 %s ms, shortest %s ms, longest %s ms", tool.Number(stats.P50Ms), tool.Number(stats.P95Ms), tool.Number(stats.MinMs), tool.Number(stats.MaxMs))}},
+				{Heading: "Durations of root spans", Rows: []string{fmt.Sprintf("- p50 %s ms, p95 %s ms, shortest %s ms, longest %s ms", wording.Number(stats.P50Ms), wording.Number(stats.P95Ms), wording.Number(stats.MinMs), wording.Number(stats.MaxMs))}},
 				slowerBlock(slower), TraceTable("Slowest", "No trace was found.", res.Traces),
 			}
 			if len(slower) > 0 {
@@ -121,7 +122,7 @@ func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w 
 			return err
 		}
 		if found != nil {
-			pick, of = found, "slowest "+tool.Clip(tool.OneLine(op.SpanName), 120)
+			pick, of = found, "slowest "+wording.Clip(wording.OneLine(op.SpanName), 120)
 		}
 	}
 	path, err := s.Diagnosis.GetTraceCriticalPath(ctx, &svcv2.GetTraceCriticalPathRequest{TraceId: pick.GetId(), Timestamp: pick.GetStartTime()})
@@ -135,7 +136,7 @@ func explainSlow(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w 
 	for _, o := range path.GetRepeatedOperations() {
 		res.Repeated = append(res.Repeated, repeatedOp{o.GetServiceName(), o.GetSpanName(), int(o.GetCount()), o.GetTotalMs()})
 	}
-	text.Blocks = append(text.Blocks, pathBlock("Critical path of the "+of+" ("+pick.GetId()+", "+tool.Number(path.GetDurationMs())+" ms), by own time", res.CriticalPath, path.GetDurationMs()))
+	text.Blocks = append(text.Blocks, pathBlock("Critical path of the "+of+" ("+pick.GetId()+", "+wording.Number(path.GetDurationMs())+" ms), by own time", res.CriticalPath, path.GetDurationMs()))
 	if len(res.Repeated) > 0 {
 		text.Blocks = append(text.Blocks, repeatedBlock(res.Repeated))
 	}
@@ -209,7 +210,7 @@ func slowest(ctx context.Context, s *tool.Clients, a *findSlowTracesArgs, w tool
 func pathBlock(heading string, path []pathStep, whole float64) tool.Block {
 	var cells [][]string
 	for _, p := range path {
-		cells = append(cells, []string{p.ServiceName, tool.Clip(p.SpanName, 120), tool.Number(p.SelfMs), tool.Percent(p.SelfMs / max(whole, 0.001)), p.SpanID})
+		cells = append(cells, []string{p.ServiceName, wording.Clip(p.SpanName, 120), wording.Number(p.SelfMs), wording.Percent(p.SelfMs / max(whole, 0.001)), p.SpanID})
 	}
 	return tool.Table(heading, "The slowest trace has no spans.", []string{"Service", "Span", "own ms", "Share", "Span id"}, cells)
 }
@@ -217,7 +218,7 @@ func pathBlock(heading string, path []pathStep, whole float64) tool.Block {
 func repeatedBlock(list []repeatedOp) tool.Block {
 	b := tool.Block{Heading: "Done over and over under one span"}
 	for _, r := range list {
-		b.Rows = append(b.Rows, fmt.Sprintf("- %s: %s, %d times, %s ms together", r.ServiceName, tool.Clip(tool.OneLine(r.SpanName), 200), r.Count, tool.Number(r.TotalMs)))
+		b.Rows = append(b.Rows, fmt.Sprintf("- %s: %s, %d times, %s ms together", r.ServiceName, wording.Clip(wording.OneLine(r.SpanName), 200), r.Count, wording.Number(r.TotalMs)))
 	}
 	return b
 }

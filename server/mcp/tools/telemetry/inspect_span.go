@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type spanResult struct {
@@ -54,31 +55,31 @@ func newInspectSpan(s *tool.Clients) (*tool.Tool, error) {
 			cut := func(m map[string]string) map[string]string {
 				out := map[string]string{}
 				for k, v := range m {
-					out[k] = tool.Clip(v, most)
+					out[k] = wording.Clip(v, most)
 				}
 				return out
 			}
 			res := spanResult{
-				TraceID: sp.GetTraceId(), SpanID: sp.GetId(), Found: true, Timestamp: tool.Clock(sp.GetStartTime().AsTime()), SpanName: tool.Clip(sp.GetName(), most), ServiceName: sp.GetServiceName(),
-				DurationMs: sp.GetDurationMs(), StatusCode: sp.GetStatusCode(), StatusMessage: tool.Clip(sp.GetStatusMessage(), most), Attributes: cut(sp.GetAttributes()),
+				TraceID: sp.GetTraceId(), SpanID: sp.GetId(), Found: true, Timestamp: wording.Clock(sp.GetStartTime().AsTime()), SpanName: wording.Clip(sp.GetName(), most), ServiceName: sp.GetServiceName(),
+				DurationMs: sp.GetDurationMs(), StatusCode: sp.GetStatusCode(), StatusMessage: wording.Clip(sp.GetStatusMessage(), most), Attributes: cut(sp.GetAttributes()),
 				ResourceAttributes: cut(sp.GetResourceAttributes()), Events: []spanEvent{},
 			}
 			text := tool.Page{Scope: []tool.Pair{
-				tool.Labeled("Span", res.SpanName), tool.Labeled("Service", res.ServiceName), tool.Labeled("Start", res.Timestamp), tool.Labeled("Duration", tool.Number(res.DurationMs)+" ms"), tool.Labeled("Status", strings.TrimSpace(res.StatusCode+" "+tool.Clip(res.StatusMessage, 300))),
+				tool.Labeled("Span", res.SpanName), tool.Labeled("Service", res.ServiceName), tool.Labeled("Start", res.Timestamp), tool.Labeled("Duration", wording.Number(res.DurationMs)+" ms"), tool.Labeled("Status", strings.TrimSpace(res.StatusCode+" "+wording.Clip(res.StatusMessage, 300))),
 			}}
 			if res.AI = aiOf(sp, most); res.AI != nil {
 				text.Blocks = append(text.Blocks, res.AI.block())
 			}
 			text.Blocks = append(text.Blocks, fields("Attributes", "The span has no attributes.", res.Attributes))
 			for _, e := range sp.GetEvents() {
-				event := spanEvent{tool.Clock(e.GetTimestamp().AsTime()), tool.Clip(e.GetName(), most), cut(e.GetAttributes())}
+				event := spanEvent{wording.Clock(e.GetTimestamp().AsTime()), wording.Clip(e.GetName(), most), cut(e.GetAttributes())}
 				res.Events = append(res.Events, event)
-				text.Blocks = append(text.Blocks, fields("Event "+tool.OneLine(event.Name)+" at "+event.Timestamp, "The event has no attributes.", event.Attributes))
+				text.Blocks = append(text.Blocks, fields("Event "+wording.OneLine(event.Name)+" at "+event.Timestamp, "The event has no attributes.", event.Attributes))
 			}
 			text.Blocks = append(text.Blocks, fields("Resource", "The resource has no attributes.", res.ResourceAttributes))
 			text.Next = []tool.Suggestion{
 				tool.Next("inspect_trace", map[string]any{"trace_id": res.TraceID}, "the trace around it"),
-				tool.Next("search_logs", map[string]any{"trace_id": res.TraceID, "span_id": res.SpanID, "start_time": tool.Clock(sp.GetStartTime().AsTime().Add(-3600e9)), "end_time": tool.Clock(sp.GetStartTime().AsTime().Add(3600e9))}, "its log records"),
+				tool.Next("search_logs", map[string]any{"trace_id": res.TraceID, "span_id": res.SpanID, "start_time": wording.Clock(sp.GetStartTime().AsTime().Add(-3600e9)), "end_time": wording.Clock(sp.GetStartTime().AsTime().Add(3600e9))}, "its log records"),
 			}
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
@@ -92,7 +93,7 @@ func fields(heading, empty string, m map[string]string) tool.Block {
 		if v := m[k]; strings.Contains(strings.TrimSpace(v), "\n") {
 			b.Rows = append(b.Rows, fmt.Sprintf("- %s:\n```\n%s\n```", k, strings.ReplaceAll(v, "```", "'''")))
 		} else {
-			b.Rows = append(b.Rows, "- "+k+": "+tool.OneLine(v))
+			b.Rows = append(b.Rows, "- "+k+": "+wording.OneLine(v))
 		}
 	}
 	return b

@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 const (
@@ -122,7 +123,7 @@ func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 			}
 			res := inspect(trace, a.MaxSpans, a.ErrorsOnly)
 			if req.Timestamp != nil {
-				at := tool.Clock(req.Timestamp.AsTime())
+				at := wording.Clock(req.Timestamp.AsTime())
 				res.Timestamp = &at
 			}
 			text := tool.Page{}
@@ -177,10 +178,10 @@ func traceNext(trace *svcv2.Trace, res *traceResult) []tool.Suggestion {
 	service := ""
 	if failed != nil {
 		service = failed.GetServiceName()
-		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": failed.GetId(), "timestamp": tool.Clock(failed.GetStartTime().AsTime())}, "the failed span that began last, whole: exception, stack trace, attributes"))
+		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": failed.GetId(), "timestamp": wording.Clock(failed.GetStartTime().AsTime())}, "the failed span that began last, whole: exception, stack trace, attributes"))
 	} else if path := diagnose.NewSpanTree(trace.GetSpans()).CriticalPath(1); len(path) > 0 {
 		service = path[0].GetServiceName()
-		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].GetSpanId()}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", tool.Number(path[0].GetSelfMs()))))
+		next = append(next, tool.Next("inspect_span", map[string]any{"trace_id": res.TraceID, "span_id": path[0].GetSpanId()}, fmt.Sprintf("the span with the most own time on the critical path (%s ms)", wording.Number(path[0].GetSelfMs()))))
 	}
 	if service != "" {
 		// The trace may be any of many, long after what changed: a period around it, not the time before it against that after.
@@ -194,7 +195,7 @@ func traceText(res *traceResult, text *tool.Page, logs string) {
 	text.Scope = []tool.Pair{
 		tool.Labeled("Trace", res.TraceID),
 		tool.Labeled("Start", res.StartTime),
-		tool.Labeled("Duration", tool.Number(res.DurationMs)+" ms"),
+		tool.Labeled("Duration", wording.Number(res.DurationMs)+" ms"),
 		tool.Labeled("Spans", fmt.Sprint(res.SpanCount)),
 		tool.Labeled("Services", fmt.Sprint(res.ServiceCount)),
 	}
@@ -208,15 +209,15 @@ func traceText(res *traceResult, text *tool.Page, logs string) {
 	}
 	leftOut := func(parent string, depth int) {
 		if o, ok := below[parent]; ok {
-			spans.Rows = append(spans.Rows, fmt.Sprintf("%s- … %d spans left out, %s ms together", strings.Repeat("  ", depth), o.Count, tool.Number(o.TotalDurationMs)))
+			spans.Rows = append(spans.Rows, fmt.Sprintf("%s- … %d spans left out, %s ms together", strings.Repeat("  ", depth), o.Count, wording.Number(o.TotalDurationMs)))
 		}
 	}
 	var walk func(nodes spanNodes, depth int)
 	walk = func(nodes spanNodes, depth int) {
 		for _, n := range nodes {
-			row := fmt.Sprintf("%s- %s: %s (%s, %s ms) `%s`", strings.Repeat("  ", min(depth, 40)), n.ServiceName, tool.Clip(tool.OneLine(n.SpanName), 120), n.SpanKind, tool.Number(n.DurationMs), n.SpanID)
+			row := fmt.Sprintf("%s- %s: %s (%s, %s ms) `%s`", strings.Repeat("  ", min(depth, 40)), n.ServiceName, wording.Clip(wording.OneLine(n.SpanName), 120), n.SpanKind, wording.Number(n.DurationMs), n.SpanID)
 			if n.StatusCode == "Error" {
-				row += " ERROR " + tool.Clip(tool.OneLine(n.StatusMessage), 200)
+				row += " ERROR " + wording.Clip(wording.OneLine(n.StatusMessage), 200)
 			}
 			spans.Rows = append(spans.Rows, row)
 			walk(n.Children, depth+1)

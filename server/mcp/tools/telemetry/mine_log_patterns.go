@@ -10,6 +10,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 type patternsResult struct {
@@ -87,7 +88,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 				if p.IsNew {
 					mark = "new"
 				}
-				cells = append(cells, []string{mark, tool.Number(p.Count), tool.Number(p.PreviousCount), strings.Join(slices.Sorted(maps.Keys(p.SeverityCounts)), ", "), strings.Join(slices.Sorted(maps.Keys(p.ServiceCounts)), ", "), tool.Clip(p.Template, 240), tool.Clip(p.Sample, 160)})
+				cells = append(cells, []string{mark, wording.Number(p.Count), wording.Number(p.PreviousCount), strings.Join(slices.Sorted(maps.Keys(p.SeverityCounts)), ", "), strings.Join(slices.Sorted(maps.Keys(p.ServiceCounts)), ", "), wording.Clip(p.Template, 240), wording.Clip(p.Sample, 160)})
 			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Severity, &a.Search, &a.TraceID)}
 			text.Blocks = []tool.Block{tool.Table("", "No record matches. Try a longer time range or fewer filters.", []string{"", "Records", "Before", "Severity", "Service", "Pattern", "Sample"}, cells)}
@@ -95,7 +96,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 				text.Notes = append(text.Notes, "No record matched in the time before, so every pattern counts as new; choose a time range that begins after the data does to see what changed.")
 			}
 			if len(cells) > 0 {
-				text.Shown = fmt.Sprintf("Shown: %d patterns of %s records, found in a sample of %d.", len(cells), tool.Number(res.TotalCount), res.TotalSampled)
+				text.Shown = fmt.Sprintf("Shown: %d patterns of %s records, found in a sample of %d.", len(cells), wording.Number(res.TotalCount), res.TotalSampled)
 				first := res.Patterns[0]
 				args := a.Again(w, map[string]any{}, &a.Environment)
 				if len(first.ServiceCounts) > 0 {
@@ -120,8 +121,8 @@ func toPatternRow(p *svcv2.LogPattern) patternRow {
 		return out
 	}
 	return patternRow{
-		tool.Clip(p.GetTemplate(), 1000), p.GetEstimatedCount(), p.GetBaselineEstimatedCount(), p.GetIsNew(), tool.Clip(p.GetSample(), 1000), count(p.GetSeverityCounts()),
-		count(p.GetServiceCounts()), tool.Clock(p.GetFirstSeen().AsTime()),
+		wording.Clip(p.GetTemplate(), 1000), p.GetEstimatedCount(), p.GetBaselineEstimatedCount(), p.GetIsNew(), wording.Clip(p.GetSample(), 1000), count(p.GetSeverityCounts()),
+		count(p.GetServiceCounts()), wording.Clock(p.GetFirstSeen().AsTime()),
 	}
 }
 

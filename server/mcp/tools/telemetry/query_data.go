@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 const (
@@ -281,10 +282,10 @@ func queryBreakdown(ctx context.Context, s *tool.Clients, a *queryDataArgs, w to
 		p := dataPoint{Name: &name}
 		shown := ""
 		if v := r.GetValues(); len(v) > 0 && v[0].Value != nil {
-			p.Value, shown = v[0].Value, tool.Number(v[0].GetValue())
+			p.Value, shown = v[0].Value, wording.Number(v[0].GetValue())
 		}
 		res.Result.Data = append(res.Result.Data, p)
-		cells = append(cells, []string{tool.Clip(name, 200), shown})
+		cells = append(cells, []string{wording.Clip(name, 200), shown})
 	}
 	group := "all"
 	if res.GroupBy != nil {
@@ -351,12 +352,12 @@ func queryTimeseries(ctx context.Context, s *tool.Clients, a *queryDataArgs, w t
 	slices.SortFunc(order, time.Time.Compare)
 	var cells [][]string
 	for _, t := range order {
-		res.Result.Data = append(res.Result.Data, dataPoint{Bucket: tool.Clock(t), Series: at[t]})
-		line := []string{tool.Clock(t)}
+		res.Result.Data = append(res.Result.Data, dataPoint{Bucket: wording.Clock(t), Series: at[t]})
+		line := []string{wording.Clock(t)}
 		for _, name := range names {
 			shown := ""
 			if v, ok := at[t][name]; ok {
-				shown = tool.Number(v)
+				shown = wording.Number(v)
 			}
 			line = append(line, shown)
 		}
@@ -365,7 +366,7 @@ func queryTimeseries(ctx context.Context, s *tool.Clients, a *queryDataArgs, w t
 	text := dataText(a, w, res, out.GetWarnings())
 	heads := []string{"Bucket"}
 	for _, name := range names {
-		heads = append(heads, tool.Clip(tool.OneLine(name), 60))
+		heads = append(heads, wording.Clip(wording.OneLine(name), 60))
 	}
 	text.Blocks = []tool.Block{tool.Table(res.Metric+" ("+res.Unit+")", "Nothing matches. Look up names with explore_attributes or list_metrics, or try a longer time range.", heads, cells)}
 	if len(cells) > 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // dataNext are calls that go on from a result: what lies behind its largest group or its steepest rise, or which names there are when it is empty.
@@ -28,7 +29,7 @@ func dataNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugges
 	case res.Kind == "breakdown":
 		next = groupNext(a, w, res)
 	case !rise.IsZero() && source != "product_events":
-		next = []tool.Suggestion{tool.Next("compare_periods", a.Again(w, map[string]any{"around_time": tool.Clock(rise)}, &a.Service), "what changed where the values rise most")}
+		next = []tool.Suggestion{tool.Next("compare_periods", a.Again(w, map[string]any{"around_time": wording.Clock(rise)}, &a.Service), "what changed where the values rise most")}
 		delete(next[0].Args, "start_time")
 		delete(next[0].Args, "end_time")
 	}

@@ -12,6 +12,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 var traceIDForm = regexp.MustCompile("^[0-9a-fA-F]{32}$")
@@ -66,7 +67,7 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 			for _, r := range out.GetRows()[:len(res.Rows)] {
 				var line []string
 				for _, v := range r.GetValues() {
-					line = append(line, tool.Clip(Cell(v), 200))
+					line = append(line, wording.Clip(Cell(v), 200))
 				}
 				cells = append(cells, line)
 			}
@@ -91,7 +92,7 @@ func SqlRows(out *svcv2.SqlResult) [][]any {
 		row := r.AsSlice()
 		for i, v := range row {
 			if t, ok := v.(string); ok {
-				row[i] = tool.Clip(t, tool.MaxValueText)
+				row[i] = wording.Clip(t, tool.MaxValueText)
 			}
 		}
 		rows = append(rows, row)
@@ -104,7 +105,7 @@ func sqlNext(w tool.TimeRange, res *sqlResult, sql string) []tool.Suggestion {
 	if res.RowCount == 0 {
 		next := []tool.Suggestion{tool.Next("describe_warehouse_tables", map[string]any{}, "which tables and columns there are")}
 		if longer := w.From.Add(-tool.MaxSearch); w.To.Sub(longer) <= maxSQL && strings.Contains(sql, "$__timeFilter") {
-			next = append(next, tool.Next("run_sql", map[string]any{"sql": sql, "start_time": tool.Clock(longer), "end_time": w.End}, "the same in a time range that begins a week earlier"))
+			next = append(next, tool.Next("run_sql", map[string]any{"sql": sql, "start_time": wording.Clock(longer), "end_time": w.End}, "the same in a time range that begins a week earlier"))
 		}
 		return next
 	}
@@ -126,7 +127,7 @@ func Cell(v *structpb.Value) string {
 	case *structpb.Value_StringValue:
 		return k.StringValue
 	case *structpb.Value_NumberValue:
-		return tool.Number(k.NumberValue)
+		return wording.Number(k.NumberValue)
 	case *structpb.Value_NullValue:
 		return ""
 	default:
@@ -165,7 +166,7 @@ func columnList(t *svcv2.SqlTable) string {
 	for _, c := range t.GetColumns() {
 		parts = append(parts, c.GetName()+" "+c.GetType())
 	}
-	return tool.Clip(strings.Join(parts, ", "), 3000)
+	return wording.Clip(strings.Join(parts, ", "), 3000)
 }
 
 type tablesResult struct {

@@ -6,6 +6,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // MaxBodyText bounds what one log record may add to a result.
@@ -100,7 +101,7 @@ func FetchLogs(s *tool.Clients, w tool.TimeRange, filters *svcv2.LogFilters) too
 }
 
 func ToLogRow(l *svcv2.Log) LogRow {
-	return LogRow{tool.Clock(l.GetTimestamp().AsTime()), l.GetSeverityText(), l.GetServiceName(), tool.Clip(l.GetBody(), MaxBodyText), l.TraceId, l.SpanId}
+	return LogRow{wording.Clock(l.GetTimestamp().AsTime()), l.GetSeverityText(), l.GetServiceName(), wording.Clip(l.GetBody(), MaxBodyText), l.TraceId, l.SpanId}
 }
 
 // LogTable shows the start of each body; the structured content has more.
@@ -111,7 +112,7 @@ func LogTable(heading, empty string, logs []LogRow) tool.Block {
 		if l.TraceID != nil {
 			trace = *l.TraceID
 		}
-		cells = append(cells, []string{l.Timestamp, l.SeverityText, l.ServiceName, tool.Clip(l.Body, 300), trace})
+		cells = append(cells, []string{l.Timestamp, l.SeverityText, l.ServiceName, wording.Clip(l.Body, 300), trace})
 	}
 	return tool.Table(heading, empty, []string{"Time", "Severity", "Service", "Body", "Trace"}, cells)
 }
@@ -130,7 +131,7 @@ func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts *
 		}
 		res.TotalCount += c.GetValue()
 		res.BySeverity[name] += c.GetValue()
-		parts = append(parts, name+" "+tool.Number(c.GetValue()))
+		parts = append(parts, name+" "+wording.Number(c.GetValue()))
 	}
 	trace := ""
 	for _, r := range rows {
@@ -141,7 +142,7 @@ func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts *
 	}
 	text := tool.Page{Scope: a.Labels(w, a.filters()...), Shown: p.Shown(len(rows), "records")}
 	if len(rows) > 0 {
-		text.Scope = append(text.Scope, tool.Labeled("Matching", tool.Number(res.TotalCount)+" records ("+strings.Join(parts, ", ")+")"))
+		text.Scope = append(text.Scope, tool.Labeled("Matching", wording.Number(res.TotalCount)+" records ("+strings.Join(parts, ", ")+")"))
 	}
 	text.Blocks = []tool.Block{LogTable("", "No record matches. Try a longer time range, a shorter search text or fewer filters.", res.Logs)}
 	if trace != "" {

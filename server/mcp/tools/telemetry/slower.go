@@ -3,6 +3,7 @@ package telemetry
 import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // slowerOp is an operation that takes longer than before.
@@ -25,7 +26,7 @@ func toSlower(list *svcv2.SlowerOperationList) []slowerOp {
 func slowerBlock(list []slowerOp) tool.Block {
 	var cells [][]string
 	for _, o := range list {
-		cells = append(cells, []string{o.ServiceName, tool.Clip(o.SpanName, 120), tool.Number(o.P95Ms), tool.Number(o.PreviousP95Ms), tool.Number(o.Count)})
+		cells = append(cells, []string{o.ServiceName, wording.Clip(o.SpanName, 120), wording.Number(o.P95Ms), wording.Number(o.PreviousP95Ms), wording.Number(o.Count)})
 	}
 	return tool.Table("Slower than in the time before", "No operation takes much longer than in the equally long time before: what is slow below always was.", []string{"Service", "Operation", "p95 ms", "before", "Spans"}, cells)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/agents"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // spanAI is what a span of an AI agent says: decoded has markdown, undecoded has a reason.
@@ -29,7 +30,7 @@ func aiOf(sp *svcv2.Span, most int) *spanAI {
 	var parts []string
 	add := func(name, text string) {
 		if text = strings.TrimSpace(text); text != "" {
-			parts = append(parts, "**"+name+"**: "+tool.Clip(text, most))
+			parts = append(parts, "**"+name+"**: "+wording.Clip(text, most))
 		}
 	}
 	if operation == diagnose.OperationTool {

@@ -6,6 +6,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // inspect selects and arranges the spans of a trace.
@@ -13,7 +14,7 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 	t := diagnose.NewSpanTree(trace.GetSpans())
 	kept := t.Choose(most, errorsOnly)
 	res := traceResult{
-		TraceID: trace.GetId(), StartTime: tool.Clock(trace.GetStartTime().AsTime()), DurationMs: trace.GetDurationMs(), ServiceCount: int(trace.GetServiceCount()),
+		TraceID: trace.GetId(), StartTime: wording.Clock(trace.GetStartTime().AsTime()), DurationMs: trace.GetDurationMs(), ServiceCount: int(trace.GetServiceCount()),
 		SpanCount: int(trace.GetSpanCount()), TotalSpanCount: len(t.Spans), Omitted: []omitted{}, ErrorsOnly: errorsOnly, Spans: spanNodes{},
 	}
 	root := slices.IndexFunc(t.Spans, func(s *svcv2.Span) bool { return s.ParentSpanId == nil })
@@ -62,13 +63,13 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 
 func toNode(s *svcv2.Span) *spanNode {
 	n := &spanNode{
-		SpanID: s.GetId(), ParentSpanID: s.GetParentSpanId(), SpanName: tool.Clip(s.GetName(), tool.MaxValueText), ServiceName: s.GetServiceName(), SpanKind: s.GetKind(),
-		StartTime: tool.Clock(s.GetStartTime().AsTime()), DurationMs: s.GetDurationMs(), StatusCode: s.GetStatusCode(), StatusMessage: tool.Clip(s.GetStatusMessage(), tool.MaxValueText),
+		SpanID: s.GetId(), ParentSpanID: s.GetParentSpanId(), SpanName: wording.Clip(s.GetName(), tool.MaxValueText), ServiceName: s.GetServiceName(), SpanKind: s.GetKind(),
+		StartTime: wording.Clock(s.GetStartTime().AsTime()), DurationMs: s.GetDurationMs(), StatusCode: s.GetStatusCode(), StatusMessage: wording.Clip(s.GetStatusMessage(), tool.MaxValueText),
 		Attributes: values(s.GetAttributes()), ResourceAttributes: values(s.GetResourceAttributes()),
 		Events: []spanEvent{}, Links: []spanLink{}, Children: spanNodes{},
 	}
 	for _, e := range s.GetEvents() {
-		n.Events = append(n.Events, spanEvent{tool.Clock(e.GetTimestamp().AsTime()), tool.Clip(e.GetName(), tool.MaxValueText), values(e.GetAttributes())})
+		n.Events = append(n.Events, spanEvent{wording.Clock(e.GetTimestamp().AsTime()), wording.Clip(e.GetName(), tool.MaxValueText), values(e.GetAttributes())})
 	}
 	for _, l := range s.GetLinks() {
 		n.Links = append(n.Links, spanLink{l.GetTraceId(), l.GetSpanId(), values(l.GetAttributes())})
@@ -80,7 +81,7 @@ func toNode(s *svcv2.Span) *spanNode {
 func values(m map[string]string) map[string]string {
 	out := make(map[string]string, len(m))
 	for k, v := range m {
-		out[k] = tool.Clip(v, tool.MaxValueText)
+		out[k] = wording.Clip(v, tool.MaxValueText)
 	}
 	return out
 }

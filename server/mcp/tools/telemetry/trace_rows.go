@@ -10,6 +10,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // TraceReach is how far around their root spans the spans of traces are counted.
@@ -27,8 +28,8 @@ func TraceRows(ctx context.Context, s *tool.Clients, traces []*svcv2.TraceSummar
 	for i, t := range traces {
 		start := t.GetStartTime().AsTime()
 		rows[i] = TraceRow{
-			TraceID: t.GetId(), RootSpanName: tool.Clip(strings.TrimSpace(t.GetRootSpanName()), 300), RootServiceName: t.GetRootServiceName(), DurationMs: t.GetDurationMs(), HasError: t.GetRootHasError(), StatusCode: t.GetRootStatusCode(),
-			StartTime: tool.Clock(start), Services: []string{},
+			TraceID: t.GetId(), RootSpanName: wording.Clip(strings.TrimSpace(t.GetRootSpanName()), 300), RootServiceName: t.GetRootServiceName(), DurationMs: t.GetDurationMs(), HasError: t.GetRootHasError(), StatusCode: t.GetRootStatusCode(),
+			StartTime: wording.Clock(start), Services: []string{},
 		}
 		at[t.GetId()] = i
 		req.TraceIds = append(req.TraceIds, t.GetId())
@@ -65,7 +66,7 @@ func TraceTable(heading, empty string, rows []TraceRow) tool.Block {
 		case r.ErrorCount > 0:
 			failed = fmt.Sprintf("%d failed", r.ErrorCount)
 			if r.ErrorMessage != "" {
-				failed += ": " + tool.Clip(tool.OneLine(r.ErrorMessage), 100)
+				failed += ": " + wording.Clip(wording.OneLine(r.ErrorMessage), 100)
 			}
 			if !r.HasError {
 				failed += " (the root did not fail)"
@@ -73,7 +74,7 @@ func TraceTable(heading, empty string, rows []TraceRow) tool.Block {
 		case r.HasError:
 			failed = "failed"
 		}
-		cells = append(cells, []string{r.TraceID, r.StartTime, r.RootServiceName, tool.Clip(r.RootSpanName, 120), tool.Number(r.DurationMs), fmt.Sprint(r.SpanCount), fmt.Sprint(len(r.Services)), failed})
+		cells = append(cells, []string{r.TraceID, r.StartTime, r.RootServiceName, wording.Clip(r.RootSpanName, 120), wording.Number(r.DurationMs), fmt.Sprint(r.SpanCount), fmt.Sprint(len(r.Services)), failed})
 	}
 	return tool.Table(heading, empty, []string{"Trace", "Start", "Service", "Root span", "ms", "Spans", "Services", "Errors"}, cells)
 }
