@@ -1,13 +1,12 @@
 package limits
 
 import (
-	"flag"
 	"os"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the list of limits into docs/limits.md")
+	"github.com/svc-observability/svc/server/golden"
+)
 
 // TestDocument holds the list of docs/limits.md against the table.
 func TestDocument(t *testing.T) {
@@ -24,22 +23,24 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	want.WriteString("\n")
+	before, _, after := cutList(t, path, begin, end)
+	golden.Write(t, path, before+begin+want.String()+end+after)
+	if _, got, _ := cutList(t, path, begin, end); got != want.String() {
+		t.Errorf("%s differs from the table; go test ./server/limits -update rewrites it", path)
+	}
+}
+
+// cutList returns the parts of a document before, between and after two marks.
+func cutList(t *testing.T, path, begin, end string) (before, list, after string) {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, found := strings.Cut(string(text), begin)
-	got, after, ended := strings.Cut(rest, end)
+	list, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
 		t.Fatalf("%s has no %q and %q", path, begin, end)
 	}
-	if got == want.String() {
-		return
-	}
-	if !*update {
-		t.Fatalf("%s differs from the table; go test -update ./server/limits rewrites it", path)
-	}
-	if err := os.WriteFile(path, []byte(before+begin+want.String()+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return before, list, after
 }
