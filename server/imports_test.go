@@ -38,7 +38,8 @@ var levels = map[string]int{
 	"server/rpc":     4,
 	"server/web":     4,
 
-	"server/services": 3,
+	"server/bootstrap": 3, // an organization needs the store and hashes of auth
+	"server/services":  3,
 
 	"server/alerting":    2,
 	"server/auth":        2,
@@ -75,22 +76,24 @@ var levels = map[string]int{
 
 // sameLevel lists imports between subtrees of one level, each with its reason.
 var sameLevel = map[[2]string]string{
-	{"server/app", "server/config"}:      "the composition root is configured",
-	{"server/testkit", "server/app"}:     "tests start the real server",
-	{"server/testkit", "server/config"}:  "tests configure the real server",
-	{"server/e2e", "server/testkit"}:     "black-box tests start the real server",
-	{"server/rest", "server/rpc"}:        "REST reaches the methods through the loopback",
-	{"server/mcp", "server/rpc"}:         "MCP reaches the methods through the loopback",
-	{"server/oauth", "server/auth"}:      "OAuth tokens and sessions share their hashing",
-	{"server/alerting", "server/query"}:  "alert conditions are queries",
-	{"ent", "gen"}:                       "the choices of a field are those of the contract",
-	{"server/apierr", "gen"}:             "the tags are an enum of the contract",
-	{"server/contract", "gen"}:           "the options of the contract are generated messages",
-	{"server/contract", "server/apierr"}: "a method names the errors that it returns",
-	{"server/paging", "server/apierr"}:   "a bad cursor is an error of the contract",
-	{"server/wirejson", "gen"}:           "field options decide the JSON",
-	{"server/paging", "server/limits"}:   "page sizes are limits",
-	{"server/demo", "server/limits"}:     "the demo fills the whole retention",
+	{"server/app", "server/config"}:          "the composition root is configured",
+	{"server/testkit", "server/app"}:         "tests start the real server",
+	{"server/testkit", "server/config"}:      "tests configure the real server",
+	{"server/e2e", "server/testkit"}:         "black-box tests start the real server",
+	{"server/rest", "server/rpc"}:            "REST reaches the methods through the loopback",
+	{"server/mcp", "server/rpc"}:             "MCP reaches the methods through the loopback",
+	{"server/oauth", "server/auth"}:          "OAuth tokens and sessions share their hashing",
+	{"server/ingest", "server/auth"}:         "the ingest endpoints ask for the credentials of ingest keys and connectors",
+	{"server/requestid", "server/principal"}: "the place that a request came from is part of its caller",
+	{"server/alerting", "server/query"}:      "alert conditions are queries",
+	{"ent", "gen"}:                           "the choices of a field are those of the contract",
+	{"server/apierr", "gen"}:                 "the tags are an enum of the contract",
+	{"server/contract", "gen"}:               "the options of the contract are generated messages",
+	{"server/contract", "server/apierr"}:     "a method names the errors that it returns",
+	{"server/paging", "server/apierr"}:       "a bad cursor is an error of the contract",
+	{"server/wirejson", "gen"}:               "field options decide the JSON",
+	{"server/paging", "server/limits"}:       "page sizes are limits",
+	{"server/demo", "server/limits"}:         "the demo fills the whole retention",
 }
 
 // seams says where a third-party module may be imported. Tests may import anything: they talk to the server from outside.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 )
 
@@ -51,7 +52,7 @@ It works beside a running server, and without one.`,
 			if err != nil {
 				return err
 			}
-			created, err := app.CreateOrganization(cmd.Context(), s, hasher, name, email)
+			created, err := bootstrap.CreateOrganization(cmd.Context(), s, hasher, name, email)
 			if err = errors.Join(err, s.Close()); err != nil {
 				return err
 			}
@@ -79,12 +80,12 @@ func checkEmail(text string) error {
 }
 
 // serverAddresses are those of the running server, else those of the configuration.
-func serverAddresses(cfg config.Config) app.Bootstrap {
-	var at app.Bootstrap
+func serverAddresses(cfg config.Config) bootstrap.File {
+	var at bootstrap.File
 	if text, err := os.ReadFile(addressFile(cfg)); err == nil && json.Unmarshal(text, &at) == nil {
 		return at
 	}
-	at = app.Bootstrap{BaseURL: cfg.PublicURL, IngestURL: cfg.IngestPublicURL, OTLPGRPCAddr: cfg.OTLPGRPCAddr}
+	at = bootstrap.File{BaseURL: cfg.PublicURL, IngestURL: cfg.IngestPublicURL, OTLPGRPCAddr: cfg.OTLPGRPCAddr}
 	if at.BaseURL == "" {
 		at.BaseURL = "http://" + cfg.APIAddr
 	}

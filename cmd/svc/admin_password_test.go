@@ -9,6 +9,7 @@ import (
 
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
@@ -76,7 +77,7 @@ func TestAdminSetPassword(t *testing.T) {
 // TestAdminOrgList: organizations that are, and those that were, with who deleted them.
 func TestAdminOrgList(t *testing.T) {
 	o := newOperator(t)
-	var second app.Bootstrap
+	var second bootstrap.File
 	o.decode(&second, "org", "create", "Second")
 	s, _, err := app.OpenStore(t.Context(), config.Config{DataDir: o.dir})
 	if err != nil {

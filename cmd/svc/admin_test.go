@@ -14,6 +14,7 @@ import (
 
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
@@ -24,7 +25,7 @@ import (
 type operator struct {
 	t   *testing.T
 	dir string
-	org app.Bootstrap
+	org bootstrap.File
 }
 
 func newOperator(t *testing.T) *operator {
@@ -125,7 +126,7 @@ func TestAdminIngestKeys(t *testing.T) {
 	o.fails(1, "organization first has no custom ingest key "+key.ID, "ingest-key", "delete", key.ID)
 
 	// With a second organization the command must be told which.
-	var second app.Bootstrap
+	var second bootstrap.File
 	o.decode(&second, "org", "create", "Second")
 	o.fails(2, "--org is required: there are 2 organizations (first, second)", "ingest-key", "list")
 	o.shows([]string{"private"}, "ingest-key", "list", "--org", second.OrgID)

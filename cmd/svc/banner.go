@@ -8,12 +8,12 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 )
 
 // banner tells a person what runs and how to send to it. first holds the credentials of a first start, else nothing.
-func (c *cli) banner(cfg config.Config, at, first app.Bootstrap) {
+func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 	bold := c.bold()
 	var b strings.Builder
 	line := func(label, value string) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 )
 
@@ -79,7 +79,7 @@ type sendTestResult struct {
 
 // complete fills in what no flag gave.
 func (t *sendTest) complete(cfg config.Config, environ []string) error {
-	var file app.Bootstrap
+	var file bootstrap.File
 	if cfg.BootstrapFile != "" {
 		text, err := os.ReadFile(cfg.BootstrapFile)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/processors"
 )
@@ -57,12 +58,12 @@ func (c *cli) runServer(ctx context.Context, cfg config.Config) error {
 	})
 	defer stop()
 
-	var first app.Bootstrap
+	var first bootstrap.File
 	a, err := app.New(ctx, cfg, app.Options{
 		Version:      readVersion().Version,
 		Logger:       log,
 		Progress:     progress(c.stderr, log, cfg.LogFormat),
-		OnFirstStart: func(b app.Bootstrap) error { first = b; return nil },
+		OnFirstStart: func(b bootstrap.File) error { first = b; return nil },
 	})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {

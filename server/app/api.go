@@ -134,7 +134,7 @@ func (a *App) openAPI(ctx context.Context) error {
 	if err := a.mountPages(mux, loopback.Conn(calls), credentials, programs, restDoor); err != nil {
 		return err
 	}
-	api := requestid.Middleware(withOrigin(a.cfg.TrustedProxies, credentials.Middleware(byPrefix(asWritten(mux, restDoor), "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
+	api := requestid.Middleware(requestid.WithOrigin(a.cfg.TrustedProxies, credentials.Middleware(byPrefix(asWritten(mux, restDoor), "/"+contract.Package+".", door(principal.DoorConnect, calls)))))
 	if a.opts.Watch != nil {
 		api = a.opts.Watch(api)
 	}
@@ -199,7 +199,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
 	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse)})
-	rollups := a.rollups(ctx)
+	rollups := read.Rollups(ctx, a.warehouse, a.log)
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
@@ -43,7 +44,7 @@ type Options struct {
 	WarehouseCommand []string
 	// OnFirstStart is given the credentials of the organization that the first start on an empty database creates. Beside the
 	// bootstrap file they are not kept anywhere in clear.
-	OnFirstStart func(Bootstrap) error
+	OnFirstStart func(bootstrap.File) error
 	// Egress are networks that URLs of users may lead to although they are not public; none but in tests.
 	Egress []netip.Prefix
 	// Watch wraps the handler of the API address: tests look on. Nil for none.
@@ -116,7 +117,7 @@ func New(ctx context.Context, cfg config.Config, opts Options) (*App, error) {
 		{"Opening the API", a.openAPI},
 		{"Watching for deleted organizations", a.openPurge},
 		{"Looking for what older versions stored", a.openBackfill},
-		{"Checking for a first start", a.bootstrap},
+		{"Checking for a first start", a.createFirst},
 	} {
 		opts.Progress(step.name)
 		if err := step.open(ctx); err != nil {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 )
 
@@ -119,4 +120,23 @@ func (a *App) shutdown(s *http.Server, name string) func(context.Context) error 
 		}
 		return err
 	}
+}
+
+// Addresses are the addresses that the server listens on.
+func (a *App) Addresses() bootstrap.File {
+	b := bootstrap.File{IngestURL: a.ingestURL()}
+	if a.cfg.Roles.Has(config.RoleAPI) {
+		b.BaseURL = a.baseURL()
+	}
+	if a.listeners.otlp != nil {
+		b.OTLPGRPCAddr = reachable(a.listeners.otlp.Addr())
+	}
+	return b
+}
+
+// createFirst creates the first organization of an empty database, and writes the bootstrap file.
+func (a *App) createFirst(ctx context.Context) error {
+	return bootstrap.Start(ctx, bootstrap.Config{
+		Store: a.store, Hasher: a.hasher, Addresses: a.Addresses(), Path: a.cfg.BootstrapFile, OnFirstStart: a.opts.OnFirstStart,
+	})
 }

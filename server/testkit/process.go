@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/bootstrap"
 )
 
 // Process is `svc serve` as its own process group, the way an operator runs it.
@@ -152,7 +152,7 @@ func (p *Process) keep(bootstrap string) {
 	if err != nil {
 		return
 	}
-	var f app.Bootstrap
+	var f bootstrap.File
 	if json.Unmarshal(b, &f) == nil {
 		merge(&p.Bootstrap, f)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
@@ -99,7 +100,7 @@ func (s *Server) NewOrganization(t testing.TB, name string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	created, err := app.CreateOrganization(t.Context(), st, hasher, name, "")
+	created, err := bootstrap.CreateOrganization(t.Context(), st, hasher, name, "")
 	if err = errors.Join(err, st.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func start(dir string, configure func(*config.Config), options ...func(*app.Opti
 	opts := app.Options{
 		Version: "test", Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
 		WarehouseCommand: []string{os.Args[0], "warehouse"}, Watch: checker.Watch,
-		OnFirstStart: func(b app.Bootstrap) error {
+		OnFirstStart: func(b bootstrap.File) error {
 			s.Bootstrap = b
 			return nil
 		},

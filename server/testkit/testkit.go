@@ -4,20 +4,20 @@ package testkit
 import (
 	"reflect"
 
-	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 )
 
 // Server is a running server and the credentials of its first organization.
 type Server struct {
-	app.Bootstrap
+	bootstrap.File
 	DataDir string
 
 	database config.DSN
 }
 
 // merge takes over the fields that from holds.
-func merge(to *app.Bootstrap, from app.Bootstrap) {
+func merge(to *bootstrap.File, from bootstrap.File) {
 	dst, src := reflect.ValueOf(to).Elem(), reflect.ValueOf(from)
 	for i := range src.NumField() {
 		if s := src.Field(i).String(); s != "" {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -185,7 +186,7 @@ func concurrent(file *ast.File) bool {
 
 func command(name string, args ...string) ([]byte, error) {
 	var stderr bytes.Buffer
-	cmd := exec.Command(name, args...)
+	cmd := exec.CommandContext(context.Background(), name, args...)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {

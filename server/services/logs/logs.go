@@ -135,13 +135,3 @@ func nextSlice(last, walked time.Duration, found, wanted int) time.Duration {
 	return max(walked, min(most, time.Duration(1.5*float64(walked)*float64(wanted)/float64(found))))
 }
 
-// severity is the form that ingest stores.
-func severity(s string) string { return strings.ToUpper(strings.TrimSpace(s)) }
-
-func mapText(s *string, f func(string) string) *string {
-	if s == nil {
-		return nil
-	}
-	out := f(*s)
-	return &out
-}

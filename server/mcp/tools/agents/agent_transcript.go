@@ -13,8 +13,6 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-const maxTranscriptOffset = 50_000
-
 type agentTranscriptResult struct {
 	SessionID    string           `json:"sessionId"`
 	Turns        int              `json:"turns"`

@@ -136,10 +136,6 @@ func newSearchSessions(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-func sessionEventTypes() []string {
-	return []string{"navigation", "click", "input", "console", "network", "error", "custom"}
-}
-
 type transcriptResult struct {
 	SessionID  string            `json:"sessionId"`
 	Events     []transcriptEvent `json:"events"`

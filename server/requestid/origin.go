@@ -1,4 +1,4 @@
-package app
+package requestid
 
 import (
 	"net"
@@ -12,9 +12,9 @@ import (
 // maxUserAgent cuts what a caller says of itself, which ends up in the audit log.
 const maxUserAgent = 256
 
-// withOrigin notes where each request came from. X-Forwarded-For is believed only as far as trusted proxies wrote it: read from its
+// WithOrigin notes where each request came from. X-Forwarded-For is believed only as far as trusted proxies wrote it: read from its
 // end, the first address that is not a trusted proxy's is the caller's.
-func withOrigin(trusted []netip.Prefix, next http.Handler) http.Handler {
+func WithOrigin(trusted []netip.Prefix, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		agent := r.UserAgent()
 		if len(agent) > maxUserAgent {

@@ -1,4 +1,4 @@
-package app
+package requestid_test
 
 import (
 	"net/http"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/requestid"
 )
 
 func TestOrigin(t *testing.T) {
@@ -35,7 +36,7 @@ func TestOrigin(t *testing.T) {
 				r.Header.Add("X-Forwarded-For", h)
 			}
 			var got principal.Origin
-			withOrigin(trusted, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })).
+			requestid.WithOrigin(trusted, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })).
 				ServeHTTP(httptest.NewRecorder(), r)
 			if got.IP != test.want {
 				t.Errorf("address %q, want %q", got.IP, test.want)

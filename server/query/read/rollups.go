@@ -1,7 +1,8 @@
-package app
+package read
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/svc-observability/svc/server/query"
@@ -18,12 +19,18 @@ const (
 	firstMigrations = 10 * time.Minute
 )
 
-// rollups says since when the rollups hold everything that the query engine would read of rows: always in a warehouse that was made with
-// them, else since the hour after they were added.
-func (a *App) rollups(ctx context.Context) query.Rollups {
-	statuses, err := a.warehouse.MigrationStatuses(ctx)
+// Migrations is the part of *warehouse.Warehouse that tells the age of the rollups.
+type Migrations interface {
+	MigrationStatuses(ctx context.Context) ([]warehouse.MigrationStatus, error)
+}
+
+// Rollups returns the time since which the rollups hold everything that the query engine would otherwise read from rows. A warehouse that was
+// created with the rollups has it from the start. An older one has it from the hour after the migration that added them. Without an answer of
+// the warehouse, queries read rows.
+func Rollups(ctx context.Context, m Migrations, logger *slog.Logger) query.Rollups {
+	statuses, err := m.MigrationStatuses(ctx)
 	if err != nil {
-		a.log.Warn("the age of the rollups is not known: queries read rows", "error", err)
+		logger.Warn("the age of the rollups is not known: queries read rows", "error", err)
 		return query.Rollups{}
 	}
 	return rollupsOf(statuses)

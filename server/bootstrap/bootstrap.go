@@ -1,4 +1,5 @@
-package app
+// Package bootstrap creates an organization with its first credentials, and writes the bootstrap file.
+package bootstrap
 
 import (
 	"context"
@@ -11,12 +12,11 @@ import (
 	"path/filepath"
 
 	"github.com/svc-observability/svc/server/auth"
-	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Bootstrap holds the addresses of the server and, where they were just made, the credentials of an organization (run-contract.md).
-type Bootstrap struct {
+// File is the content of the bootstrap file: the addresses of the server and, after the creation of an organization, its credentials.
+type File struct {
 	BaseURL       string `json:"base_url,omitempty"`
 	IngestURL     string `json:"ingest_url,omitempty"`
 	OTLPGRPCAddr  string `json:"otlp_grpc_addr,omitempty"`
@@ -29,7 +29,7 @@ type Bootstrap struct {
 }
 
 // Write stores it as JSON in a file that only this user can read.
-func (b Bootstrap) Write(path string) error {
+func (b File) Write(path string) error {
 	f, err := reserve(path)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func reserve(path string) (*os.File, error) {
 	return f, nil
 }
 
-func (b Bootstrap) commit(f *os.File, path string) error {
+func (b File) commit(f *os.File, path string) error {
 	text, err := json.MarshalIndent(b, "", "  ")
 	if err == nil {
 		_, err = f.Write(append(text, '\n'))
@@ -61,57 +61,57 @@ func (b Bootstrap) commit(f *os.File, path string) error {
 	return nil
 }
 
-// Addresses are the addresses that the server listens on.
-func (a *App) Addresses() Bootstrap {
-	b := Bootstrap{IngestURL: a.ingestURL()}
-	if a.cfg.Roles.Has(config.RoleAPI) {
-		b.BaseURL = a.baseURL()
-	}
-	if a.listeners.otlp != nil {
-		b.OTLPGRPCAddr = reachable(a.listeners.otlp.Addr())
-	}
-	return b
-}
-
 // FirstOrganization is the name of the organization that the first start creates; its administrator can rename it.
 const FirstOrganization = "Default"
 
-// bootstrap creates an organization when there is none, and writes the bootstrap file: its appearance says that the server is up.
-func (a *App) bootstrap(ctx context.Context) error {
-	out := a.Addresses()
+// Config says how a server makes its first organization.
+type Config struct {
+	Store  *store.Store
+	Hasher *auth.Hasher
+	// Addresses are the addresses of the server.
+	Addresses File
+	// Path is the bootstrap file; empty for none.
+	Path string
+	// OnFirstStart gets the credentials of an organization that was created. It may be nil.
+	OnFirstStart func(File) error
+}
+
+// Start creates the first organization in an empty database, and writes the bootstrap file: its appearance says that the server is up.
+func Start(ctx context.Context, cfg Config) error {
+	out := cfg.Addresses
 	var file *os.File
-	if a.cfg.BootstrapFile != "" {
+	if cfg.Path != "" {
 		var err error
-		// Before anything is created: secrets that cannot be told must not be made.
-		if file, err = reserve(a.cfg.BootstrapFile); err != nil {
+		// Before anything is created: no secret may be made that cannot be written down.
+		if file, err = reserve(cfg.Path); err != nil {
 			return err
 		}
 	}
-	first, err := a.createFirst(ctx, &out)
+	first, err := createFirst(ctx, cfg.Store, cfg.Hasher, &out)
 	if file != nil {
 		if err != nil {
 			return errors.Join(err, file.Close(), os.Remove(file.Name()))
 		}
-		err = out.commit(file, a.cfg.BootstrapFile)
+		err = out.commit(file, cfg.Path)
 	}
-	if first && a.opts.OnFirstStart != nil {
-		// Told even when the file failed, since nothing else knows the secrets.
-		err = errors.Join(err, a.opts.OnFirstStart(out))
+	if first && cfg.OnFirstStart != nil {
+		// Called even when the file failed, since nothing else knows the secrets.
+		err = errors.Join(err, cfg.OnFirstStart(out))
 	}
 	return err
 }
 
 // createFirst creates the first organization of an empty database and adds its secrets to out.
-func (a *App) createFirst(ctx context.Context, out *Bootstrap) (first bool, err error) {
-	// Hashing a password is slow on purpose: only where there may be a use for it.
-	if all, err := a.store.ListOrganizations(ctx); err != nil || len(all) > 0 {
+func createFirst(ctx context.Context, s *store.Store, hasher *auth.Hasher, out *File) (first bool, err error) {
+	// Hashing a password is slow on purpose, so a database with organizations is answered before it.
+	if all, err := s.ListOrganizations(ctx); err != nil || len(all) > 0 {
 		return false, err
 	}
 	in, secrets, err := newOrganization(ctx, FirstOrganization, "admin@localhost")
 	if err != nil {
 		return false, err
 	}
-	created, first, err := a.store.BootstrapOrganization(ctx, secrets.hash(in, a.hasher))
+	created, first, err := s.BootstrapOrganization(ctx, secrets.hash(in, hasher))
 	if first {
 		secrets.show(out, created)
 	}
@@ -120,16 +120,16 @@ func (a *App) createFirst(ctx context.Context, out *Bootstrap) (first bool, err 
 
 // CreateOrganization creates an organization with an administrator, an API key and the default ingest keys, and returns their
 // secrets, once. An empty email makes up an address that receives no mail.
-func CreateOrganization(ctx context.Context, s *store.Store, hasher *auth.Hasher, name, email string) (Bootstrap, error) {
+func CreateOrganization(ctx context.Context, s *store.Store, hasher *auth.Hasher, name, email string) (File, error) {
 	in, secrets, err := newOrganization(ctx, name, email)
 	if err != nil {
-		return Bootstrap{}, err
+		return File{}, err
 	}
 	created, err := s.CreateOrganization(ctx, secrets.hash(in, hasher))
 	if err != nil {
-		return Bootstrap{}, err
+		return File{}, err
 	}
-	var out Bootstrap
+	var out File
 	secrets.show(&out, created)
 	return out, nil
 }
@@ -167,7 +167,7 @@ func (s newSecrets) hash(in store.NewOrganization, h *auth.Hasher) store.NewOrga
 	return in
 }
 
-func (s newSecrets) show(out *Bootstrap, created store.CreatedOrganization) {
+func (s newSecrets) show(out *File, created store.CreatedOrganization) {
 	out.OrgID, out.AdminEmail, out.AdminPassword = string(created.Organization.ID), created.Admin.Email, s.password
 	out.APIKey, out.PublicKey, out.PrivateKey = s.api, s.public, s.private
 }

@@ -1,0 +1,95 @@
+package ingest
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/svc-observability/svc/server/ingest/pipeline"
+	"github.com/svc-observability/svc/server/ingest/queue"
+)
+
+// QueueCollector shows the way of telemetry from the acknowledgement to the warehouse. It is a prometheus.Collector.
+type QueueCollector struct {
+	Log      *queue.Log
+	Pipeline *pipeline.Pipeline
+}
+
+func queueDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("svc_ingest_"+name, help, labels, nil)
+}
+
+var (
+	queueBytes      = queueDesc("queue_bytes", "Bytes of the durable queue that are not yet released.")
+	queueMaxBytes   = queueDesc("queue_max_bytes", "Bytes above which the durable queue refuses.")
+	queueHeld       = queueDesc("queue_held_bytes", "Bytes of requests in the durable queue that are not yet in the warehouse.")
+	queueLargest    = queueDesc("queue_largest_organization_bytes", "Bytes in the durable queue, not yet in the warehouse, of the organization that has most of them.")
+	queueMaxPerOrg  = queueDesc("queue_max_bytes_per_organization", "Bytes above which the durable queue refuses one organization.")
+	queueWaiting    = queueDesc("queue_waiting_requests", "Requests that wait for the disk.")
+	waitingBytes    = queueDesc("queue_waiting_bytes", "Bytes of requests that wait for the disk, with their decoded columns.")
+	queueRecords    = queueDesc("queue_records", "Requests in unreleased segments of the durable queue.")
+	queueAppended   = queueDesc("queue_appended_total", "Requests appended to the durable queue.")
+	queueRefused    = queueDesc("queue_refused_total", "Requests that the durable queue refused.")
+	queueSyncs      = queueDesc("queue_syncs_total", "Calls of fdatasync.")
+	queueDamaged    = queueDesc("queue_damaged_ranges", "Damaged ranges found in the durable queue.")
+	oldestUnflushed = queueDesc("oldest_unflushed_seconds", "Age of the oldest acknowledged request that is not yet in the warehouse.")
+	storedRows      = queueDesc("stored_rows_total", "Rows inserted into the warehouse.", "table")
+	storedItems     = queueDesc("stored_items_total", "Items in the warehouse that this run accepted. With those refused it is the accepted ones of svc_ingest_items_total, once nothing is unflushed.", "signal")
+	resumedItems    = queueDesc("resumed_items_total", "Items in the warehouse that an earlier run accepted.", "signal")
+	refusedItems    = queueDesc("refused_items_total", "Items that this run accepted and the warehouse refused, kept in the quarantine folder.", "signal")
+	batches         = queueDesc("batches_total", "Batches inserted into the warehouse.")
+	insertRetries   = queueDesc("insert_retries_total", "Inserts that were tried again.")
+	insertsSalvaged = queueDesc("inserts_salvaged_total", "Inserts that were stored without a view that refuses their rows: its rollup lacks them.")
+	replayed        = queueDesc("replayed_records_total", "Requests read back from the durable queue.")
+	spilled         = queueDesc("spilled_records_total", "Requests whose decoded columns were given up for memory.")
+	quarantined     = queueDesc("quarantined_records_total", "Requests that the warehouse refuses, kept in the quarantine folder.")
+	pendingBytes    = queueDesc("pending_bytes", "Memory of decoded columns that wait for their batch.")
+)
+
+// Describe sends nothing: the set of tables is not known before they are used.
+func (c QueueCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect takes a snapshot.
+func (c QueueCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
+	count := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	}
+	q, p := c.Log.Stats(), c.Pipeline.Stats()
+	gauge(queueBytes, float64(q.Bytes))
+	gauge(queueMaxBytes, float64(q.MaxBytes))
+	gauge(queueHeld, float64(q.HeldBytes))
+	gauge(queueLargest, float64(q.LargestOwnerBytes))
+	gauge(queueMaxPerOrg, float64(q.MaxBytesPerOwner))
+	gauge(queueWaiting, float64(q.Waiting))
+	gauge(waitingBytes, float64(q.WaitingBytes))
+	gauge(queueRecords, float64(q.Records))
+	count(queueAppended, float64(q.Appended))
+	count(queueRefused, float64(q.Refused))
+	count(queueSyncs, float64(q.Syncs))
+	gauge(queueDamaged, float64(q.Damaged))
+	gauge(oldestUnflushed, p.OldestUnflushed.Seconds())
+	for table, rows := range p.Rows {
+		count(storedRows, float64(rows), table)
+	}
+	stored, resumed, refused := bySignal(p.Rows), bySignal(p.Resumed), bySignal(p.Refused)
+	for _, signal := range Signals() {
+		count(storedItems, float64(stored[signal]-resumed[signal]), signal)
+		count(resumedItems, float64(resumed[signal]), signal)
+		count(refusedItems, float64(refused[signal]), signal)
+	}
+	count(batches, float64(p.Batches))
+	count(insertRetries, float64(p.Retries))
+	count(insertsSalvaged, float64(p.Salvaged))
+	count(replayed, float64(p.Replayed))
+	count(spilled, float64(p.Spilled))
+	count(quarantined, float64(p.Quarantined))
+	gauge(pendingBytes, float64(p.MemoryBytes))
+}
+
+// bySignal sums the rows of the tables that hold items.
+func bySignal(rows map[string]int64) map[string]int64 {
+	sums := map[string]int64{}
+	for table, n := range rows {
+		sums[ItemTable(table)] += n
+	}
+	return sums
+}
