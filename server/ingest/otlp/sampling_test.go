@@ -30,7 +30,7 @@ func TestTraceHash(t *testing.T) {
 	}
 }
 
-// traceWith returns a trace id for the organization of stamp(). Its hash is below the given share, or above it.
+// traceWith returns a trace id for the organization of stamp(). Its hash is below the given share, or not.
 func traceWith(share float64, below bool) []byte {
 	id := make([]byte, 16)
 	for n := uint64(1); ; n++ {
