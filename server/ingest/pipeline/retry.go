@@ -45,7 +45,7 @@ func (p *Pipeline) retryQuarantined() {
 	}
 }
 
-// refusedAgain says that a record is refused for the same reasons as when it was quarantined.
+// refusedAgain is the cause for which a quarantined record was refused again.
 type refusedAgain struct{ cause error }
 
 func (e *refusedAgain) Error() string { return e.cause.Error() }
