@@ -164,7 +164,7 @@ type Config struct {
 	Region string
 }
 
-// Gateway is the ingest gateway. It is safe for concurrent use and starts no goroutine that outlives a request.
+// Gateway is the ingest gateway. It is safe for concurrent use and starts no goroutines.
 type Gateway struct {
 	keys       Keys
 	connectors Connectors
