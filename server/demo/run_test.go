@@ -62,7 +62,7 @@ func run(ctx context.Context, t *testing.T, s *receiving, change func(*Options))
 	s.tries = map[string]int{}
 	at := httptest.NewServer(s)
 	defer at.Close()
-	to := time.Now().UTC().Truncate(day).Add(-9 * time.Hour) // few visitors come to the shop at night, and possibly none of them is recorded
+	to := time.Now().UTC().Truncate(day).Add(-9 * time.Hour) // at night there are few visitors, so maybe no recording
 	o := Options{Config: Config{Seed: 1, Rate: 1}, Target: Target{URL: at.URL, Key: "svc_sk_test"}, From: to.Add(-5 * time.Minute), To: to}
 	if change != nil {
 		change(&o)

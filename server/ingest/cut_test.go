@@ -55,7 +55,7 @@ func TestCutIsCounted(t *testing.T) {
 	f.do("POST", "/v1/logs", wire(t, records), bearer(goodKey)...)
 	f.do("POST", pathEvents, []byte(`{"name":"order placed","user_id":"`+longText(300)+`","attributes":{"a":"`+longText(1100)+`","`+longText(65)+`":1,"`+longText(66)+`":2}}`), bearer(goodKey)...)
 	f.do("POST", pathTimeline, []byte(`{"session_id":"s","type":"error","message":"`+longText(1100)+`"}`+"\n"+`{"session_id":"s","type":"click"}`), bearer(goodKey)...)
-	f.do("POST", pathEvents, []byte(`{"name":"","user_id":"`+longText(300)+`"}`), bearer(goodKey)...) // rejected, so nothing of it counts as cut
+	f.do("POST", pathEvents, []byte(`{"name":"","user_id":"`+longText(300)+`"}`), bearer(goodKey)...) // rejected: not counted as cut
 	f.do("POST", "/v1/traces", wire(t, long), bearer(ingest.TestKey)...)
 	for signal, want := range map[string]float64{"traces": 4, "logs": 6, "metrics": 0, "events": 4, "sessions": 1} {
 		if got := f.metric(t, "svc_ingest_cut_total", signal); got != want {

@@ -249,7 +249,7 @@ func TestMappingsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Mappings = []otlp.Mapping{{Context: otlp.ResourceContext, Source: "long", Target: "a"}, {Source: "a", Target: "b"}}
-	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, &blocks.Set{}); err != otlp.ErrTooLarge { //nolint:errorlint // The bare value is promised.
+	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, &blocks.Set{}); err != otlp.ErrTooLarge { //nolint:errorlint // Walk promises the bare value.
 		t.Errorf("%v", err)
 	}
 }

@@ -144,7 +144,7 @@ func TestProductEventsAreBounded(t *testing.T) {
 	}
 	s.NoProductEvents = false
 	set := &blocks.Set{}
-	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, set); err != otlp.ErrTooLarge || set.Rows() > 0 { //nolint:errorlint // The bare value is promised.
+	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, set); err != otlp.ErrTooLarge || set.Rows() > 0 { //nolint:errorlint // Walk promises the bare value.
 		t.Errorf("%v, %d rows", err, set.Rows())
 	}
 }

@@ -40,7 +40,7 @@ type Record struct {
 	// memory.
 	Header  []byte
 	Payload []byte
-	// Owner is the owner to whose share of the queue the record counts. A record with an empty owner counts to no share. Owners
+	// Owner names the owner of the record, for the shares of the queue. A record with an empty owner counts to no share. Owners
 	// take turns at the disk.
 	Owner string
 	// Memory is the size of the attachment, for Config.MaxWaitingBytes.
