@@ -15,7 +15,7 @@ type ArrayCheck struct {
 	// digits counts the digits of a \u escape. literal is the rest of true, false or null.
 	digits  int
 	literal string
-	// depth is the number of open arrays and objects. objects has a bit for each that is set for an object.
+	// depth is the number of open arrays and objects. objects has one bit for each of them, which is set for an object.
 	depth   int
 	objects [(maxNesting + 63) / 64]uint64
 	// offset is the position where the current part begins.

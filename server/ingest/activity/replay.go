@@ -44,8 +44,8 @@ func (r *reader) sessionReplay() bool {
 		return false
 	}
 	if !hasStart {
-		// Versions of a session replace each other even if they are in different partitions, and reads do not rely on the
-		// partition.
+		// The receive time may put this version into another partition than the others. Versions replace each other only within a
+		// partition, and reads do not rely on the partition.
 		r.warn("start_time", "is missing: the receive time stands for it")
 		start = r.stamp.ReceivedUnixNano
 	}

@@ -83,7 +83,7 @@ func (q *Queue[T]) Pop() (value T, ok bool) {
 	return next.value, true
 }
 
-// Remove removes an item that no longer waits, and reports whether it was there.
+// Remove takes an item out of the queue, and reports whether it was there.
 func (q *Queue[T]) Remove(owner string, value T) bool {
 	f := q.flows[owner]
 	if f == nil {

@@ -65,8 +65,8 @@ type Stamp struct {
 	// Acknowledged says that the request was read back from the durable queue. It was answered earlier, maybe by an older version
 	// of this program. Everything which that version accepted is stored, even if the rules for senders have become stricter.
 	Acknowledged bool
-	// MaxBytes bounds the columns of one request. A small body could otherwise fill the memory, as by a huge resource that is
-	// repeated on a million empty items. 0 means DefaultMaxBytes.
+	// MaxBytes bounds the columns of one request. A small body could otherwise fill the memory, for example with a huge resource
+	// that is repeated on a million empty items. 0 means DefaultMaxBytes.
 	MaxBytes int
 }
 

@@ -59,7 +59,7 @@ type History struct {
 type Store interface {
 	// PutOutcomes replaces the histories of these keys.
 	PutOutcomes(ctx context.Context, node string, all []History) error
-	// Outcomes returns the histories of the last PutOutcomes, oldest first.
+	// Outcomes returns the history of the key that was last put, oldest outcome first.
 	Outcomes(ctx context.Context, node string, key Key) ([]Outcome, error)
 	// DeleteOutcomes deletes histories of all nodes that were last put before that time.
 	DeleteOutcomes(ctx context.Context, before time.Time) error

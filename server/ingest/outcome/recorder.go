@@ -19,7 +19,7 @@ type Config struct {
 	Node string
 	// SaveEvery is the interval for saving keys with new problems. Default 5 s.
 	SaveEvery time.Duration
-	// SaveCleanEvery is the interval for saving keys that have only successes. Default 30 s.
+	// SaveCleanEvery is the interval for saving keys whose unsaved outcomes are all successes. Default 30 s.
 	SaveCleanEvery time.Duration
 	// Keep is how long the store keeps the history of an unused key. Default 30 days.
 	Keep time.Duration
