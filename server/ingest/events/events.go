@@ -59,7 +59,7 @@ type Product struct {
 	UnixNano                              int64
 	VisitorID, UserID, GroupID, SessionID string
 	ServiceName                           string
-	// URL contains the host of the page. It also contains the path, unless PagePath is given.
+	// The page's host comes from URL. The path comes from URL too, unless PagePath is given.
 	URL, PagePath string
 	Attributes    []Attribute
 }
