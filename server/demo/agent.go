@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// The support agent: conversations of several turns with a language model and tools, in the terms of OpenTelemetry's GenAI conventions.
+// The support agent has conversations of several turns with a language model and tools. Its spans use OpenTelemetry's GenAI
+// conventions.
 
 type tool struct {
 	name, description string
 	arguments         func(r random) string
 	result            string
-	// fails is the rate and the kind of its failures.
+	// fails is the rate and the kind of the tool's failures.
 	fails   float64
 	failure string
 	message string
@@ -48,7 +49,7 @@ func tools() map[string]tool {
 	}
 }
 
-// question is a question of a customer, and the tools that the answer needs.
+// question is a customer's question, with the tools that the answer needs.
 type question struct {
 	asks, answer string
 	tools        []string
@@ -69,7 +70,7 @@ const (
 	titleModel = "gpt-5-mini"
 )
 
-// talk is a conversation: a trace for each turn, with pauses in which the customer reads and writes.
+// talk is a conversation with one trace for each turn. In the pauses between turns the customer reads and writes.
 func (g *slot) talk(r random, at int64) {
 	u := g.visitor(r, false)
 	conversation := "conv_" + r.hex(20)
@@ -85,7 +86,7 @@ func (g *slot) talk(r random, at int64) {
 		t.turn(conversation, q, turn, &history)
 		t.end()
 		at = t.latest + int64(r.between(12*time.Second, 75*time.Second))
-		if at > g.start+8*nanosPerMinute { // a talk that begins in a minute ends within the lead
+		if at > g.start+8*nanosPerMinute { // a conversation that begins in a minute must end within the lead-in
 			break
 		}
 	}
@@ -188,7 +189,7 @@ func (t *trace) overloaded(conversation string) *failure {
 	return f
 }
 
-// use runs a tool.
+// use calls a tool.
 func (t *trace) use(conversation string, u tool, callID, arguments string) *failure {
 	sc := t.open(
 		t.running, internal, "execute_tool "+u.name, text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", u.name), text("gen_ai.tool.type", "function"),
@@ -198,7 +199,7 @@ func (t *trace) use(conversation string, u tool, callID, arguments string) *fail
 	var parsed struct {
 		OrderID string `json:"order_id"`
 	}
-	_ = json.Unmarshal([]byte(arguments), &parsed) // made above; without an order the id stays empty
+	_ = json.Unmarshal([]byte(arguments), &parsed) // arguments was made above; without an order the id stays empty
 	u.run(t, parsed.OrderID)
 	var f *failure
 	if t.r.chance(u.fails) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The ways of a request that reads, from the gateway on.
+// The paths of a reading request, from the gateway on.
 
 const ms = time.Millisecond
 
@@ -39,7 +39,7 @@ func (t *trace) viewProduct(p product) *failure {
 		return t.together(
 			func() *failure { return t.readProduct(p) },
 			func() *failure {
-				t.recommend(p) // a page without recommendations is a page
+				t.recommend(p) // a page without recommendations is still a page
 				return nil
 			},
 		)
@@ -165,7 +165,7 @@ func (t *trace) signUp() *failure {
 	})
 }
 
-// deadlock is a failure of a statement that happens once in a while.
+// deadlock returns a function that fails at random, as a statement in a deadlock does.
 func (t *trace) deadlock(chance float64) func() *failure {
 	return func() *failure {
 		if !t.r.chance(chance) {

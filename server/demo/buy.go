@@ -7,7 +7,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// The ways of a request that buys.
+// The paths of a buying request.
 
 func (t *trace) showCart() *failure {
 	return t.http(call{to: edge, method: "GET", route: "/api/cart"}, func() *failure {
@@ -68,7 +68,7 @@ func (t *trace) redisTimeout() *failure {
 	return &failure{kind: "CommandTimeoutError", message: "Command timed out", stack: nodeStack("cart", "dist/store.js", 22, "CartStore.put"), http: 503, grpc: 14}
 }
 
-// placeOrder is a checkout with its consequences.
+// placeOrder is a checkout with all its consequences.
 func (t *trace) placeOrder() *failure {
 	order, total := "o-"+t.r.digits(7), 15+t.r.Float64()*220
 	return t.http(call{to: edge, method: "POST", route: "/api/checkout"}, func() *failure {
@@ -154,7 +154,7 @@ func (t *trace) quote() *failure {
 	})
 }
 
-// charge asks the payment provider, up to three times.
+// charge calls the payment provider, up to three times.
 func (t *trace) charge(order string, total float64) *failure {
 	return t.grpc(payments, "shop.payments.v1.Payments/Charge", func() *failure {
 		t.add(text("shop.order.id", order), text("shop.payment.provider", "payfast"))
@@ -200,7 +200,7 @@ func (t *trace) askProvider() *failure {
 	return nil
 }
 
-// sendMail asks the provider of e-mail, which limits the number of mails.
+// sendMail calls the e-mail provider, which limits the number of mails.
 func (t *trace) sendMail(template string) *failure {
 	t.work(4 * ms)
 	t.add(text("svc.product_event.name", "email sent"), text("svc.product_event.user_id", t.visitorID()), text("svc.product_event.prop.template", template))
@@ -223,7 +223,7 @@ func (t *trace) sendMail(template string) *failure {
 	}
 }
 
-// ship books a parcel and asks for its label, which another process prints: a trace of its own that links to this one.
+// ship books a parcel and requests its label. Another process prints the label, in a separate trace that links to this one.
 func (t *trace) ship(order string) *failure {
 	t.query(postgres("shipping", "INSERT", "parcels", "INSERT INTO parcels (order_id, carrier, state) VALUES ($1, $2, 'new')"), 7*ms, nil)
 	t.publish("rabbitmq", "labels")
@@ -238,7 +238,7 @@ func (t *trace) ship(order string) *failure {
 	return nil
 }
 
-// reconcileStock compares books and shelves.
+// reconcileStock compares the stock in the books with the stock on the shelves.
 func (t *trace) reconcileStock() {
 	sc := t.open(t.g.services[inventory], internal, "job stock-reconcile", text("code.function.name", "shop.inventory.StockReconciler.run"), text("shop.job", "stock-reconcile"))
 	t.log(levelInfo, "stock reconciliation started")
@@ -250,7 +250,7 @@ func (t *trace) reconcileStock() {
 	t.shut(sc, nil)
 }
 
-// retrain is a long batch.
+// retrain is a long batch job.
 func (t *trace) retrain() {
 	sc := t.open(t.g.services[recommendation], internal, "job retrain", text("shop.job", "retrain"))
 	t.query(mongodb("aggregate", "clicks", `{"aggregate": "clicks", "pipeline": [{"$match": {"at": {"$gt": "?"}}}]}`), 4*time.Second, nil)

@@ -17,9 +17,9 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// Config chooses the shop.
+// Config selects the shop.
 type Config struct {
-	// Seed chooses all random numbers.
+	// Seed determines all random numbers.
 	Seed uint64
 	// Rate is the number of user actions that begin in a second, on average over a day. An action has 6 to 7 spans. The number of metrics
 	// hardly depends on it.
@@ -31,7 +31,7 @@ type Config struct {
 // DefaultRate gives 1 to 1.5 million spans a day.
 const DefaultRate = 2
 
-// leadIn is longer than any session or conversation: telemetry that is due in a window began at most that long before it.
+// leadIn is longer than any session or conversation. Telemetry that is due in a window began at most this many minutes before it.
 const leadIn = 15
 
 // resource is a sender: an instance of a service, a host, a receiver.
@@ -83,19 +83,19 @@ type Unit struct {
 type Stream struct {
 	shop    *shop
 	from    int64
-	minute  int64 // the next one to make
+	minute  int64 // the next minute to make
 	waiting unitHeap
 	made    int
 }
 
-// NewStream begins after from.
+// NewStream returns a stream that begins after from.
 func NewStream(cfg Config, from time.Time) *Stream {
 	return &Stream{shop: newShop(cfg), from: from.UnixNano(), minute: from.UnixNano()/nanosPerMinute - leadIn}
 }
 
 const nanosPerMinute = int64(time.Minute)
 
-// Take returns the units that are due up to until and were not taken before.
+// Take returns the units that are due up to until and were not returned before.
 func (s *Stream) Take(until time.Time) []*Unit {
 	end := until.UnixNano()
 	for s.minute*nanosPerMinute < end {

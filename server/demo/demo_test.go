@@ -16,10 +16,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// noon is a time at which no fault is on.
+// noon is a time without active faults.
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// told is a unit as bytes, so that units can be compared.
+// told returns a unit as bytes, so that units can be compared.
 func told(t *testing.T, u *Unit) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -57,7 +57,7 @@ func take(t *testing.T, cfg Config, from time.Time, steps ...time.Duration) []st
 	return out
 }
 
-// TestSameTelemetry: seed and window decide everything, and windows that follow one another give what one over both gives.
+// TestSameTelemetry: seed and window determine everything. Two adjacent windows give the same telemetry as one window over both.
 func TestSameTelemetry(t *testing.T) {
 	cfg := Config{Seed: 7, Rate: 0.5}
 	const m = time.Minute
@@ -80,7 +80,7 @@ func TestSameTelemetry(t *testing.T) {
 	}
 }
 
-// TestTraces: ids, parents and times are those of real traces.
+// TestTraces: ids, parents and times are like those of real traces.
 func TestTraces(t *testing.T) {
 	type key struct{ trace, span string }
 	spans := map[key]*tracepb.Span{}
@@ -146,7 +146,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestCounters: what is cumulative never falls unless it starts anew, and starts anew once a day.
+// TestCounters: a cumulative value falls only at a restart, and restarts once a day.
 func TestCounters(t *testing.T) {
 	type last struct {
 		value float64
@@ -186,7 +186,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestTimetable: the faults are on when the list says, also when they are moved, and the document has the same times.
+// TestTimetable: the faults are active at the listed times, even if the timetable is moved, and the document has the same times.
 func TestTimetable(t *testing.T) {
 	document, err := os.ReadFile("../../docs/demo.md")
 	if err != nil {
@@ -246,7 +246,7 @@ func TestTimetable(t *testing.T) {
 	}
 }
 
-// TestFaultsShow: each fault is in the spans and logs of its time, and not before.
+// TestFaultsShow: each fault is visible in the spans and logs of its time, and not before.
 func TestFaultsShow(t *testing.T) {
 	look := func(from time.Time, fault string) seen {
 		var s seen
@@ -287,7 +287,7 @@ func TestFaultsShow(t *testing.T) {
 	}
 }
 
-// seen counts what shows a fault among what could.
+// seen counts items: of is the number that a fault could affect, hits the number that shows it.
 type seen struct{ of, hits int }
 
 func (s *seen) count(hit bool) {
@@ -319,7 +319,7 @@ func TestLogsBelongToSpans(t *testing.T) {
 	}
 }
 
-// TestServerDurations: the histograms of the services count what the spans show, with what each stands for.
+// TestServerDurations: the histograms of the services agree with the spans and their weights.
 func TestServerDurations(t *testing.T) {
 	from, to := noon(), noon().Add(10*time.Minute)
 	s := NewStream(Config{Seed: 4, Rate: 2}, from)
@@ -363,7 +363,8 @@ func TestServerDurations(t *testing.T) {
 	}
 }
 
-// TestSessions: what visitors do follows from what they did before, the shares of the funnel are believable, and every trace that a session names is there.
+// TestSessions: a visitor's actions follow from earlier ones, the shares of the funnel are plausible, and every trace that a
+// session names exists.
 func TestSessions(t *testing.T) {
 	from, to := noon(), noon().Add(3*time.Hour)
 	steps, traces, named := map[string]map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -445,7 +446,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// playable holds a chunk to what a player needs: a snapshot first where it says so, and nothing about nodes that are not there.
+// playable checks that a player can play a chunk. A checkpoint begins with a snapshot, and no event refers to a node that does
+// not exist.
 func playable(t *testing.T, c chunk) {
 	t.Helper()
 	text, err := json.Marshal(c.events)

@@ -38,11 +38,11 @@ type request struct {
 	items               int
 	headers             map[string]string
 	encode              func() ([]byte, error)
-	// packed bodies are gzip files of their own.
+	// packed bodies are gzip files already.
 	packed bool
 }
 
-// batch gathers units and makes requests of them.
+// batch gathers units and makes requests from them.
 type batch struct {
 	all  Unit
 	most int
@@ -61,7 +61,7 @@ func (b *batch) add(u *Unit) error {
 	return b.flush(b.most)
 }
 
-// flush sends batches that have at least that many items.
+// flush sends the batches that have at least the given number of items.
 func (b *batch) flush(least int) error {
 	a := &b.all
 	if n := len(a.spans); n > 0 && n >= least {
@@ -119,7 +119,7 @@ func (c chunk) request() request {
 	}
 }
 
-// group puts the units of a sender side by side, in the order in which the senders first appear.
+// group groups the units by sender, in the order in which the senders first appear.
 func group[T, G any](list []T, sender func(T) *resource, open func(*resource) G, add func(G, T)) (groups []G) {
 	at := map[*resource]int{}
 	for _, item := range list {
@@ -178,7 +178,7 @@ func pointCount(m *metricspb.Metric) int {
 		len(m.GetExponentialHistogram().GetDataPoints()) + len(m.GetSummary().GetDataPoints())
 }
 
-// packer compresses bodies; each sender has its own.
+// packer compresses bodies. Each sender has its own.
 type packer struct {
 	out bytes.Buffer
 	zip *gzip.Writer

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Faults that are planted every day in production. A test compares the timetable with docs/demo.md.
+// Faults that are planted in production every day. A test compares the timetable with docs/demo.md.
 const (
 	// FaultRelease: a release of catalog reads each variant of a product with its own statement. The next release fixes it.
 	FaultRelease = "latency-after-release"
@@ -20,9 +20,9 @@ const (
 // fault is a line of the timetable.
 type fault struct {
 	name, service string
-	// at is the time of day (UTC), lasts the duration.
+	// at is the time of day (UTC). lasts is the duration.
 	at, lasts time.Duration
-	// what describes the fault of a day.
+	// what returns a description of the fault on a day.
 	what func(c faultClock, start int64) string
 }
 
@@ -54,7 +54,7 @@ type Fault struct {
 	What    string    `json:"description"`
 }
 
-// Faults lists the planted faults that touch a window, in order of time.
+// Faults lists the planted faults that overlap a window, in order of time.
 func (c Config) Faults(from, to time.Time) []Fault {
 	var out []Fault
 	clock := newFaultClock(c.FaultShift)
@@ -69,10 +69,10 @@ func (c Config) Faults(from, to time.Time) []Fault {
 	return out
 }
 
-// faultClock answers about faults in terms of nanoseconds since 1970.
+// faultClock answers questions about faults, with times in nanoseconds since 1970.
 type faultClock struct {
 	shift int64
-	at    map[string][2]int64 // start in the day, length
+	at    map[string][2]int64 // start within the day, and length
 }
 
 func newFaultClock(shift time.Duration) faultClock {
@@ -89,7 +89,7 @@ func (c faultClock) on(name string, nano int64) bool {
 	return since >= f[0] && since < f[0]+f[1]
 }
 
-// seconds is the time that a fault was active between two times.
+// seconds returns how long a fault was active between two times.
 func (c faultClock) seconds(name string, from, to int64) float64 {
 	f := c.at[name]
 	sum := int64(0)
@@ -101,7 +101,7 @@ func (c faultClock) seconds(name string, from, to int64) float64 {
 	return float64(sum) / 1e9
 }
 
-// catalogVersion is the version of catalog. Each day has a bad release and one that fixes it.
+// catalogVersion returns the version of catalog. Each day has a bad release and a release that fixes it.
 func (c faultClock) catalogVersion(nano int64) string {
 	f := c.at[FaultRelease]
 	number := (nano-c.shift)/int64(day) - firstDay
@@ -115,10 +115,10 @@ func (c faultClock) catalogVersion(nano int64) string {
 	}
 }
 
-// firstDay is when catalog 4.0 came out: 2026-01-01, in days since 1970.
+// firstDay is the release day of catalog 4.0: 2026-01-01, in days since 1970.
 const firstDay = 20454
 
-// floodPattern is the new pattern of a day. No pattern returns within a week.
+// floodPattern returns the new pattern of a day. No pattern returns within a week.
 func floodPattern(nano int64) string {
 	list := []string{
 		"stock ledger drift for %s: counted %d, booked %d, replica behind by %d ms",

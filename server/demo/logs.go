@@ -86,7 +86,7 @@ func backgrounds() []background {
 	}
 }
 
-// backgroundLogs are the records of a minute that belong to no trace.
+// backgroundLogs creates the records of a minute that belong to no trace.
 func (g *slot) backgroundLogs() {
 	r := newRandom(g.seed, "background logs", g.minute)
 	for _, b := range backgrounds() {

@@ -10,7 +10,7 @@ import (
 
 // receiver reports metrics every minute: a receiver of a Collector, or a runtime.
 type receiver struct {
-	// from is the resource of the metrics, started the time at which it began to count.
+	// from returns the resource of the metrics. started returns the time at which it began to count.
 	from        func(at int64) *resource
 	started     func(at int64) int64
 	process     uint64
@@ -31,7 +31,7 @@ const (
 type instrument struct {
 	name, unit, description string
 	form                    form
-	fraction                bool // values are not whole
+	fraction                bool // values are fractional
 	points                  []*level
 }
 
@@ -39,18 +39,18 @@ type instrument struct {
 type level struct {
 	attributes []attribute
 	base       float64
-	// lean is the dependence on traffic: 0 for none, 1 for proportional. wobble is the random share of base.
+	// lean is the dependence on traffic: 0 means none, 1 means proportional. wobble is the random share of base.
 	lean, wobble float64
 	// fault adds extra while it is active.
 	fault string
 	extra float64
-	// wave is the period, in minutes, of a steady rise and a drop.
+	// wave is the period, in minutes, of a sawtooth: a steady rise and a drop.
 	wave int64
 
 	series uint64
 }
 
-// at is a value at a time.
+// at returns the value at a time.
 func (l *level) at(sh *shop, nano int64) float64 {
 	v := l.base * (1 + l.lean*(traffic(nano)-1) + l.wobble*(2*noise(l.series, nano/nanosPerMinute)-1))
 	if l.wave > 0 {
@@ -62,7 +62,8 @@ func (l *level) at(sh *shop, nano int64) float64 {
 	return max(v, 0)
 }
 
-// counted is the value of a counter since start. Its random part is smaller than the increase of a minute, so that it never falls.
+// counted returns the value of a counter since start. Its random part is smaller than the increase of a minute, so the counter
+// never falls.
 func (l *level) counted(sh *shop, start, nano int64) float64 {
 	n := l.base*(l.lean*trafficSince(start, nano)+(1-l.lean)*seconds(nano-start)) + l.base*20*noise(l.series, nano/nanosPerMinute)
 	if l.fault != "" {
@@ -75,7 +76,7 @@ func newInstrument(name, unit, description string, form form, points ...*level) 
 	return &instrument{name: name, unit: unit, description: description, form: form, points: points}
 }
 
-// value is a series around a value.
+// value returns a series that varies around base.
 func value(base, lean, wobble float64, attributes ...attribute) *level {
 	return &level{attributes: attributes, base: base, lean: lean, wobble: wobble}
 }
@@ -95,7 +96,7 @@ func (i *instrument) fractional() *instrument {
 	return i
 }
 
-// receiver reports about a resource that does not change.
+// receiver returns a receiver for a resource that does not change.
 func (sh *shop) receiver(scope, version string, attributes []attribute, instruments ...*instrument) *receiver {
 	r := &resource{pb: &resourcepb.Resource{Attributes: attributes}, scope: &commonpb.InstrumentationScope{Name: scope, Version: version}}
 	process := hash("process", scope, r.pb.String())
@@ -105,7 +106,7 @@ func (sh *shop) receiver(scope, version string, attributes []attribute, instrume
 	})
 }
 
-// replicaReceiver reports about a replica of a service, whose resource changes with releases.
+// replicaReceiver returns a receiver for a replica of a service, whose resource changes with releases.
 func (sh *shop) replicaReceiver(s *service, environment string, replica int, scope string, instruments ...*instrument) *receiver {
 	process := hash("replica", s.name, environment, scope, string(rune('0'+replica)))
 	library := &commonpb.InstrumentationScope{Name: scope, Version: s.libraryVersion}
@@ -128,7 +129,7 @@ func (sh *shop) replicaReceiver(s *service, environment string, replica int, sco
 	})
 }
 
-// named gives each series random numbers of its own.
+// named gives each series its own random numbers.
 func (sh *shop) named(r *receiver) *receiver {
 	for _, i := range r.instruments {
 		for n, l := range i.points {
@@ -138,7 +139,7 @@ func (sh *shop) named(r *receiver) *receiver {
 	return r
 }
 
-// released is the release time of the running version of catalog.
+// released returns the release time of the running version of catalog.
 func (c faultClock) released(nano int64) int64 {
 	f := c.at[FaultRelease]
 	start := nano - c.shift - (nano-c.shift)%int64(day) + f[0] + c.shift
@@ -152,7 +153,7 @@ func (c faultClock) released(nano int64) int64 {
 	}
 }
 
-// metrics reports the minute when it is over.
+// metrics reports a minute after its end.
 func (g *slot) metrics() {
 	end := g.start + nanosPerMinute
 	u := &Unit{due: end, metrics: g.takeObserved(g.minute)}
@@ -210,10 +211,10 @@ func (i *instrument) metric(sh *shop, start, end int64) *metricspb.Metric {
 	return out
 }
 
-// pauseBounds are those of histograms of pauses, in seconds.
+// pauseBounds returns the bounds for histograms of pauses, in seconds.
 func pauseBounds() []float64 { return []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1} }
 
-// histogram holds the events of the last minute: about twelve, around the level.
+// histogram holds the events of the last minute: about twelve, with values around the level.
 func (l *level) histogram(sh *shop, end int64) *metricspb.HistogramDataPoint {
 	r := newRandom(l.series, "histogram", end/nanosPerMinute)
 	o := &observation{low: math.Inf(1), high: math.Inf(-1), buckets: make([]uint64, len(pauseBounds())+1)}
@@ -227,7 +228,7 @@ func (l *level) histogram(sh *shop, end int64) *metricspb.HistogramDataPoint {
 	}
 }
 
-// summary has the count and sum since start, and quantiles of late.
+// summary has the count and sum since start, and recent quantiles.
 func (l *level) summary(sh *shop, start, end int64) *metricspb.SummaryDataPoint {
 	v := l.at(sh, end)
 	const perSecond = 0.2

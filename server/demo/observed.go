@@ -9,7 +9,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// Metrics that services derive from their work. They agree with the spans, each counted with its weight.
+// Services derive these metrics from their work. The metrics agree with the spans, each counted with its weight.
 
 type shape uint8
 
@@ -19,7 +19,7 @@ const (
 	deltaCounter
 )
 
-// measure is the kind of metric for observations of one name.
+// measure is the metric type for the observations of one name.
 type measure struct {
 	shape             shape
 	unit, description string

@@ -10,11 +10,11 @@ const network = 450 * time.Microsecond
 
 func internalHost(name string) string { return name + ".shop.svc.cluster.local" }
 
-// call is an HTTP request from the open service to another one of the shop.
+// call is an HTTP request from the open service to another service of the shop.
 type call struct {
 	to            string
 	method, route string
-	// path is the requested path; empty means route.
+	// path is the requested path. If it is empty, the path is route.
 	path string
 }
 
@@ -103,7 +103,7 @@ func (t *trace) serverAttributes(to *service, method, route, path string) []attr
 
 func seconds(nanos int64) float64 { return float64(nanos) / 1e9 }
 
-// external asks a program that sends no telemetry.
+// external calls a program that sends no telemetry.
 func (t *trace) external(method, address, path string, median time.Duration, fail func() *failure, attributes ...attribute) *failure {
 	s := t.running
 	var a []attribute
@@ -125,7 +125,7 @@ func (t *trace) external(method, address, path string, median time.Duration, fai
 		t.work(median)
 		status = f.http
 	default:
-		status = 0 // no answer came
+		status = 0 // no answer arrived
 	}
 	key := "http.response.status_code"
 	if s.legacy {
@@ -150,7 +150,7 @@ func (t *trace) external(method, address, path string, median time.Duration, fai
 
 const timeoutKind = "java.net.SocketTimeoutException"
 
-// grpc is a call of a method of another service: service/Method.
+// grpc calls a method of another service, given as service/Method.
 func (t *trace) grpc(to, method string, body func() *failure) *failure {
 	name, short, _ := strings.Cut(method, "/")
 	attributes := func() []attribute {
@@ -171,7 +171,7 @@ func (t *trace) grpc(to, method string, body func() *failure) *failure {
 	}
 	t.add(whole("rpc.grpc.status_code", code))
 	t.observe("rpc.server.duration", seconds(t.now-began)*1e3, text("rpc.service", name), text("rpc.method", short), whole("rpc.grpc.status_code", code))
-	// An error that the caller could have avoided is no error of the server (OpenTelemetry semantic conventions for gRPC).
+	// An error that the caller could have avoided is not an error of the server (OpenTelemetry semantic conventions for gRPC).
 	if f != nil && !f.expected {
 		t.shut(callee, f)
 	} else {
@@ -189,7 +189,7 @@ func (t *trace) grpc(to, method string, body func() *failure) *failure {
 	return f
 }
 
-// database is a statement.
+// database describes a statement on a database.
 type database struct {
 	system, namespace, host, operation, table, statement string
 }
@@ -250,7 +250,7 @@ func opensearch(statement string) database {
 	return database{"opensearch", "products", "opensearch.db.shop.example", "search", "products", statement}
 }
 
-// publish puts a message on a topic or queue. Each body is the work of a consumer, which begins later.
+// publish sends a message to a topic or queue. Each consumer function is the work of a consumer, which begins later.
 func (t *trace) publish(system, destination string, consumers ...func()) {
 	sc := t.open(
 		t.running, producer, "publish "+destination, text("messaging.system", system), text("messaging.destination.name", destination),

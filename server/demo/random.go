@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// random is a source of numbers that belongs to one purpose in one minute.
+// random is a random source for one purpose in one minute.
 type random struct{ *rand.Rand }
 
 func newRandom(seed uint64, purpose string, n int64) random {
@@ -20,17 +20,17 @@ func newRandom(seed uint64, purpose string, n int64) random {
 func hash(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, p := range parts {
-		_, _ = h.Write([]byte(p)) // a hash takes everything
+		_, _ = h.Write([]byte(p)) // a hash accepts everything
 		_, _ = h.Write([]byte{0})
 	}
 	v := h.Sum64()
-	// FNV leaves the high bits of short texts alike.
+	// FNV gives similar high bits for short texts.
 	v ^= v >> 33
 	v *= 0xff51afd7ed558ccd
 	return v ^ v>>33
 }
 
-// noise is a number from 0 up to 1 that belongs to a series at a minute.
+// noise returns a number from 0 up to 1 for a series at a minute.
 func noise(series uint64, minute int64) float64 {
 	v := series ^ uint64(minute)*0x9e3779b97f4a7c15
 	v ^= v >> 30
@@ -43,17 +43,17 @@ func noise(series uint64, minute int64) float64 {
 
 func (r random) chance(p float64) bool { return r.Float64() < p }
 
-// near is a duration around the median, seldom much longer, as latencies are.
+// near returns a duration around the median. It is seldom much longer, like real latencies.
 func (r random) near(median time.Duration, spread float64) time.Duration {
 	return time.Duration(float64(median) * math.Exp(r.NormFloat64()*spread))
 }
 
-// between is a duration from a up to b.
+// between returns a duration from a up to b.
 func (r random) between(a, b time.Duration) time.Duration {
 	return a + time.Duration(r.Int64N(int64(b-a)))
 }
 
-// arrivals is a number of events when mean are expected.
+// arrivals returns a random number of events with the given mean.
 func (r random) arrivals(mean float64) int {
 	if mean > 50 {
 		return max(0, int(math.Round(mean+r.NormFloat64()*math.Sqrt(mean))))
@@ -72,14 +72,14 @@ func pick[T any](r random, list []T) T { return list[r.IntN(len(list))] }
 func (r random) bytes(n int) []byte {
 	b := make([]byte, 0, n+7)
 	for len(b) < n {
-		b = binary.BigEndian.AppendUint64(b, r.Uint64()|1) // no id is all zero
+		b = binary.BigEndian.AppendUint64(b, r.Uint64()|1) // an id must not be all zero
 	}
 	return b[:n]
 }
 
 func (r random) hex(n int) string { return hex.EncodeToString(r.bytes((n + 1) / 2))[:n] }
 
-// uuid is a version 4 UUID.
+// uuid returns a version 4 UUID.
 func (r random) uuid() string {
 	b := r.bytes(16)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
@@ -87,7 +87,7 @@ func (r random) uuid() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// digits is a number with n digits, as text.
+// digits returns a number with n digits as text.
 func (r random) digits(n int) string {
 	low := int64(math.Pow10(n - 1))
 	return strconv.FormatInt(low+r.Int64N(9*low), 10)

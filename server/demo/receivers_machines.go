@@ -95,7 +95,7 @@ func (sh *shop) deployment(s *service, environment string) *receiver {
 	)
 }
 
-// pod reports the metrics of the kubelet and the cluster about a replica.
+// pod reports the metrics that the kubelet and the cluster have about a replica.
 func (sh *shop) pod(s *service, environment string, replica int) *receiver {
 	busy, memory := 0.18, 240e6
 	if s.language == "java" {
@@ -110,7 +110,7 @@ func (sh *shop) pod(s *service, environment string, replica int) *receiver {
 	}
 	restarts := value(0, 0, 0)
 	if s.name == recommendation && environment == production {
-		restarts = value(6, 0, 0).rising(int64(day / time.Minute)) // it runs out of memory now and then
+		restarts = value(6, 0, 0).rising(int64(day / time.Minute)) // the replica runs out of memory from time to time
 	}
 	io := func(base float64, direction string) *level {
 		return value(base, 1, 0, text("direction", direction), text("interface", "eth0"))
@@ -151,7 +151,7 @@ func (sh *shop) runtime(s *service, replica int) []*receiver {
 			return value(base, 0.1, 0.1, text("v8js.heap.space.name", name)).rising(20)
 		}
 		if s.legacy {
-			// An older instrumentation, with the names of its time.
+			// An older instrumentation with older metric names.
 			return of(
 				"opentelemetry-node-metrics",
 				newInstrument("process.runtime.nodejs.eventloop.lag", "s", "Event loop lag.", histogram, value(0.004, 0.5, 0.3)),
@@ -172,7 +172,7 @@ func (sh *shop) runtime(s *service, replica int) []*receiver {
 			"go.opentelemetry.io/contrib/instrumentation/runtime",
 			newInstrument("go.goroutine.count", "{goroutine}", "Count of live goroutines.", upDown, value(120, 0.5, 0.1)),
 			newInstrument("go.memory.used", "By", "Memory used by the Go runtime.", upDown, value(64e6, 0.1, 0.1).rising(3)),
-			// Scraped in the form of Prometheus, which has summaries.
+			// Scraped in the Prometheus format, which has summaries.
 			newInstrument("go_gc_duration_seconds", "s", "A summary of the pause duration of garbage collection cycles.", summary, value(0.00009, 0.2, 0.3)),
 		)
 	default:

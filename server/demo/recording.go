@@ -11,7 +11,7 @@ type recorded struct {
 	Timestamp int64 `json:"timestamp"`
 }
 
-// Types of events, and sources of incremental ones.
+// Event types, and the sources of incremental events.
 const (
 	eventFullSnapshot = 2
 	eventIncremental  = 3
@@ -30,13 +30,14 @@ type object map[string]any
 type tape struct {
 	events     []recorded
 	checkpoint bool
-	// Ids of the nodes that events refer to on the present page.
+	// Ids of the nodes on the current page that events refer to.
 	root, button, field, notice int
 	next                        int
 	last                        int64
 }
 
-// add records an event, at the earliest with the one before it: the three parts of a click take longer than some answers.
+// add records an event. Its time is not before that of the previous event, because the three parts of a click take longer than
+// some answers.
 func (t *tape) add(at int64, kind int, data any) {
 	t.last = max(t.last, at/int64(time.Millisecond))
 	t.events = append(t.events, recorded{kind, data, t.last})
@@ -69,7 +70,7 @@ const style = `body{font-family:sans-serif;margin:0;color:#222}header{background
 	`main{padding:24px;max-width:800px}button{background:#173f35;color:#fff;border:0;padding:10px 18px;border-radius:4px}` +
 	`input{padding:8px;border:1px solid #999;margin:8px 0;display:block}.card{display:inline-block;width:160px;height:120px;background:#eef3f1;margin:8px;padding:8px}`
 
-// page is a new page: a snapshot of all of it.
+// page opens a new page and records a full snapshot.
 func (t *tape) page(at int64, href, title string) {
 	*t = tape{events: t.events, checkpoint: len(t.events) == 0, last: t.last}
 	head := t.element("head", nil, t.element("title", nil, t.text(title)), t.element("style", nil, t.styleText()))
@@ -120,7 +121,7 @@ func (t *tape) click(at int64) {
 	}
 }
 
-// input types into the field. The typed text is masked.
+// input types text into the field. The typed text is masked.
 func (t *tape) input(at int64, length int) {
 	masked := ""
 	for i := range length {

@@ -9,22 +9,22 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Options bound and direct a run.
+// Options bound and control a run.
 type Options struct {
 	Config
 	Target
-	// From and To bound the back-fill; without one they are the same. To is also where following begins.
+	// From and To bound the back-fill. If they are equal, there is no back-fill. Following begins at To.
 	From, To time.Time
 	// Follow continues live until the context ends.
 	Follow bool
-	// Progress is called while it runs, by one goroutine.
+	// Progress is called during the run, from one goroutine.
 	Progress func(Progress)
 }
 
 // Progress is the progress of a run.
 type Progress struct {
 	Totals
-	// At is the time up to which telemetry was made, Done the finished share of the back-fill.
+	// At is the end of the telemetry made so far. Done is the finished share of the back-fill.
 	At   time.Time
 	Done float64
 	Live bool
@@ -35,7 +35,7 @@ type Result struct {
 	Totals
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// Stopped says that the run was ended before the back-fill was over.
+	// Stopped says that the run ended before the back-fill was complete.
 	Stopped bool    `json:"stopped"`
 	Seconds float64 `json:"seconds"`
 	Seed    uint64  `json:"seed"`
@@ -52,7 +52,7 @@ const (
 	liveStep   = time.Second
 )
 
-// Run sends telemetry. It returns the result also with an error. The end of the context is no error.
+// Run sends telemetry. It returns the result even with an error. The end of the context is not an error.
 func Run(ctx context.Context, o Options) (Result, error) {
 	began := time.Now()
 	if o.Rate <= 0 {
@@ -92,7 +92,7 @@ type runner struct {
 	at     time.Time
 }
 
-// step sends all units that are due up to a time, or none when a stop was requested while they were made.
+// step sends all units that are due up to a time. If a stop is requested while the units are made, it sends none.
 func (r *runner) step(ctx context.Context, until time.Time) error {
 	units := r.stream.Take(until)
 	select {
@@ -133,7 +133,7 @@ func (r *runner) follow(ctx context.Context) error {
 		case <-r.box.broken.Done():
 			return r.box.broken.Err()
 		case now := <-tick.C:
-			// After a back-fill that took long, there are minutes to catch up with.
+			// A long back-fill leaves minutes to catch up with.
 			for r.at.Before(now) && ctx.Err() == nil {
 				next := r.at.Add(time.Minute)
 				if next.After(now) {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// receiving is a server that answers by path; answer returns false to take everything.
+// receiving is a server that answers by path. Its function answer returns false to accept everything.
 type receiving struct {
 	mu     sync.Mutex
 	spans  int
@@ -62,7 +62,7 @@ func run(ctx context.Context, t *testing.T, s *receiving, change func(*Options))
 	s.tries = map[string]int{}
 	at := httptest.NewServer(s)
 	defer at.Close()
-	to := time.Now().UTC().Truncate(day).Add(-9 * time.Hour) // few come to the shop at night, and none of them may be recorded
+	to := time.Now().UTC().Truncate(day).Add(-9 * time.Hour) // at night there are few visitors, so maybe no recording
 	o := Options{Config: Config{Seed: 1, Rate: 1}, Target: Target{URL: at.URL, Key: "svc_sk_test"}, From: to.Add(-5 * time.Minute), To: to}
 	if change != nil {
 		change(&o)
@@ -84,7 +84,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A server that is busy is asked again when it says so, and nothing is lost.
+// If the server is busy, the run repeats the request when the server allows it, and loses nothing.
 func TestRunWaits(t *testing.T) {
 	s := &receiving{answer: func(w http.ResponseWriter, path string, try int) bool {
 		if try > 1 {
@@ -101,7 +101,7 @@ func TestRunWaits(t *testing.T) {
 	}
 }
 
-// What is refused is counted, with the server's reason.
+// Refused items are counted, with the server's reason.
 func TestRunRefused(t *testing.T) {
 	s := &receiving{answer: func(w http.ResponseWriter, path string, _ int) bool {
 		switch path {
@@ -131,7 +131,7 @@ func TestRunRefused(t *testing.T) {
 	}
 }
 
-// A key that is no key ends the run.
+// An invalid key ends the run.
 func TestRunWithAWrongKey(t *testing.T) {
 	_, err := run(t.Context(), t, &receiving{}, func(o *Options) { o.Key = "svc_sk_other" })
 	if err == nil || !strings.Contains(err.Error(), "401") || !strings.Contains(err.Error(), "ingest key") {
@@ -142,7 +142,7 @@ func TestRunWithAWrongKey(t *testing.T) {
 	}
 }
 
-// A stop lets what was begun arrive, and the result says how far it came.
+// A stop lets open requests finish, and the result shows how far the run came.
 func TestRunStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	s := &receiving{}
@@ -159,7 +159,7 @@ func TestRunStopped(t *testing.T) {
 	}
 }
 
-// Live, what is due is sent as time goes by.
+// In a live run, telemetry is sent when it is due.
 func TestRunLive(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()

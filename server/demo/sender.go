@@ -23,7 +23,7 @@ type Target struct{ URL, Key string }
 
 // Count holds the results for the items of a signal.
 type Count struct {
-	// Sent items were given to the server; it took Accepted of them and refused the others.
+	// Sent counts items that were sent to the server. The server accepted Accepted of them and refused the others.
 	Sent     int `json:"sent"`
 	Accepted int `json:"accepted"`
 	Refused  int `json:"refused"`
@@ -33,7 +33,7 @@ type Count struct {
 // Totals counts the telemetry sent so far.
 type Totals struct {
 	Signals map[string]Count `json:"signals"`
-	// Retries counts repeated requests: the server asked for it, or could not be reached.
+	// Retries counts repeated requests. The server had asked for the retry, or could not be reached.
 	Retries int   `json:"retries"`
 	Bytes   int64 `json:"bytes_sent"`
 	// Reasons has the server's reasons for refused items.
@@ -50,21 +50,21 @@ func (t Totals) Items(of func(Count) int) (n int) {
 
 const (
 	senders = 4
-	// patience is the time for retries of a request before the run fails.
+	// patience is how long a request is retried before the run fails.
 	patience = 2 * time.Minute
-	// grace is the time for open requests after a stop.
+	// grace is how long open requests may continue after a stop.
 	grace      = 10 * time.Second
 	maxReasons = 10
 	maxAnswer  = 1 << 20
 )
 
-// outbox sends requests, several at once. Requests wait in no queue: submit returns when a sender has taken it.
+// outbox sends several requests at once. It has no queue: submit returns when a sender has taken the request.
 type outbox struct {
 	target Target
 	client *http.Client
 	work   chan request
 	group  *errgroup.Group
-	// broken ends when a sender has failed. hard also ends requests that are under way, a while after a stop was asked for.
+	// broken ends when a sender has failed. hard ends open requests too, some time after a stop was requested.
 	broken context.Context
 	hard   context.Context
 
@@ -94,7 +94,7 @@ func newOutbox(ctx context.Context, target Target) (*outbox, func() error) {
 	}
 }
 
-// submit gives a request to a sender.
+// submit hands a request to a sender.
 func (o *outbox) submit(r request) error {
 	select {
 	case o.work <- r:
@@ -178,7 +178,7 @@ func (o *outbox) count(r request, bytes, refused int, reason string) {
 	}
 }
 
-// unspecified is a pause that the server leaves to the sender.
+// unspecified means that the server leaves the pause to the sender.
 const unspecified = -1
 
 // post sends a request once. It returns the number of refused items with the reason, or the pause before the next attempt.
@@ -220,7 +220,7 @@ func (o *outbox) post(r request, body []byte) (refused int, reason string, again
 		}
 		return 0, "", unspecified, failed
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
-		// This ends the request, not the run.
+		// This ends only the request, not the run.
 		return r.items, failed.Error(), 0, nil
 	case http.StatusUnauthorized:
 		failed = fmt.Errorf("%w (is this an ingest key of this server?)", failed)
@@ -243,13 +243,13 @@ func envelope(answer []byte) string {
 	return fmt.Sprintf("%.300q", answer)
 }
 
-// outcome reads a success: the number of refused items, and the message of the server.
+// outcome reads a successful response: the number of refused items, and the server's message.
 func outcome(r request, answer []byte) (refused int, reason string, err error) {
 	switch {
 	case len(answer) == 0:
 		return 0, "", nil
 	case r.media == "application/x-protobuf":
-		// The three responses are alike on the wire: partial_success {rejected, error_message}.
+		// The three responses have the same wire format: partial_success {rejected, error_message}.
 		var m coltrace.ExportTraceServiceResponse
 		if err := proto.Unmarshal(answer, &m); err != nil {
 			return 0, "", fmt.Errorf("%s answers no OTLP: %w", r.path, err)

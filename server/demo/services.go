@@ -10,13 +10,13 @@ import (
 // service is a program of the shop.
 type service struct {
 	name, language, version string
-	// replicas run in production; staging has one.
+	// replicas is the number of replicas in production. Staging has one.
 	replicas int
 	// legacy services write attributes under the names of older semantic conventions.
 	legacy bool
-	// unversioned services send neither version nor commit.
+	// unversioned services send neither a version nor a commit.
 	unversioned bool
-	// library makes the spans.
+	// library is the instrumentation library that makes the spans.
 	library, libraryVersion string
 }
 
@@ -75,7 +75,7 @@ func clusterName(environment string) string {
 	return "shop-production"
 }
 
-// podName is the name of a replica, as a deployment makes it.
+// podName returns the name of a replica, in the form that a deployment creates.
 func podName(s *service, environment, version string, n int) string {
 	h := fmt.Sprintf("%016x", hash(s.name, environment, version))
 	return fmt.Sprintf("%s-%s-%05x", s.name, h[:9], hash(s.name, environment, version, fmt.Sprint(n))&0xfffff)
@@ -103,7 +103,7 @@ func (sh *shop) versionOf(s *service, environment string, nano int64) string {
 	}
 }
 
-// instance is a running replica of a service at a time.
+// instance returns a running replica of a service at a time.
 func (sh *shop) instance(s *service, environment string, replica int, nano int64) *resource {
 	key := instance{s.name, environment, sh.versionOf(s, environment, nano), replica}
 	if r := sh.instances[key]; r != nil {
@@ -154,7 +154,7 @@ func kubernetes(s *service, environment, pod string) []attribute {
 	}
 }
 
-// commitOf is the commit that a version was built from.
+// commitOf returns the commit from which a version was built.
 func commitOf(name, version string) string {
 	return fmt.Sprintf("%016x%016x%08x", hash("commit", name, version), hash(version, name), uint32(hash(name, version, "tail")))
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// recordedShare of the sessions have a recording.
+// recordedShare is the share of sessions with a recording.
 const recordedShare = 0.15
 
 // session is a visit in a browser: the telemetry of its SDK, and the traces that it causes.
@@ -25,7 +25,7 @@ type session struct {
 	traces               []string
 	entry, address, exit string
 	chunks               int
-	step                 *Unit // the telemetry of the SDK for the present step
+	step                 *Unit // the SDK's telemetry for the current step
 }
 
 const origin = "https://shop.example"
@@ -33,7 +33,7 @@ const origin = "https://shop.example"
 // In this shop, a session ends when its visitor was inactive for this time.
 const maxSession = 9 * time.Minute
 
-// session is one visit. Conversion: of 100 visits about 75 look at a product, 30 put it into the cart, 17 begin the checkout and 13 order.
+// session makes one visit. Of 100 visits about 75 look at a product, 30 put it into the cart, 17 begin the checkout and 13 order.
 func (g *slot) session(r random, at int64) {
 	v := g.visitor(r, false)
 	s := &session{g: g, r: r, v: v, id: r.uuid(), start: at, now: at, last: at}
@@ -96,7 +96,7 @@ func (s *session) visit() {
 	s.custom("order placed", map[string]string{"total": fmt.Sprintf("%.2f", p.price), "category": p.category})
 }
 
-// begin opens the next telemetry of the SDK.
+// begin opens the next telemetry unit of the SDK.
 func (s *session) begin() {
 	if s.step == nil {
 		s.step = &Unit{}
@@ -142,7 +142,7 @@ func line(fields any) []byte {
 	return text
 }
 
-// page goes to a page, which may ask the server for something.
+// page goes to a page, which may send a request to the server.
 func (s *session) page(path, title string, load func(*trace) *failure) {
 	s.flush()
 	if s.pages > 0 {
@@ -232,7 +232,7 @@ func (s *session) custom(name string, properties map[string]string) {
 	s.event("custom", map[string]any{"message": name, "attributes": properties})
 }
 
-// fail is the message and the log of a page when a request fails.
+// fail shows the message of a failed request on the page and logs it.
 func (s *session) fail(f *failure) {
 	s.errors++
 	s.now += int64(20 * ms)
@@ -242,7 +242,7 @@ func (s *session) fail(f *failure) {
 	})
 }
 
-// meta is a row about the session: version 1 when it begins, 2 when it is over.
+// meta adds a row about the session: version 1 at its beginning, version 2 at its end.
 func (s *session) meta(version int) {
 	v := s.v
 	row := map[string]any{
@@ -278,7 +278,7 @@ func (s *session) finish() {
 	s.meta(2)
 }
 
-// mobileEvents are the product events that the backend of the mobile application reports about an action.
+// mobileEvents makes the product events that the backend of the mobile application reports about an action.
 func (g *slot) mobileEvents(r random, v *visitor, at int64) {
 	name, attributes := "$screen", map[string]string{"screen": pick(r, []string{"home", "product", "cart", "orders"})}
 	switch x := r.Float64(); {

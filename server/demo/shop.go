@@ -62,7 +62,7 @@ func products() []product {
 	return out
 }
 
-// fiveDigits is a number of five digits that goes with another number.
+// fiveDigits derives a number of five digits from another number.
 func fiveDigits(h uint64) string {
 	b := make([]byte, 0, 5)
 	for range 5 {
@@ -72,20 +72,20 @@ func fiveDigits(h uint64) string {
 	return string(b)
 }
 
-// Shares of the actions of users.
+// Shares of user actions.
 const (
-	shareSessions = 0.35 // in browsers that are recorded
+	shareSessions = 0.35 // in browsers with session telemetry
 	shareMobile   = 0.43
 	sharePartners = 0.12
 	shareStaging  = 0.07
 	shareAgent    = 0.03
 
-	// actionsPerSession and turnsPerTalk are about what one of them has on average.
+	// actionsPerSession and turnsPerTalk are approximate averages.
 	actionsPerSession = 6.5
 	turnsPerTalk      = 2.4
 )
 
-// slot is one minute in the making.
+// slot is one minute that is being made.
 type slot struct {
 	*shop
 	minute int64
@@ -93,7 +93,7 @@ type slot struct {
 	units  []*Unit
 }
 
-// makeMinute returns the units that begin in a minute, in any order.
+// makeMinute returns the units that begin in a minute, in no particular order.
 func (sh *shop) makeMinute(minute int64) []*Unit {
 	g := &slot{shop: sh, minute: minute, start: minute * nanosPerMinute}
 	perMinute := sh.rate * 60 * traffic(g.start)
@@ -109,7 +109,7 @@ func (sh *shop) makeMinute(minute int64) []*Unit {
 	return g.units
 }
 
-// each calls a function for each event of this minute, at the time of the event.
+// each calls a function for each event of this minute, with the time of the event.
 func (g *slot) each(purpose string, mean float64, do func(g *slot, r random, at int64)) {
 	r := newRandom(g.seed, purpose, g.minute)
 	moments := make([]int64, r.arrivals(mean))
@@ -122,7 +122,7 @@ func (g *slot) each(purpose string, mean float64, do func(g *slot, r random, at 
 	}
 }
 
-// mobile is an action in the mobile application, which does not send spans of its own; it reports product events through its backend.
+// mobile is an action in the mobile application. The application sends no spans itself; its backend reports product events.
 func (g *slot) mobile(r random, at int64) {
 	u := g.visitor(r, true)
 	t := g.begin(r, at, production, u)
@@ -151,14 +151,14 @@ func (g *slot) mobile(r random, at int64) {
 	g.mobileEvents(r, u, at)
 }
 
-// partner is a machine of a partner that asks for stock and prices.
+// partner is a partner's machine that requests stock and prices.
 func (g *slot) partner(r random, at int64) {
 	t := g.begin(r, at, production, &visitor{agent: "acme-feed/2.3 (+https://partner.example/bot)"})
 	t.partnerStock()
 	t.end()
 }
 
-// rehearsal is a test that runs against staging, all day alike.
+// rehearsal is a test that runs against staging, at the same rate all day.
 func (g *slot) rehearsal(r random, at int64) {
 	t := g.begin(r, at, staging, &visitor{id: "u-test", agent: "smoke-test/1.0"})
 	switch r.IntN(5) {
@@ -176,7 +176,7 @@ func (g *slot) rehearsal(r random, at int64) {
 	t.end()
 }
 
-// jobs are the scheduled jobs.
+// jobs runs the scheduled jobs.
 func (g *slot) jobs() {
 	r := newRandom(g.seed, "jobs", g.minute)
 	if g.minute%5 == 2 {

@@ -2,7 +2,7 @@ package demo
 
 import "fmt"
 
-// Stack traces as the languages print them.
+// Stack traces in the formats of the languages.
 
 func javaStack(head, method, file string, line int) string {
 	return fmt.Sprintf("%s\n\tat %s(%s:%d)\n\tat shop.platform.Traced.call(Traced.java:48)\n\tat io.grpc.stub.ServerCalls$UnaryServerCallHandler$UnaryServerCallListener.onHalfClose(ServerCalls.java:182)\n\tat java.base/java.util.concurrent.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1144)", head, method, file, line)

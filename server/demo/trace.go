@@ -6,7 +6,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// trace is a trace in the making. Its clock, now, moves on as work is done.
+// trace is a trace that is being made. Its clock, now, advances as work is done.
 type trace struct {
 	g           *slot
 	r           random
@@ -27,12 +27,12 @@ type trace struct {
 	link       *tracepb.Span_Link
 }
 
-// begin opens a trace. Call end when it is made.
+// begin opens a trace. Call end when it is complete.
 func (g *slot) begin(r random, at int64, environment string, v *visitor) *trace {
 	return &trace{g: g, r: r, environment: environment, visitor: v, unit: &Unit{}, id: r.bytes(16), now: at, latest: at, instances: map[string]*resource{}}
 }
 
-// sampleHead makes it one of four traces that a sampler at the head of traces kept (tracestate of OpenTelemetry, a threshold of 3/4).
+// sampleHead marks the trace as one of four that a head sampler kept (OpenTelemetry tracestate, with a threshold of 3/4).
 func (t *trace) sampleHead() { t.state = "ot=th:c" }
 
 func (t *trace) weight() float64 {
@@ -60,10 +60,10 @@ func (t *trace) instance(s *service) *resource {
 	return r
 }
 
-// work lets time pass.
+// work advances the clock by a random time around the median.
 func (t *trace) work(median time.Duration) { t.now += int64(t.r.near(median, 0.45)) }
 
-// wait lets an exact time pass.
+// wait advances the clock by an exact time.
 func (t *trace) wait(d time.Duration) { t.now += int64(d) }
 
 // fault reports whether a planted fault is active for this trace now.
@@ -73,11 +73,11 @@ func (t *trace) fault(name string) bool {
 
 // failure is the cause of a failed operation.
 type failure struct {
-	// kind, message and stack are of the exception.
+	// kind, message and stack describe the exception.
 	kind, message, stack string
-	// http and grpc are its statuses.
+	// http and grpc are the status codes of the failure.
 	http, grpc int
-	// expected failures are answers, not faults: a card that is declined.
+	// expected failures are answers, not faults, such as a declined card.
 	expected bool
 	recorded bool
 }
@@ -89,7 +89,7 @@ type scope struct {
 	ran         *service
 }
 
-// open begins a span of a service under the open one.
+// open begins a span of a service below the open one.
 func (t *trace) open(s *service, kind tracepb.Span_SpanKind, name string, attributes ...attribute) scope {
 	from := t.instance(s)
 	span := &tracepb.Span{
@@ -119,7 +119,7 @@ func (t *trace) add(attributes ...attribute) {
 	t.at.Attributes = append(t.at.Attributes, attributes...)
 }
 
-// shut ends the span. A failure marks it; the first span that has it records the exception.
+// shut ends the span. A failure marks the span. The first span with the failure records the exception.
 func (t *trace) shut(sc scope, f *failure) {
 	if f != nil {
 		sc.span.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: f.message}
@@ -136,7 +136,7 @@ func (t *trace) shut(sc scope, f *failure) {
 	t.at, t.from, t.running = sc.outer, sc.prior, sc.ran
 }
 
-// step is a span inside of a service.
+// step is a span within a service.
 func (t *trace) step(name string, body func() *failure, attributes ...attribute) *failure {
 	sc := t.open(t.running, internal, name, attributes...)
 	f := body()
@@ -163,7 +163,7 @@ func (t *trace) together(all ...func() *failure) (first *failure) {
 	return first
 }
 
-// later does something after a while. Nothing waits for it.
+// later runs do after a delay. Nothing waits for it.
 func (t *trace) later(delay time.Duration, do func()) {
 	now := t.now
 	t.now += int64(delay)
@@ -171,7 +171,7 @@ func (t *trace) later(delay time.Duration, do func()) {
 	t.now = now
 }
 
-// observe counts the work of the open span in the present minute.
+// observe counts the work of the open span in the current minute.
 func (t *trace) observe(what string, value float64, attributes ...attribute) {
 	t.g.observe(t.from, what, t.now, value, t.weight(), t.at, t.id, attributes)
 }

@@ -24,7 +24,7 @@ func devices() []device {
 	}
 }
 
-// visitor is one of some thousand people; about half come for the first time.
+// visitor returns one of some thousand people. About half visit for the first time.
 func (g *slot) visitor(r random, app bool) *visitor {
 	v := &visitor{}
 	known := r.chance(0.55)
@@ -66,5 +66,5 @@ func (v *visitor) describe(r random, app bool) {
 	v.language = map[string]string{"DE": "de-DE", "AT": "de-AT", "FR": "fr-FR", "NL": "nl-NL", "PL": "pl-PL", "ES": "es-ES", "US": "en-US", "GB": "en-GB"}[v.country]
 }
 
-// stamp is a time as the browser SDK writes it.
+// stamp formats a time as the browser SDK does.
 func stamp(nano int64) string { return time.Unix(0, nano).UTC().Format("2006-01-02 15:04:05.000") }

@@ -13,23 +13,23 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// plan is which limits a request meets: the rate of its key, the month's items of its organization.
+// plan says which limits a request meets: the rate of its key, or the month's items of its organization.
 type plan struct{ paced, spent bool }
 
-// use returns the key that meets the limits, in place of one that is good.
+// use returns a key that meets the limits, in place of the given good key.
 func (p plan) use(f *fixture, key string) string {
 	if key != goodKey || p == (plan{}) {
 		return key
 	}
 	key = map[plan]string{{paced: true}: slowKey, {spent: true}: spentKey, {paced: true, spent: true}: slowSpentKey}[p]
-	if p.paced { // takes the one request of this second, and stores nothing
+	if p.paced { // takes the only request of this second, and stores nothing
 		f.frozen.Store(time.Now().UnixNano())
 		f.do("POST", "/v1/logs", []byte("{}"), append(bearer(key), "Content-Type", "application/json")...)
 	}
 	return key
 }
 
-// otherKey may send log records for the same organization.
+// otherKey returns a key that may send log records for the same organization.
 func (p plan) otherKey() string {
 	if p.spent {
 		return spentKey
@@ -82,7 +82,8 @@ func (*ledger) Outcomes(context.Context, string, outcome.Key) ([]outcome.Outcome
 
 func (*ledger) DeleteOutcomes(context.Context, time.Time) error { return nil }
 
-// keep gives a gateway's configuration a meter and a recorder, which the returned function flushes into the ledger and ends.
+// keep adds a meter and a recorder to a gateway's configuration. The returned function flushes both into the ledger and ends
+// them.
 func (l *ledger) keep(t testing.TB, cfg *ingest.Config) (end func()) {
 	t.Helper()
 	m, err := usage.Start(usage.Config{Store: l, Node: "n"})

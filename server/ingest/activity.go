@@ -54,7 +54,7 @@ func (g *Gateway) serveActivity(w http.ResponseWriter, r *http.Request, kind act
 	}
 }
 
-// upload is one request of an activity endpoint.
+// upload is a request of an activity endpoint.
 type upload struct {
 	receipt
 	kind    activity.Kind
@@ -116,7 +116,7 @@ func writeAccepted(w http.ResponseWriter, result activity.Result, verdict string
 	_, _ = w.Write(body)
 }
 
-// activitySeries are the series of a signal that is not OTLP.
+// activitySeries are the series of a signal other than OTLP.
 type activitySeries struct {
 	latency                                                           prometheus.Observer
 	accepted, rejected, discarded, undecided, cut, received, inflated prometheus.Counter

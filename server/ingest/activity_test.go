@@ -39,7 +39,7 @@ var (
 	chunkHeaders = []string{"x-svc-session-id", "s_1", "x-svc-chunk-seq", "3", "x-svc-is-checkpoint", "1", "x-svc-event-count", "2", "x-svc-duration-ms", "5000"}
 )
 
-// send posts with the good key, or the one of headers.
+// send posts with the good key, or with the key in headers.
 func (f *fixture) send(path string, body []byte, headers ...string) *http.Response {
 	return f.do("POST", path, body, append(bearer(goodKey), headers...)...)
 }
@@ -101,7 +101,7 @@ func TestChunkIsStoredAsItCame(t *testing.T) {
 	}
 }
 
-// Every endpoint refuses alike; where two things are wrong, the first of the contract's order counts.
+// Every endpoint refuses alike. If two things are wrong, the first in the contract's order counts.
 func TestActivityRefusals(t *testing.T) {
 	limits := ingest.Limits{Body: 64 << 10, Decompressed: 128 << 10, Recording: 256 << 10, Columns: 1 << 20}
 	big := bytes.Repeat([]byte("x"), limits.Body+1)
@@ -254,7 +254,7 @@ func TestActivityPreflight(t *testing.T) {
 	}
 }
 
-// bomb is a gzip file of n spaces, a thousandth as large.
+// bomb returns a gzip file of n spaces, which has a thousandth of that size.
 func bomb(t testing.TB, n int64) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -277,7 +277,7 @@ func (spaces) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A chunk is counted as it inflates and never held: a bomb costs no memory.
+// A chunk is measured while it inflates and is never held as a whole, so a bomb costs no memory.
 func TestBombCostsNoMemory(t *testing.T) {
 	f := newFixture(t, ingest.Limits{Recording: 24 << 20}, nil)
 	handler, body := f.HTTPHandler(), bomb(t, 25<<20)
@@ -299,7 +299,7 @@ func TestBombCostsNoMemory(t *testing.T) {
 	}
 }
 
-// Inflating ends with the request's time.
+// Inflating ends when the request's time is up.
 func TestBombEndsInTime(t *testing.T) {
 	f := newFixture(t, ingest.Limits{Request: time.Millisecond}, nil)
 	if res := f.send(pathBlob, bomb(t, 32<<20), chunkHeaders...); res.StatusCode != 503 || !strings.Contains(text(t, res.Body), "ingest_request_timeout") {

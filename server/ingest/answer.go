@@ -20,7 +20,7 @@ const (
 	mediaJSON     = "application/json"
 )
 
-// writeError answers with the JSON envelope, whatever the media type of the request. Exporters treat it as text, and people can read it.
+// writeError answers with the JSON envelope for every media type of request. Exporters treat it as text, and people can read it.
 func writeError(w http.ResponseWriter, fail *apierr.Error) {
 	d := fail.Detail()
 	retryAfter := fail.RetryAfterSeconds()
@@ -98,13 +98,13 @@ func rejectedField(signal otlp.Signal) string {
 	}
 }
 
-// warnings keeps an outage from filling the log: it passes one line a second, with the number of suppressed ones.
+// warnings keeps an outage from filling the log. It passes one line per second, with the number of suppressed ones.
 type warnings struct {
 	last    atomic.Int64
 	skipped atomic.Int64
 }
 
-// report logs failures of ours, with their cause. Errors of senders are counted, not logged.
+// report logs failures of this server, with their cause. Errors of senders are counted, not logged.
 func (g *Gateway) report(signal fmt.Stringer, d door, requestID string, fail *apierr.Error) {
 	if apierr.Spec(fail.Tag).GetStatus() < 500 {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// Batch gathers the rows of many queue records; it is the pipeline's Batch. It is used by one goroutine at a time.
+// Batch gathers the rows of many queue records. It is the pipeline's Batch. Only one goroutine uses it at a time.
 type Batch struct {
 	set     blocks.Set
 	decoder *Decoder
@@ -17,7 +17,7 @@ type Batch struct {
 // NewBatch makes an empty batch. Batches share the decoder.
 func NewBatch(d *Decoder) *Batch { return &Batch{decoder: d} }
 
-// Add adds the rows of a record: those of the attachment, or, without one, those that header and payload decode to.
+// Add adds the rows of a record. They come from the attachment or, without one, from decoding header and payload.
 func (b *Batch) Add(header, payload []byte, attachment any) error {
 	if attachment == nil {
 		return b.decoder.DecodeRecord(header, payload, &b.set)
@@ -30,10 +30,10 @@ func (b *Batch) Add(header, payload []byte, attachment any) error {
 	return nil
 }
 
-// Rows is the number of items: spans, log records and data points.
+// Rows returns the number of items: spans, log records and data points.
 func (b *Batch) Rows() int { return b.set.Rows() }
 
-// Bytes is the memory that the rows take up.
+// Bytes returns the memory of the rows.
 func (b *Batch) Bytes() int { return b.set.Bytes() }
 
 // Reset drops every row.

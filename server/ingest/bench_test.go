@@ -15,9 +15,9 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// BenchmarkExport is one request of 512 items through the HTTP door into the real durable queue, one at a time: everything up to the
-// acknowledgement but the socket. cpu-ns/item is the process's CPU time, which a busy machine does not blur: 2500 of it are 2.5 CPU-seconds
-// per million.
+// BenchmarkExport sends one request of 512 items through the HTTP door into the real durable queue, one at a time. It covers
+// everything up to the acknowledgement except the socket. cpu-ns/item is the process's CPU time, which does not depend on other
+// load on the machine: 2500 means 2.5 CPU-seconds per million items.
 func BenchmarkExport(b *testing.B) {
 	for _, c := range []struct {
 		name     string
@@ -74,7 +74,7 @@ func BenchmarkExport(b *testing.B) {
 	}
 }
 
-// cpuTime is what the process has used, in nanoseconds.
+// cpuTime returns the CPU time of the process in nanoseconds.
 func cpuTime(b *testing.B) int64 {
 	b.Helper()
 	var u syscall.Rusage

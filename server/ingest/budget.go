@@ -7,8 +7,9 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// budget bounds the memory of bodies. An organization may hold as much as it leaves free: half of the budget when it is alone, a third when
-// two organizations take all they can, and so on. However many organizations flood, some memory is left for the others.
+// budget bounds the memory of bodies. An organization may hold as much as it leaves free: half of the budget if it is alone, a
+// third if two organizations take all they can, and so on. Some memory therefore stays free for others, however many
+// organizations flood.
 type budget struct {
 	limit int
 
@@ -25,12 +26,14 @@ type budgetOutcome int
 
 const (
 	budgetTaken budgetOutcome = iota
-	// budgetShare means that the organization has its share. budgetAll means that not enough is left for an organization that holds nothing.
+	// budgetShare means that the organization has used its share. budgetAll means that too little is left even for an
+	// organization that holds nothing.
 	budgetShare
 	budgetAll
 )
 
-// take counts n bytes for an organization, or returns the reason why not. It never waits, because a waiting request itself holds memory.
+// take counts n bytes for an organization, or returns the reason for a refusal. It never waits, because a waiting request itself
+// holds memory.
 func (b *budget) take(org principal.OrgID, n int) budgetOutcome {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -39,13 +42,13 @@ func (b *budget) take(org principal.OrgID, n int) budgetOutcome {
 		if used > n {
 			return budgetShare
 		}
-		return budgetAll // the others hold it
+		return budgetAll // other organizations hold the memory
 	}
 	b.used[org], b.total = used, total
 	return budgetTaken
 }
 
-// floor is the memory that an organization gets as long as any is left, so that small requests pass beside large ones of others.
+// floor is the memory that an organization gets as long as any is left. Small requests thus pass while others send large ones.
 func (b *budget) floor() int { return b.limit / 64 }
 
 func (b *budget) give(org principal.OrgID, n int) {

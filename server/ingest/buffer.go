@@ -21,27 +21,28 @@ const (
 	firstBuffer = 64 << 10
 	// maxPooledBuffer keeps one huge request from holding its memory for good.
 	maxPooledBuffer = 4 << 20
-	// maxDeflateRatio is the most that deflate can expand. A gzip trailer is believed up to that ratio.
+	// maxDeflateRatio is the largest expansion of deflate. A gzip trailer is believed up to that ratio.
 	maxDeflateRatio = 1032
-	// maxTrusted is the most memory that a body gets because its trailer claims it. A body that claims more is first decompressed without
-	// keeping the result, so that a body that expands too far costs time only.
+	// maxTrusted is the most memory that a body gets because its trailer claims it. A body that claims more is first decompressed
+	// without keeping the result, so that a body which expands too far costs only time.
 	maxTrusted = 32 << 20
 )
 
 // buffer is reusable memory for one body.
 type buffer struct {
 	b []byte
-	// charged is how much of Limits.Buffered the buffer holds.
+	// charged is the part of Limits.Buffered that the buffer holds.
 	charged int
 	// org is the organization that the bytes are charged to.
 	org principal.OrgID
-	// kept is set when somebody may still read the memory after the request. The garbage collector then frees it.
+	// kept is set if another goroutine may still read the memory after the request. The garbage collector then frees it.
 	kept bool
 }
 
 type bufferPool struct{ pool sync.Pool }
 
-// get returns memory for a request of an organization. The caller that fills it charges the memory that it already has.
+// get returns memory for a request of an organization. The caller that fills it must charge the memory that the buffer already
+// has.
 func (p *bufferPool) get(org principal.OrgID) *buffer {
 	if buf, ok := p.pool.Get().(*buffer); ok {
 		buf.org = org
@@ -58,7 +59,7 @@ func (p *bufferPool) put(buf *buffer) {
 	p.pool.Put(buf)
 }
 
-// release gives a buffer and its share of Limits.Buffered back.
+// release returns a buffer and its share of Limits.Buffered.
 func (g *Gateway) release(buf *buffer) {
 	if buf == nil {
 		return
@@ -73,8 +74,8 @@ func (g *Gateway) release(buf *buffer) {
 // errTooLong is returned by fill when the source has more than the limit.
 var errTooLong = errors.New("longer than the limit")
 
-// fill reads src to its end into buf, at most limit bytes. hint is the expected length, 0 when unknown. grow is asked before memory
-// is taken.
+// fill reads src to its end into buf, at most limit bytes. hint is the expected length, or 0 if it is unknown. fill asks grow
+// before it takes memory.
 func fill(buf *buffer, src io.Reader, hint, limit int, grow func(n int) *apierr.Error) error {
 	b := buf.b[:0]
 	defer func() { buf.b = b }()
@@ -101,7 +102,7 @@ func fill(buf *buffer, src io.Reader, hint, limit int, grow func(n int) *apierr.
 	}
 }
 
-// reserve makes room for n bytes in all.
+// reserve makes room for n bytes in total.
 func reserve(b *[]byte, n int, grow func(n int) *apierr.Error) error {
 	if cap(*b) >= n {
 		return nil
@@ -140,7 +141,7 @@ func (g *Gateway) gunzip(ctx context.Context, buf *buffer, compressed []byte, pe
 	}
 }
 
-// gunzipWithin is gunzip of at most limit bytes.
+// gunzipWithin does the same for at most limit bytes.
 func (g *Gateway) gunzipWithin(ctx context.Context, buf *buffer, compressed []byte, limit int) error {
 	zr, _ := g.gunzips.Get().(*gunzipper)
 	if zr == nil {
@@ -150,7 +151,7 @@ func (g *Gateway) gunzipWithin(ctx context.Context, buf *buffer, compressed []by
 		zr.src.Reset(nil)
 		g.gunzips.Put(zr)
 	}()
-	// Memory that the buffer already has is charged once, also when this is the second attempt.
+	// Memory that the buffer already has is charged once, even if this is the second attempt.
 	if held := cap(buf.b) - buf.charged; held > 0 {
 		if fail := g.charge(buf, held); fail != nil {
 			return fail
@@ -205,7 +206,7 @@ func (z *gunzipper) reset(compressed []byte) error {
 func (z *gunzipper) member() error {
 	err := z.reader.Reset(&z.src)
 	z.reader.Multistream(false)
-	if errors.Is(err, io.EOF) { // in the middle of a name, too
+	if errors.Is(err, io.EOF) { // even in the middle of a name
 		err = io.ErrUnexpectedEOF
 	}
 	return err
@@ -236,7 +237,7 @@ func (z *gunzipper) Read(p []byte) (int, error) {
 	}
 }
 
-// fill decompresses into buf. The buffer gets memory for hint bytes, and more than maxTrusted only if hint says so.
+// fill decompresses into buf. It takes memory for hint bytes, and more than maxTrusted only if hint says so.
 func (z *gunzipper) fill(ctx context.Context, buf *buffer, compressed []byte, hint, limit int, charge func(n int) *apierr.Error) error {
 	held, untrusted := cap(buf.b), false
 	grow := func(n int) *apierr.Error {
@@ -246,8 +247,8 @@ func (z *gunzipper) fill(ctx context.Context, buf *buffer, compressed []byte, hi
 		}
 		return charge(n)
 	}
-	// The own decoder reads bodies whose trailer has the true length. The general reader reads all others in the same memory, and names the
-	// reason of a failure.
+	// This package's own decoder reads bodies whose trailer states the true length. The general reader reads all others into the
+	// same memory, and gives the reason of a failure.
 	err := reserve(&buf.b, min(max(hint+1, firstBuffer), limit+1), grow)
 	if err == nil && z.inflate.Gunzip(buf.b[:hint], compressed) {
 		buf.b = buf.b[:hint]
@@ -277,7 +278,8 @@ func (z *gunzipper) measure(ctx context.Context, compressed []byte, limit int) (
 	return int(n), err
 }
 
-// expanded returns the length that a gzip trailer claims, so that most bodies need one allocation. It is at most what deflate can reach.
+// expanded returns the length that a gzip trailer claims, so that most bodies need one allocation. It is at most the largest
+// length that deflate can reach.
 func expanded(compressed []byte, limit int) int {
 	n := len(compressed)
 	if n < 18 {

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// inflatedSize reads a gzip file through to its checksum without keeping any of it, and checks that it holds a JSON array of objects.
+// inflatedSize reads a gzip file to its checksum without keeping any of it, and checks that it holds a JSON array of objects.
 func (g *Gateway) inflatedSize(ctx context.Context, compressed []byte, permit *decodePermit) (size int, _ *apierr.Error) {
 	zr, _ := g.gunzips.Get().(*gunzipper)
 	if zr == nil {

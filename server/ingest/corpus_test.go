@@ -21,7 +21,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// storedNames reads the real durable queue, as the pipeline does after a restart: from header and payload, not from the columns made before.
+// storedNames reads the real durable queue as the pipeline does after a restart: from header and payload, not from columns made
+// earlier.
 type storedNames struct {
 	log     *queue.Log
 	decoder *ingest.Decoder
@@ -42,7 +43,7 @@ func (s *storedNames) Append(ctx context.Context, rec queue.Record) (queue.Posit
 	return at, err
 }
 
-// take returns the names of what was stored since the last call.
+// take returns the names of the items stored since the last call.
 func (s *storedNames) take(t *testing.T) []string {
 	t.Helper()
 	s.mu.Lock()
@@ -73,7 +74,8 @@ func (s *storedNames) take(t *testing.T) []string {
 	return names
 }
 
-// TestCorpus sends every bad request to a gateway over real connections, one after the other, and looks at the answer and at the queue.
+// TestCorpus sends every bad request to a gateway over real connections, one after the other, and checks the answer and the
+// queue.
 func TestCorpus(t *testing.T) {
 	log, err := queue.Open(queue.Config{Dir: t.TempDir(), MinFreeBytes: -1})
 	if err != nil {
@@ -150,14 +152,15 @@ func TestCorpus(t *testing.T) {
 }
 
 const (
-	// maxHeap is what one request may cost, in all that is not yet collected. The whole server's memory is measured by the end-to-end test.
+	// maxHeap is the memory that one request may cost, including garbage that is not yet collected. The end-to-end test measures
+	// the memory of the whole server.
 	maxHeap = 1 << 30
-	// A bomb costs the reading of it, of 20 MiB, and the time to find out.
+	// A bomb costs only its 20 MiB body and the time to detect it.
 	maxBombHeap = 128 << 20
 	maxBombTime = 10 * time.Second
 )
 
-// watchHeap measures how much the heap grows, garbage included, until the function that it returns is called.
+// watchHeap measures the growth of the heap, including garbage, until the returned function is called.
 func watchHeap(watch bool) func() uint64 {
 	if !watch {
 		return func() uint64 { return 0 }

@@ -13,7 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/ingest"
 )
 
-// TestRowsTooLarge: a request whose rows take more than they may is told the limit, as 413 and not as our failure.
+// TestRowsTooLarge: the answer to a request whose rows exceed the limit names the limit. It is a 413, not a failure of the
+// server.
 func TestRowsTooLarge(t *testing.T) {
 	f := newFixture(t, ingest.Limits{Columns: 1 << 20}, nil)
 	const want = "of this request take more than 1 MiB in storage"
@@ -34,7 +35,8 @@ func TestRowsTooLarge(t *testing.T) {
 	}
 }
 
-// TestCutIsCounted: what was cut or left out shows in the metrics of its signal and in the outcome of its request, for each form of data.
+// TestCutIsCounted: cut or omitted values appear in the metrics of their signal and in the outcome of their request, for each
+// form of data.
 func TestCutIsCounted(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	long := spans(2)
@@ -53,7 +55,7 @@ func TestCutIsCounted(t *testing.T) {
 	f.do("POST", "/v1/logs", wire(t, records), bearer(goodKey)...)
 	f.do("POST", pathEvents, []byte(`{"name":"order placed","user_id":"`+longText(300)+`","attributes":{"a":"`+longText(1100)+`","`+longText(65)+`":1,"`+longText(66)+`":2}}`), bearer(goodKey)...)
 	f.do("POST", pathTimeline, []byte(`{"session_id":"s","type":"error","message":"`+longText(1100)+`"}`+"\n"+`{"session_id":"s","type":"click"}`), bearer(goodKey)...)
-	f.do("POST", pathEvents, []byte(`{"name":"","user_id":"`+longText(300)+`"}`), bearer(goodKey)...) // rejected: nothing of it was cut
+	f.do("POST", pathEvents, []byte(`{"name":"","user_id":"`+longText(300)+`"}`), bearer(goodKey)...) // rejected: not counted as cut
 	f.do("POST", "/v1/traces", wire(t, long), bearer(ingest.TestKey)...)
 	for signal, want := range map[string]float64{"traces": 4, "logs": 6, "metrics": 0, "events": 4, "sessions": 1} {
 		if got := f.metric(t, "svc_ingest_cut_total", signal); got != want {
@@ -70,7 +72,8 @@ func TestCutIsCounted(t *testing.T) {
 	}
 }
 
-// TestCutOfRejectedItems: of an item that is rejected nothing was cut, since nothing of it is stored; it does not hide what was cut of others.
+// TestCutOfRejectedItems: a rejected item has no cut values, because nothing of it is stored. It does not hide the cut values of
+// other items.
 func TestCutOfRejectedItems(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	long := attribute("a", longText(70_000))

@@ -9,18 +9,19 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// decodePermit is the right to decompress and walk one body. The permit holds a decoder slot, or the place of the queue for large bodies.
+// decodePermit is the right to decompress and walk one body. The permit holds a decoder slot, or the place of the queue for large
+// bodies.
 type decodePermit struct {
 	g     *Gateway
 	org   principal.OrgID
 	slot  bool
 	large bool
-	// grown is set when the body took so much memory that the system must get it back before the next large body.
+	// grown is set if the body took so much memory that the process must return it to the system before the next large body.
 	grown bool
 }
 
-// acquireDecoder waits for a permit, which the caller releases, also after an error. expected is the size of the body after decompression,
-// as far as it is known.
+// acquireDecoder waits for a permit, which the caller must release, even after an error. expected is the size of the body after
+// decompression, as far as it is known.
 func (g *Gateway) acquireDecoder(ctx context.Context, org principal.OrgID, sent, expected int) (*decodePermit, *apierr.Error) {
 	if fail := g.early(ctx, org, sent); fail != nil {
 		return nil, fail
@@ -75,7 +76,7 @@ func (p *decodePermit) releaseSlot() {
 	}
 }
 
-// release gives the permit back. Nothing may refer to the memory of the body any more.
+// release returns the permit. Nothing may refer to the memory of the body any more.
 func (p *decodePermit) release() {
 	if p == nil {
 		return
@@ -87,7 +88,8 @@ func (p *decodePermit) release() {
 	p.large = false
 	defer p.g.large.leave()
 	if p.grown {
-		// The garbage of several such requests would be gigabytes. This takes some ten milliseconds, once for seconds of work.
+		// The garbage of several such requests would be gigabytes. The call takes some ten milliseconds, once for seconds of
+		// work.
 		debug.FreeOSMemory()
 	}
 }

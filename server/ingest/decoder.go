@@ -35,8 +35,8 @@ func NewDecoder() (*Decoder, error) {
 	return &Decoder{zstd: z}, nil
 }
 
-// maxReplay is far above any limit of a body, because an acknowledged body must be read also after the limits were lowered. It only keeps a
-// damaged length from asking for absurd memory.
+// maxReplay is far above any limit of a body, because an acknowledged body must stay readable after the limits were lowered. It
+// only keeps a damaged length from requesting absurd amounts of memory.
 const maxReplay = 4 << 30
 
 type scratch struct {
@@ -46,8 +46,8 @@ type scratch struct {
 	inflate inflate.Decoder
 }
 
-// DecodeRecord appends the rows of a record to set. The rows depend on nothing but header and payload. When it returns an error the
-// record is damaged or was written by a newer version, and the set is as it was.
+// DecodeRecord appends the rows of a record to set. The rows depend only on header and payload. An error means that the record is
+// damaged or was written by a newer version. The set is then unchanged.
 func (d *Decoder) DecodeRecord(header, payload []byte, set *blocks.Set) error {
 	h, err := ParseRecordHeader(header)
 	if err != nil {
@@ -56,7 +56,7 @@ func (d *Decoder) DecodeRecord(header, payload []byte, set *blocks.Set) error {
 	stamp := h.stamp(math.MaxInt)
 	stamp.Acknowledged = true
 	if h.Kind == activity.SessionReplayEvents {
-		h.Chunk.Append(payload, &stamp, set) // stored unchanged, whatever its size after decompression
+		h.Chunk.Append(payload, &stamp, set) // stored unchanged, with any size after decompression
 		return nil
 	}
 	s, _ := d.scratch.Get().(*scratch)

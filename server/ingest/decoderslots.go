@@ -9,12 +9,12 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// reservedSlots are slots beyond the limit, for organizations that hold none. Their request then does not wait for the body of another
-// organization.
+// reservedSlots are slots beyond the limit, for organizations that hold no slot. Their requests then do not wait for the body of
+// another organization.
 const reservedSlots = 2
 
-// decoderSlots are the places where bodies are decompressed and walked. One organization alone may use all but the reserved ones. When
-// several organizations wait, they take turns by bytes.
+// decoderSlots are the places where bodies are decompressed and walked. One organization alone may use all but the reserved ones.
+// If several organizations wait, they take turns by bytes.
 type decoderSlots struct {
 	limit int
 
@@ -58,7 +58,7 @@ func (s *decoderSlots) take(org principal.OrgID) {
 	s.held[org]++
 }
 
-// leave gives a slot back.
+// leave returns a slot.
 func (s *decoderSlots) leave(org principal.OrgID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +100,8 @@ func (s *decoderSlots) state() (inUse, waiting int) {
 	return s.inUse, s.waiting.Len()
 }
 
-// decoderSlot waits until this request may use a processor to decompress and walk a body of so many bytes. The number of slots, not the
-// number of requests, thereby bounds the memory of that work. The caller gives the slot back with decoders.leave.
+// decoderSlot waits until this request may use a processor to decompress and walk a body of the given size. The number of slots,
+// not the number of requests, thereby bounds the memory of that work. The caller returns the slot with decoders.leave.
 func (g *Gateway) decoderSlot(ctx context.Context, org principal.OrgID, bytes int) *apierr.Error {
 	w := g.decoders.ask(org, bytes)
 	if w == nil {

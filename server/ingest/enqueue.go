@@ -10,8 +10,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// enqueue puts a record into the durable queue. Without an error, the set belongs to the queue. With an error, taken says that set and
-// buffers belong to the queue all the same, because it may still be writing. The payload lies in one of the buffers.
+// enqueue puts a record into the durable queue. Without an error, the set belongs to the queue. If taken is true on an error, the
+// set and the buffers still belong to the queue, because it may still be writing. The payload lies in one of the buffers.
 func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []byte, set *blocks.Set, buffers ...*buffer) (taken bool, _ *apierr.Error) {
 	head := g.buffers.get(header.Org)
 	defer g.release(head)
@@ -38,7 +38,7 @@ func (g *Gateway) enqueue(ctx context.Context, header *RecordHeader, payload []b
 	return false, nil
 }
 
-// notQueued is the answer when the queue did not take the record. Nothing is stored then.
+// notQueued returns the answer if the queue did not take the record. Nothing is stored then.
 func (g *Gateway) notQueued(ctx context.Context, err error) *apierr.Error {
 	switch {
 	case errors.Is(err, queue.ErrTooLarge):

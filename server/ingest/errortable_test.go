@@ -13,10 +13,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// TestErrorTable makes every error of the ingest table happen, and compares the whole answer with the table: status, type, code, title,
-// recovery, retryable, and retry_after_seconds with Retry-After. An error without a cause here must say why it has none.
+// TestErrorTable causes every error of the ingest table and compares the whole answer with the table: status, type, code, title,
+// recovery, retryable, and retry_after_seconds with Retry-After. An error without a cause here must have a reason for that.
 func TestErrorTable(t *testing.T) {
-	// These are in the contract, and kept for senders that know them.
+	// The contract has these errors, and they stay for senders that know them.
 	noCause := map[apierr.Tag]string{
 		apierr.IngestCollectorUnavailable: "nothing stands between the gateway and its own durable queue",
 		apierr.IngestPayloadEncodeFailed:  "a batch is queued as it came, so that there is nothing to encode",
@@ -50,7 +50,7 @@ func TestErrorTable(t *testing.T) {
 		apierr.IngestQueueUnavailable:       full(errors.New("disk full")),
 		apierr.IngestServiceUnavailable:     func(f *fixture) *http.Response { return traces(f, outageKey, nil) },
 		apierr.IngestRequestTimeout: func(f *fixture) *http.Response {
-			f.queue.gate = make(chan struct{}) // never opens
+			f.queue.gate = make(chan struct{}) // is never opened
 			return traces(f, goodKey, wire(t, spans(1)))
 		},
 		apierr.IngestInternal: func(f *fixture) *http.Response {

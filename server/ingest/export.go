@@ -33,8 +33,8 @@ type export struct {
 	push *push
 }
 
-// packFrom is the size from which a body that arrived uncompressed is compressed for the queue. Writing a smaller record costs the disk no
-// more than its sync.
+// packFrom is the size from which a body that arrived uncompressed is compressed for the queue. For a smaller record the sync
+// costs more than the writing.
 const packFrom = 256 << 10
 
 // store takes a body from validation to the durable queue.
@@ -44,7 +44,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	defer func() { permit.release() }()
 	defer func() {
 		if p := recover(); p != nil {
-			// The set may be half-filled: it is not put back.
+			// The set may be half-filled, so it is not returned to the pool.
 			set = nil
 			result, fail = otlp.Result{}, g.panicked(ctx, e.signal, p)
 			return
@@ -61,7 +61,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 		header.Mappings, header.Sampling = e.key.Mappings, e.key.Sampling
 		header.NoProductEvents = e.key.Signals != nil && !slices.Contains(e.key.Signals, activity.ProductEvents.String())
 	}
-	// A request takes the memory to decode into only when it has a slot.
+	// A request takes memory for decoding only after it has a slot.
 	e.gzip = e.gzip && (len(e.body) > 0 || e.door == doorGRPC) // over HTTP an empty body is empty in any encoding
 	if permit, fail = g.acquireDecoder(ctx, e.key.Org, len(e.body), e.expected(g.limits.Decompressed)); fail != nil {
 		return otlp.Result{}, fail
@@ -73,7 +73,7 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	payload, result, fail := g.decode(ctx, e, &header, work, set, permit)
 	if fail != nil {
 		if fail.Tag == apierr.IngestPayloadTooLarge {
-			// The set is empty again, but may hold memory up to the bound: it is not put back.
+			// The set is empty again, but may hold memory up to the bound, so it is not returned to the pool.
 			set, permit.grown = nil, true
 		}
 		return otlp.Result{}, fail
@@ -87,14 +87,14 @@ func (g *Gateway) store(ctx context.Context, e *export) (result otlp.Result, fai
 	if e.discard {
 		return result, nil
 	}
-	// A request without items succeeds whatever the plan, as OTLP requires: it uses nothing.
+	// A request without items succeeds under any plan, as OTLP requires, because it uses nothing.
 	if result.Accepted+result.Rejected+result.Sampled > 0 {
 		if fail := g.entitled(ctx, e.key.Org, e.signalName); fail != nil {
 			return otlp.Result{}, fail
 		}
 	}
 	if set.Rows() == 0 {
-		e.cut = 0 // the cut value may be of a resource without stored items
+		e.cut = 0 // the cut value may belong to a resource without stored items
 		return result, nil
 	}
 	taken, fail := g.enqueue(ctx, &header, payload, set, work, e.held)
@@ -124,13 +124,13 @@ func purposeOf(s otlp.Signal) blocks.Purpose {
 	}
 }
 
-// panicked logs a panic, which is a defect of ours, and returns the answer.
+// panicked logs a panic, which is a defect of this server, and returns the answer.
 func (g *Gateway) panicked(ctx context.Context, signal fmt.Stringer, p any) *apierr.Error {
 	g.logger.ErrorContext(ctx, "ingest panicked", "signal", signal.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	return apierr.New(apierr.IngestInternal, "The request failed on our side. It was not stored.")
 }
 
-// expected returns the size of the body after decompression, if its trailer is true.
+// expected returns the size of the body after decompression, if its trailer is correct.
 func (e *export) expected(limit int) int {
 	if e.gzip {
 		return expanded(e.body, limit)
@@ -138,8 +138,8 @@ func (e *export) expected(limit int) int {
 	return len(e.body)
 }
 
-// decode fills set from the body and returns the payload to queue, which lies in the body or in work. It gives a decoder slot back when
-// it is done. A place in the queue for large bodies is kept until the columns are gone, too.
+// decode fills set from the body. It returns the payload for the queue, which lies in the body or in work. It returns a decoder
+// slot at the end of the decoding. It keeps a place in the queue for large bodies until the columns are released too.
 func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, work *buffer, set *blocks.Set, permit *decodePermit) (payload []byte, result otlp.Result, fail *apierr.Error) {
 	defer permit.releaseSlot()
 	raw := e.body
@@ -184,7 +184,7 @@ func (g *Gateway) decode(ctx context.Context, e *export, header *RecordHeader, w
 	return payload, result, nil
 }
 
-// walk fills set from a decompressed body, within so many bytes of columns, and returns the body as an OTLP request in protobuf.
+// walk fills set from a decompressed body, up to the given bytes of columns, and returns the body as an OTLP request in protobuf.
 func (g *Gateway) walk(e *export, header *RecordHeader, raw []byte, set *blocks.Set, columns int) (request []byte, result otlp.Result, fail *apierr.Error) {
 	if e.json && len(raw) > 0 { // an empty body is an empty request, as in protobuf
 		b, err := otlp.FromJSON(e.signal, raw)

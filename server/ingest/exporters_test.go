@@ -108,12 +108,12 @@ func (e exporters) emit(t *testing.T, n int) []error {
 	}
 	errs := []error{tracer.ForceFlush(ctx), meter.ForceFlush(ctx), logger.ForceFlush(ctx)}
 	for _, stop := range []func(context.Context) error{tracer.Shutdown, meter.Shutdown, logger.Shutdown} {
-		_ = stop(ctx) // exports once more what is left; errs holds what counts
+		_ = stop(ctx) // exports the remaining data once more; errs holds the relevant errors
 	}
 	return errs
 }
 
-// TestRealExporters: what the OpenTelemetry SDK sends over each door is queued, every item once.
+// TestRealExporters: every item that the OpenTelemetry SDK sends over each door is queued once.
 func TestRealExporters(t *testing.T) {
 	for _, gzip := range []bool{false, true} {
 		for _, door := range []string{"http", "grpc"} {
@@ -130,7 +130,7 @@ func TestRealExporters(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				// Shutdown collects the metrics once more, so the counter's point comes twice.
+				// Shutdown collects the metrics once more, so the counter's point arrives twice.
 				if _, rows := f.queue.count(); rows != 20+20+2 {
 					t.Errorf("%d rows were queued, want 42", rows)
 				}

@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// asked is the answers to a row of asks, which only the test's own calls change: no goroutine, no clock.
+// asked holds the answers to a series of asks. Only the test's own calls change them, without goroutines or a clock.
 type asked struct {
 	*decoderSlots
 	waiters map[string]*waiter
@@ -24,7 +24,7 @@ func (a *asked) request(name string, cost int) {
 	a.names = append(a.names, name)
 }
 
-// running lists who has a slot, in the order of asking.
+// running lists the requests that have a slot, in the order of asking.
 func (a *asked) running() string {
 	var all []string
 	for _, name := range a.names {
@@ -82,7 +82,7 @@ func TestDecoderSlots(t *testing.T) {
 	}
 }
 
-// TestWithdrawAfterGrant: a slot that is granted to a request which is just giving up goes to the next.
+// TestWithdrawAfterGrant: if a slot is granted to a request that is just giving up, the next request gets it.
 func TestWithdrawAfterGrant(t *testing.T) {
 	s := newDecoderSlots(1)
 	if s.ask("a", 1) != nil {
@@ -133,7 +133,8 @@ func TestBudget(t *testing.T) {
 	if n := fill("b"); n != 1600 {
 		t.Errorf("beside a full one, the second got %d", n)
 	}
-	// However many come, the next one still gets something: what is left shrinks by halves, down to the floor that is everybody's.
+	// However many organizations come, the next one still gets memory. The remaining memory shrinks by halves, down to the floor
+	// that every organization gets.
 	for i := range 40 {
 		fill(principal.OrgID(fmt.Sprint("flood", i)))
 	}
@@ -166,7 +167,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBackoffIsBounded: the memory of who was told to wait ends with the wait, and has an end anyway.
+// TestBackoffIsBounded: an entry for an organization that was asked to wait ends with the wait. The number of entries is bounded
+// anyway.
 func TestBackoffIsBounded(t *testing.T) {
 	var b backoff
 	now := time.Unix(1000, 0)

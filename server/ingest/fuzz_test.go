@@ -12,7 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// FuzzExport sends anything through the HTTP door: it is answered by the contract, and what is answered with 200 can be read back from the queue.
+// FuzzExport sends arbitrary data through the HTTP door. Every answer follows the contract, and data answered with 200 can be
+// read back from the queue.
 func FuzzExport(f *testing.F) {
 	f.Add("/v1/traces", "application/x-protobuf", "gzip", gzipped(f, wire(f, spans(2))))
 	f.Add("/v1/traces", "application/json", "", []byte(spanJSON()))
@@ -44,8 +45,8 @@ func FuzzExport(f *testing.F) {
 	})
 }
 
-// FuzzActivity sends anything through the endpoints that take no OTLP: it is answered by the contract, and what is answered with 200 can be
-// read back from the queue.
+// FuzzActivity sends arbitrary data through the endpoints for payloads other than OTLP. Every answer follows the contract, and
+// data answered with 200 can be read back from the queue.
 func FuzzActivity(f *testing.F) {
 	for path, body := range lines {
 		f.Add(path, "application/x-ndjson", "", "s_1", "0", []byte(body))
@@ -72,7 +73,7 @@ func FuzzActivity(f *testing.F) {
 		if got := g.decoded(t); got != rows {
 			t.Fatalf("%d rows were stored, %d are read back", rows, got)
 		}
-		// The test key is answered with success whatever comes, and stores nothing.
+		// A request with the test key always succeeds, and stores nothing.
 		res = g.do("POST", path, body, append(bearer(ingest.TestKey), "Content-Type", media, "Content-Encoding", encoding, "x-svc-session-id", session, "x-svc-chunk-seq", seq)...)
 		if _, after := g.queue.count(); res.StatusCode != 200 || after != rows {
 			t.Fatalf("the test key: %d, and %d rows", res.StatusCode, after-rows)
@@ -80,8 +81,8 @@ func FuzzActivity(f *testing.F) {
 	})
 }
 
-// FuzzGunzip holds the bounded decompression against compress/gzip: both refuse the body, or the stored records are those that compress/gzip
-// gives. An empty body is an empty request in any encoding.
+// FuzzGunzip compares the bounded decompression with compress/gzip: both refuse the body, or the stored records are those that
+// compress/gzip gives. An empty body is an empty request in any encoding.
 func FuzzGunzip(f *testing.F) {
 	one := gzipped(f, wire(f, logRecords()))
 	f.Add(one)
@@ -119,7 +120,7 @@ func FuzzGunzip(f *testing.F) {
 	})
 }
 
-// FuzzDecodeRecord reads records that are damaged: an error leaves the set as it was.
+// FuzzDecodeRecord reads damaged records. An error leaves the set unchanged.
 func FuzzDecodeRecord(f *testing.F) {
 	for _, h := range headers() {
 		f.Add(h.Append(nil), wire(f, spans(1)))

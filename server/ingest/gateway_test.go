@@ -35,7 +35,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// A server that has refused a body waits half a second before it closes the connection, longer than goleak does.
+	// After the refusal of a body, a server waits half a second before it closes the connection, which is longer than goleak
+	// waits.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
@@ -47,10 +48,11 @@ const (
 	otherKey   = "svc_pk_other"
 	org        = "org_one"
 
-	// Keys with a rate limit, of organizations that may send no spans or nothing at all, and one that is known and refused.
-	paceKey      = "svc_ik_pace" // 2.5 requests a second
+	// Keys with a rate limit, keys of organizations that may send no spans or nothing at all, and a key that is known and
+	// refused.
+	paceKey      = "svc_ik_pace" // 2.5 requests per second
 	brokenKey    = "svc_sk_broken"
-	slowKey      = "svc_ik_slow" // 1 request a second
+	slowKey      = "svc_ik_slow" // 1 request per second
 	spentKey     = "svc_sk_spent"
 	slowSpentKey = "svc_ik_slow_spent"
 	inactiveKey  = "svc_sk_inactive"
@@ -89,7 +91,7 @@ func (keys) AuthenticateIngest(_ context.Context, secret string) (ingest.Key, er
 	}
 }
 
-// memoryQueue keeps what was appended, or refuses it, or waits for gate.
+// memoryQueue keeps the appended records, or refuses them, or waits for gate.
 type memoryQueue struct {
 	sets *blocks.Pool
 	gate chan struct{}
@@ -141,7 +143,7 @@ func (q *memoryQueue) fail(err error) {
 	q.err = err
 }
 
-// eventually waits for a condition that another goroutine brings about.
+// eventually waits for a condition that another goroutine causes.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); !ok(); time.Sleep(time.Millisecond) {
@@ -165,7 +167,7 @@ type fixture struct {
 	queue *memoryQueue
 	log   *bytes.Buffer
 	reg   *prometheus.Registry
-	// frozen is the gateway's clock in Unix nanoseconds; 0 for the real one.
+	// frozen is the gateway's clock in Unix nanoseconds, or 0 for the real clock.
 	frozen atomic.Int64
 	ledger *ledger
 	// account flushes usage and outcomes into the ledger, and ends both.

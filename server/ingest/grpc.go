@@ -44,10 +44,10 @@ const (
 
 // GRPCServer serves the OTLP/gRPC address: the three collector services and gRPC health.
 //
-// The HTTP/2 server of net/http serves Export, not grpc-go. grpc-go receives a whole message of up to 64 MiB before the handler can check
-// whether there is memory for it. Here the key is checked before the message is read, the length is checked before the bytes are received,
-// and the memory is charged as the bytes arrive, as over HTTP. grpc-go serves everything else on the address, with messages of a few
-// kilobytes.
+// The HTTP/2 server of net/http serves Export, not grpc-go. grpc-go receives a whole message of up to 64 MiB before the handler
+// can check whether there is memory for it. Here the key is checked before the message is read, and the length before the bytes
+// are received. The memory is charged as the bytes arrive, as over HTTP. grpc-go serves everything else on the address, with
+// messages of a few kilobytes.
 func (g *Gateway) GRPCServer() *http.Server {
 	rest := grpc.NewServer(grpc.MaxRecvMsgSize(maxHealthMessage))
 	healthv1.RegisterHealthServer(rest, g.health)
@@ -88,7 +88,7 @@ func (g *Gateway) GRPCServer() *http.Server {
 // serveCall serves one call of Export.
 func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request, signal otlp.Signal) {
 	if !isGRPC(r) {
-		w.WriteHeader(http.StatusUnsupportedMediaType) // the gRPC specification demands it
+		w.WriteHeader(http.StatusUnsupportedMediaType) // the gRPC specification requires it
 		return
 	}
 	ctx, started, done := g.begin(w, r)

@@ -72,7 +72,7 @@ func TestExportGRPC(t *testing.T) {
 			f := newFixture(t, ingest.Limits{}, nil)
 			c := dial(t, f.listenGRPC(t))
 			ctx := withKey(t, goodKey)
-			// 6 MB without compression: more than the 4 MiB that gRPC allows unless told otherwise.
+			// 6 MB without compression, which is more than gRPC's default limit of 4 MiB.
 			large := spans(600)
 			for _, s := range large.ResourceSpans[0].ScopeSpans[0].Spans {
 				s.Attributes = append(s.Attributes, attribute("note", longText(10_000)))
@@ -119,7 +119,7 @@ func TestGRPCPartialSuccess(t *testing.T) {
 	}
 }
 
-// TestGRPCStatus makes every refusal that this door knows; each fault alone, since the order is that of the HTTP door.
+// TestGRPCStatus causes every refusal of this door. Each fault occurs alone, because the order is that of the HTTP door.
 func TestGRPCStatus(t *testing.T) {
 	bad := spans(4)
 	for _, c := range []struct {
@@ -183,8 +183,8 @@ func TestGRPCStatus(t *testing.T) {
 	}
 }
 
-// TestGRPCMessageTooLarge: the length decides, before a byte of the message is kept. RESOURCE_EXHAUSTED without RetryInfo is what senders
-// must not repeat.
+// TestGRPCMessageTooLarge: the length alone refuses the message, before a byte of it is kept. RESOURCE_EXHAUSTED without
+// RetryInfo tells senders not to repeat the request.
 func TestGRPCMessageTooLarge(t *testing.T) {
 	f := newFixture(t, ingest.Limits{GRPCMessage: 100}, nil)
 	_, err := coltrace.NewTraceServiceClient(dial(t, f.listenGRPC(t))).Export(withKey(t, goodKey), spans(3))
@@ -228,14 +228,14 @@ func refusedGRPC(t *testing.T, err error, code codes.Code, tag apierr.Tag) {
 	}
 }
 
-// rawCodec sends bytes as they are.
+// rawCodec sends bytes unchanged.
 type rawCodec struct{}
 
 func (rawCodec) Marshal(v any) ([]byte, error) { return v.([]byte), nil }
 func (rawCodec) Unmarshal([]byte, any) error   { return nil }
 func (rawCodec) Name() string                  { return "proto" }
 
-// TestEveryIngestTagHasItsGRPCStatus pins the status table, also for tags that later checks will use.
+// TestEveryIngestTagHasItsGRPCStatus pins the status table, including tags that only later checks use.
 func TestEveryIngestTagHasItsGRPCStatus(t *testing.T) {
 	got := map[string]string{}
 	for _, tag := range apierr.All() {
@@ -285,14 +285,14 @@ func TestGRPCCallsThatAreNotUnary(t *testing.T) {
 	}
 	refusedGRPC(t, two.RecvMsg(&ignored), codes.InvalidArgument, apierr.IngestBadRequest)
 
-	// A sender that never ends its call is cut.
+	// A call whose sender never ends it is cut.
 	refusedGRPC(t, openStream(t, addr).RecvMsg(&ignored), codes.DeadlineExceeded, apierr.IngestRequestTimeout)
 	if n, _ := f.queue.count(); n != 0 {
 		t.Errorf("%d records were written", n)
 	}
 }
 
-// badGzip claims to compress with gzip, and sends something else.
+// badGzip claims to compress with gzip, but sends other bytes.
 type badGzip struct{ replacement []byte }
 
 func (b badGzip) Do(w io.Writer, _ []byte) error { _, err := w.Write(b.replacement); return err }

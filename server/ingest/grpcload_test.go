@@ -25,7 +25,7 @@ import (
 
 const exportTraces = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 
-// heapPeak samples the memory in use until stop, which returns how much more than at the begin it was.
+// heapPeak samples the used memory until stop is called. stop returns the growth since the beginning.
 func heapPeak() (stop func() uint64) {
 	inUse := func() uint64 {
 		var m runtime.MemStats
@@ -53,7 +53,7 @@ func heapPeak() (stop func() uint64) {
 	}
 }
 
-// zeros is a reader of that many zero bytes, so that the senders of this test hold no memory.
+// zeros is a reader of the given number of zero bytes, so that the senders of this test hold no memory.
 type zeros struct{ left int }
 
 func (z *zeros) Read(p []byte) (int, error) {
@@ -66,14 +66,14 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// largeMessage is a valid request without spans: one field that nobody knows.
+// largeMessage returns a valid request without spans. It consists of one unknown field.
 func largeMessage(size int) io.Reader {
 	field := protowire.AppendVarint(protowire.AppendTag(nil, 100, protowire.BytesType), uint64(size))
 	prefix := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(field)+size))
 	return io.MultiReader(bytes.NewReader(append(prefix, field...)), &zeros{size})
 }
 
-// call sends one by hand, each on a connection of its own.
+// call makes a call by hand, each on its own connection.
 func call(ctx context.Context, addr, key string, body io.Reader) (codes.Code, http.Header, error) {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
@@ -104,7 +104,8 @@ func call(ctx context.Context, addr, key string, body io.Reader) (codes.Code, ht
 	return code, h, nil
 }
 
-// TestManyLargeMessages: forty senders of 60 MiB each at once, which is 2.4 GiB, stay within the budget, and each has a clean answer.
+// TestManyLargeMessages: forty senders of 60 MiB each at the same time, 2.4 GiB in total, stay within the budget. Each gets a
+// clean answer.
 func TestManyLargeMessages(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector multiplies memory")
@@ -154,7 +155,7 @@ func TestManyLargeMessages(t *testing.T) {
 	if n := f.metric(t, "svc_ingest_buffered_bytes"); n != 0 {
 		t.Errorf("%g bytes leaked from the budget", n)
 	}
-	// A length alone takes no memory, and nothing from the others.
+	// A declared length alone takes no memory, and leaves the memory of others untouched.
 	held := f.metric(t, "svc_ingest_buffered_bytes")
 	ctx, cancel := context.WithCancel(t.Context())
 	body, w := io.Pipe()
@@ -190,7 +191,8 @@ func TestHealthTakesNoLargeMessages(t *testing.T) {
 	}
 }
 
-// TestSlowBodies: a sender that trickles is cut at the time limit and told so, on both doors, whether it declared a length or not.
+// TestSlowBodies: a sender that trickles is cut at the time limit and gets an answer. This holds on both doors, with and without
+// a declared length.
 func TestSlowBodies(t *testing.T) {
 	const limit = 200 * time.Millisecond
 	f := newFixture(t, ingest.Limits{Request: limit}, nil)

@@ -26,8 +26,8 @@ type endpoint struct {
 	serve   func(w http.ResponseWriter, r *http.Request)
 }
 
-// HTTPHandler serves the ingest address: the OTLP endpoints, those of package activity, those of log push connectors,
-// and /health.
+// HTTPHandler serves the ingest address: the OTLP endpoints, the endpoints of package activity and of log push connectors, and
+// /health.
 func (g *Gateway) HTTPHandler() http.Handler {
 	endpoints := map[string]endpoint{"/health": {[]string{http.MethodGet, http.MethodHead}, g.serveHealth}}
 	for path, signal := range map[string]otlp.Signal{"/v1/traces": otlp.Traces, "/v1/logs": otlp.Logs, "/v1/metrics": otlp.Metrics} {
@@ -39,8 +39,8 @@ func (g *Gateway) HTTPHandler() http.Handler {
 	return g.route(endpoints)
 }
 
-// route gives every answer its request id and CORS headers, and answers preflights, 404 and 405, before authentication. A ServeMux would
-// answer some of these in its own words, and would redirect wrong paths of exporters.
+// route gives every answer its request id and CORS headers. It answers preflights, 404 and 405 before authentication. A ServeMux
+// would answer some of these with its own texts, and would redirect wrong paths of exporters.
 func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -70,7 +70,8 @@ func (g *Gateway) HTTPServer() *http.Server {
 	return &http.Server{
 		Handler:           g.HTTPHandler(),
 		ReadHeaderTimeout: 10 * time.Second,
-		// The handler ends slow bodies itself and still answers. This limit only ends connections that do not take the answer.
+		// The handler itself ends slow bodies and still answers. This limit only ends connections whose client does not read the
+		// answer.
 		WriteTimeout:   g.limits.Request + 15*time.Second,
 		IdleTimeout:    3 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
@@ -126,7 +127,7 @@ func (g *Gateway) serveExport(w http.ResponseWriter, r *http.Request, signal otl
 	g.succeed(w, r, func() { writeSuccess(w, signal, media, result.Rejected, message) })
 }
 
-// refuse answers with an error, and logs it when it is a failure of ours.
+// refuse answers with an error, and logs it if it is a failure of this server.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, signal fmt.Stringer, d door, fail *apierr.Error) {
 	g.report(signal, d, w.Header().Get("X-Request-Id"), fail)
 	if fail.Tag == apierr.IngestPayloadTooLarge || fail.RetryAfterSeconds() > 0 && unread(r) {
@@ -158,8 +159,8 @@ func testVerdict(fail *apierr.Error) string {
 // turnAwayTime bounds the time for reading a body that is refused.
 const turnAwayTime = 2 * time.Second
 
-// turnAway refuses a request whatever its body holds. It reads some of the body, as answerUnread does, but strangers cannot make the server
-// read for long. A sender that waits for "100 Continue" has sent nothing yet.
+// turnAway refuses a request regardless of its body. It reads some of the body, as answerUnread does, but a sender without a key
+// cannot make the server read for long. A sender that waits for "100 Continue" has sent nothing yet.
 func (g *Gateway) turnAway(w http.ResponseWriter, r *http.Request, fail *apierr.Error) {
 	if !unread(r) || r.Header.Get("Expect") != "" {
 		writeError(w, fail)
@@ -174,7 +175,7 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (ctx context.Con
 	started = time.Now()
 	g.metrics.open.Inc()
 	ctx, cancel := context.WithDeadline(r.Context(), started.Add(g.limits.Request))
-	// A recorder of tests has no deadlines; a real connection has. The context is checked in both cases.
+	// A test recorder does not support deadlines, a real connection does. The context is checked in both cases.
 	_ = http.NewResponseController(w).SetReadDeadline(started.Add(g.limits.Request))
 	return ctx, started, func() {
 		cancel()
@@ -210,7 +211,7 @@ func (g *Gateway) receiveBody(ctx context.Context, r *http.Request, key Key, dis
 		return g.bodyTooLarge()
 	}
 	if fail := media(r.Header); fail != nil {
-		// Size comes before media type, also for a body that did not declare its size. Nothing of the body is kept.
+		// Size comes before media type, even for a body that did not declare its size. Nothing of the body is kept.
 		if n, _ := io.Copy(io.Discard, io.LimitReader(r.Body, int64(g.limits.Body)+1)); n > int64(g.limits.Body) {
 			return g.bodyTooLarge()
 		}
@@ -221,7 +222,7 @@ func (g *Gateway) receiveBody(ctx context.Context, r *http.Request, key Key, dis
 	if fail := g.readBody(ctx, body, r); fail != nil {
 		return fail
 	}
-	r.Body = http.NoBody // tells refuse that the body is read
+	r.Body = http.NoBody // tells refuse that the body was read
 	return store(key, discard, body)
 }
 
@@ -232,7 +233,7 @@ func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *a
 			return fail
 		}
 	}
-	// A declared length gets memory up to a mebibyte. Memory for more is taken as the bytes arrive.
+	// A declared length gets memory of up to a mebibyte. More memory is taken as the bytes arrive.
 	hint := int(min(max(r.ContentLength, 0), 1<<20))
 	err := fill(buf, r.Body, hint, g.limits.Body, func(n int) *apierr.Error { return g.charge(buf, n) })
 	var fail *apierr.Error
@@ -253,7 +254,7 @@ func (g *Gateway) readBody(ctx context.Context, buf *buffer, r *http.Request) *a
 	}
 }
 
-// isTimeout reports whether a read ended because the request's time was over.
+// isTimeout reports whether a read ended because the request's time was up.
 func isTimeout(ctx context.Context, err error) bool {
 	var timeout net.Error
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() || errors.Is(ctx.Err(), context.DeadlineExceeded)
@@ -264,11 +265,11 @@ func unread(r *http.Request) bool {
 	return r.Body != http.NoBody && (r.ContentLength < 0 || r.ContentLength > 128<<10)
 }
 
-// answerUnread answers, then reads some more of the refused body and drops it. An exporter that is still sending when the connection closes
-// does not see the answer. It takes the close for a network failure and sends the same body for ever.
+// answerUnread answers, then reads some more of the refused body and drops it. If the connection closes while an exporter is
+// still sending, the exporter does not see the answer. It takes the close for a network failure and sends the same body forever.
 func answerUnread(w http.ResponseWriter, r *http.Request, most int64, answer func()) {
 	c := http.NewResponseController(w)
-	// Neither call fails on a real connection. If one does, the answer goes out all the same.
+	// Neither call fails on a real connection. If one does, the answer is sent anyway.
 	_ = c.EnableFullDuplex()
 	w.Header().Set("Connection", "close")
 	answer()

@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// spanJSON is a request with one span of this minute, with the two ways to write a 64-bit number.
+// spanJSON returns a request with one span of this minute. It uses both spellings of a 64-bit number.
 func spanJSON() string {
 	now := strconv.FormatInt(time.Now().UnixNano(), 10)
 	return strings.NewReplacer("1790000000000000000", now, "1790000000000001000", now).Replace(spanTemplate)
@@ -140,7 +140,7 @@ func TestTestKey(t *testing.T) {
 	if res := f.do("POST", "/v1/traces", wire(t, spans(2)), bearer(ingest.TestKey)...); res.StatusCode != 200 {
 		t.Errorf("status %d", res.StatusCode)
 	}
-	// The contract accepts it with 200 whatever comes; what is wrong is told all the same.
+	// The contract accepts every such request with 200. The answer still reports errors.
 	for _, c := range []struct {
 		path, body, want string
 		headers          []string
@@ -158,7 +158,8 @@ func TestTestKey(t *testing.T) {
 			t.Errorf("%s %q: %d %s, want %q", c.path, c.body, res.StatusCode, got, c.want)
 		}
 	}
-	// What is refused before the media type is looked at is answered in it all the same: an exporter reads a success as what it sent.
+	// Some refusals happen before the media type is checked. The success still has the media type of the request, because an
+	// exporter reads a success in that type.
 	small := newFixture(t, ingest.Limits{Body: 8 << 10}, nil)
 	for sent, want := range map[string]string{
 		"": "application/x-protobuf", "application/x-protobuf": "application/x-protobuf", "application/octet-stream": "application/octet-stream", "text/json; charset=utf-8": "application/json",
@@ -226,7 +227,7 @@ func refused(t *testing.T, res *http.Response, tag apierr.Tag) wireError {
 	return got
 }
 
-// broken is a request that can be made wrong in several ways at once.
+// broken is a request that can have several faults at once.
 type broken struct {
 	method, path, key    string
 	media, encoding      string
@@ -237,7 +238,7 @@ type broken struct {
 	plan                 plan
 }
 
-// faults are all checks, in the order of the contract. Faults of one group exclude each other.
+// faults returns all checks, in the order of the contract. Faults of one group exclude each other.
 func faults(t *testing.T) []struct {
 	name  string
 	group string
@@ -274,7 +275,7 @@ func faults(t *testing.T) []struct {
 			}
 		}},
 		{"plan", "plan", apierr.IngestPlanLimitReached, func(b *broken) { b.plan.spent = true }},
-		// Which of these three comes first, the real queue decides: TestOrderOfQueueRefusals.
+		// The real queue decides which of these three comes first: TestOrderOfQueueRefusals.
 		{"organization's share", "queue", apierr.IngestOrgQueueThrottled, func(b *broken) { b.queue = queue.ErrOwnerFull }},
 		{"backed up", "queue", apierr.IngestExportLaneBackpressure, func(b *broken) { b.queue = queue.ErrBackedUp }},
 		{"queue", "queue", apierr.IngestQueueUnavailable, func(b *broken) { b.queueFails = true }},
@@ -321,7 +322,8 @@ func (b *broken) send(t *testing.T) (*fixture, *http.Response) {
 	return f, f.do(b.method, b.path, body, headers...)
 }
 
-// TestOrderOfChecks makes every fault alone, and every two of different checks together, of which the first must be the answer.
+// TestOrderOfChecks causes every fault alone, and every pair of faults of different checks. The answer must be that of the first
+// check.
 func TestOrderOfChecks(t *testing.T) {
 	all := faults(t)
 	for i, first := range all {

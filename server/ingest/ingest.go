@@ -41,15 +41,16 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// TestKey is the key that anybody may use. The contract promises success for every request with it, and nothing is stored. The payload is
-// still checked: the success reports its errors in the place of rejected items.
+// TestKey is the key that anyone may use. The contract promises success for every request with it, and nothing is stored. The
+// payload is still checked: the success reports its errors as rejected items do.
 const TestKey = "SVC_TEST"
 
 // Keys resolves ingest keys.
 type Keys interface {
-	// AuthenticateIngest returns the key with this secret. An *apierr.Error is the answer to the sender (IngestUnauthorized for a key that is
-	// unknown, disabled, expired or of another region). Any other error means that the lookup failed and the sender should try again. When a
-	// known key is disabled or expired, the returned Key has Org and PublicID beside the IngestUnauthorized.
+	// AuthenticateIngest returns the key with this secret. An *apierr.Error is the answer to the sender (IngestUnauthorized for a
+	// key that is unknown, disabled, expired or of another region). Any other error means that the lookup failed and the sender
+	// should try again. For a known key that is disabled or expired, the returned Key has Org and PublicID together with the
+	// IngestUnauthorized.
 	AuthenticateIngest(ctx context.Context, secret string) (Key, error)
 }
 
@@ -58,49 +59,49 @@ type Key struct {
 	Org principal.OrgID
 	// Type is otlp.KeyPublic, KeyPrivate, KeyCustom or KeyConnector.
 	Type string
-	// ID is the public id of a custom key (`ingk_…`), empty for other keys. The telemetry is stamped with it.
+	// ID is the public id of a custom key (`ingk_…`). It is empty for other keys. The telemetry is stamped with it.
 	ID string
-	// PublicID is the public id of a key of any type. Usage and outcomes are kept under it.
+	// PublicID is the public id of a key of any type. Usage and outcomes are recorded under it.
 	PublicID string
-	// RateLimit is in requests per second over all nodes; 0 means no limit.
+	// RateLimit is in requests per second over all nodes. 0 means no limit.
 	RateLimit float64
-	// Signals lists the signals that the key may send ("traces", "logs", "metrics", …); nil allows all.
+	// Signals lists the signals that the key may send ("traces", "logs", "metrics", …). Nil allows all.
 	Signals []string
 	// Attributes are written on every resource.
 	Attributes []otlp.ResourceAttribute
-	// Mappings and Sampling are the organization's; they apply to traces.
+	// Mappings and Sampling belong to the organization. They apply to traces.
 	Mappings []otlp.Mapping
 	Sampling otlp.Sampling
 }
 
 // Connectors resolves log push connectors.
 type Connectors interface {
-	// AuthenticateConnector returns the connector with this public id and secret. Errors are as those of Keys; a wrong id and a wrong secret
-	// give the same error.
+	// AuthenticateConnector returns the connector with this public id and secret. It returns errors as Keys does. A wrong id and
+	// a wrong secret give the same error.
 	AuthenticateConnector(ctx context.Context, id, secret string) (Connector, error)
-	// Delivered records the outcome of a push. The problem is empty when everything was stored. Delivered does not wait.
+	// Delivered records the outcome of a push. The problem is empty if everything was stored. Delivered does not wait.
 	Delivered(c Connector, problem string)
 }
 
 // Connector is a valid log push connector.
 type Connector struct {
 	Org principal.OrgID
-	// ID is its public id (`cfp_…`).
+	// ID is the connector's public id (`cfp_…`).
 	ID     string
 	Source logpush.Source
 }
 
 // Queue is the durable queue, *queue.Log.
 type Queue interface {
-	// Append returns nil once the record is on disk; the attachment, a *blocks.Set, then belongs to the queue. After an error nothing is
-	// stored, now or later, and the attachment stays the caller's. After queue.ErrUndecided the record may or may not be stored, and
-	// everything in it belongs to the queue.
+	// Append returns nil once the record is on disk. The attachment, a *blocks.Set, then belongs to the queue. After an error
+	// nothing is stored, now or later, and the attachment still belongs to the caller. After queue.ErrUndecided the record may or
+	// may not be stored, and everything in it belongs to the queue.
 	Append(ctx context.Context, rec queue.Record) (queue.Position, error)
-	// Admits returns the error that Append would return at once for a record of that size, if any.
+	// Admits returns the error with which Append would refuse a record of that size at once, or nil.
 	Admits(owner string, size int) error
 }
 
-// Limits bound what requests may cost. A zero field has its default.
+// Limits bound the cost of requests. A zero field has its default.
 type Limits struct {
 	// InFlight is the number of requests that one organization may have open. Default limits.IngestRequests.
 	InFlight int
@@ -110,17 +111,19 @@ type Limits struct {
 	GRPCMessage int
 	// Decompressed bounds a body after decompression, on both doors. Default limits.IngestDecompressed.
 	Decompressed int
-	// Recording bounds a chunk of a session's recording after decompression. It is never held as a whole. Default limits.Recording.
+	// Recording bounds a chunk of a session's recording after decompression. The gateway never holds the whole chunk. Default
+	// limits.Recording.
 	Recording int
 	// Buffered bounds the bytes of all bodies in memory at one time, compressed and decompressed. One organization may hold as much of it as
 	// it leaves free. Default 512 MiB.
 	Buffered int
-	// Columns bounds the rows that one request becomes. Default otlp.DefaultMaxBytes.
+	// Columns bounds the rows that one request creates. Default otlp.DefaultMaxBytes.
 	Columns int
 	// Request is the time that a request may take. Default limits.IngestTime.
 	Request time.Duration
-	// Decoders is the number of requests that are decompressed and walked at one time, beside a few reserved ones for organizations that
-	// hold none. Default processors.Count: the work needs only a processor, so more at a time would only make others wait.
+	// Decoders is the number of requests that are decompressed and walked at one time. A few reserved slots come on top, for
+	// organizations that hold none. Default processors.Count: the work needs only a processor, so more at a time would only make
+	// others wait.
 	Decoders int
 }
 
@@ -138,30 +141,30 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Config is what a Gateway needs. Keys, Queue and Sets are required.
+// Config configures a Gateway. Keys, Queue and Sets are required.
 type Config struct {
 	Keys Keys
 	// Connectors is nil for a gateway without the endpoints of log push connectors.
 	Connectors Connectors
 	Queue      Queue
-	// Sets is the pool of attachments. The reader of the queue puts them back there.
+	// Sets is the pool of attachments. The consumer of the queue returns them there.
 	Sets    *blocks.Pool
 	Limits  Limits
 	Logger  *slog.Logger
 	Metrics prometheus.Registerer
 	// Now is the clock that stamps records. Default time.Now.
 	Now func() time.Time
-	// Usage counts accepted items and enforces plans; nil for neither.
+	// Usage counts accepted items and enforces plans. Nil means neither.
 	Usage *usage.Meter
-	// Outcomes remembers the last answers to each key; nil for none.
+	// Outcomes remembers the last answers to each key. Nil means that none are kept.
 	Outcomes *outcome.Recorder
 	// Nodes is the number of ingest nodes, which share the rate limits of keys. Default 1.
 	Nodes int
-	// Region appears in the refusal of a key, because this region does not know keys of others.
+	// Region appears in the refusal of a key, because this region does not know the keys of other regions.
 	Region string
 }
 
-// Gateway is the ingest gateway. It is safe for concurrent use and holds no goroutine of its own.
+// Gateway is the ingest gateway. It is safe for concurrent use and starts no goroutines.
 type Gateway struct {
 	keys       Keys
 	connectors Connectors

@@ -7,14 +7,14 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// Signals are the names that svc_ingest_items_total counts items under.
+// Signals returns the names under which svc_ingest_items_total counts items.
 func Signals() []string {
 	return []string{
 		otlp.Traces.String(), otlp.Logs.String(), otlp.Metrics.String(), activity.SessionReplays.String(), activity.ProductEvents.String(),
 	}
 }
 
-// ItemTable returns the signal whose items a warehouse table holds, one in each row. It returns "" for tables of rollups.
+// ItemTable returns the signal of a warehouse table that holds one item in each row. It returns "" for tables of rollups.
 func ItemTable(table string) string {
 	switch {
 	case table == "spans":

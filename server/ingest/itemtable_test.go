@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest"
 )
 
-// One row of these tables is one item; what sums items up is not counted.
+// One row of these tables is one item. Tables of sums are not counted.
 func TestItemTables(t *testing.T) {
 	for table, want := range map[string]string{
 		"spans": "traces", "logs": "logs", "metrics_gauge": "metrics", "metrics_sum": "metrics", "metrics_histogram": "metrics",

@@ -25,7 +25,7 @@ const (
 	bearer    = "Bearer "
 )
 
-// ErrMalformedKey marks errors of Keys about a text that cannot be an ingest key of any region.
+// ErrMalformedKey is wrapped in errors of Keys about a text that cannot be an ingest key of any region.
 var ErrMalformedKey = errors.New("not an ingest key")
 
 // presentedKey returns the secret from one of the two headers that may hold it. A bearer token wins; the word Bearer is case-insensitive.
@@ -60,13 +60,13 @@ func (g *Gateway) authenticate(ctx context.Context, h http.Header) (key Key, dis
 	return key, false, g.notAuthenticated(ctx, key.Org, err)
 }
 
-// notAuthenticated is the answer to an error of Keys or Connectors. The organization is set only for a known credential.
+// notAuthenticated returns the answer to an error of Keys or Connectors. The organization is set only for a known credential.
 func (g *Gateway) notAuthenticated(ctx context.Context, org principal.OrgID, err error) *apierr.Error {
 	var known *apierr.Error
 	switch {
 	case errors.As(err, &known):
 		if known.Tag == apierr.IngestUnauthorized && known.Message != "" {
-			// This is a copy, because the lookup may return one error many times. Its text becomes a whole sentence here.
+			// This is a copy, because the lookup may return the same error many times. Its text becomes a whole sentence here.
 			here := *known
 			here.Message = sentence(strings.ToUpper(here.Message[:1]) + here.Message[1:])
 			if g.region != "" && org == "" && !errors.Is(err, ErrMalformedKey) {

@@ -11,12 +11,12 @@ import (
 const (
 	// largeFrom is the size after decompression from which a body goes through the queue for large bodies.
 	largeFrom = limits.LargeBody
-	// smallColumns bounds the columns of a body outside that queue: a few kilobytes can hold a million empty items.
+	// smallColumns bounds the columns of a body outside that queue, because a few kilobytes can hold a million empty items.
 	smallColumns = 64 << 20
-	// freeFrom is the memory of a request from which the system gets the memory back at once.
+	// freeFrom is the memory of a request from which the process returns the memory to the system at once.
 	freeFrom = 32 << 20
-	// largeWaitingOrg and largeWaiting bound the bodies that wait, of one organization and in all. A body takes about a second, so the
-	// last one is answered well within Limits.Request.
+	// largeWaitingOrg and largeWaiting bound the waiting bodies of one organization and of all. A body takes about a second, so
+	// the last one is answered well within Limits.Request.
 	largeWaitingOrg = limits.LargeBodiesOfOrganization
 	largeWaiting    = limits.LargeBodiesWaiting
 )
@@ -32,7 +32,7 @@ type largeQueue struct {
 
 func newLargeQueue() *largeQueue { return &largeQueue{waits: map[principal.OrgID]int{}} }
 
-// ask takes the place at once, or returns the waiter that will be granted it. full means that too many bodies wait already.
+// ask takes the place at once, or returns the waiter that will get it. full means that too many bodies wait already.
 func (l *largeQueue) ask(org principal.OrgID, cost int) (w *waiter, full bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest"
 )
 
-// manySpans is an export request of tiny spans.
+// manySpans returns an export request of tiny spans.
 func manySpans(n int) []byte {
 	var span []byte
 	span = protowire.AppendTag(span, 1, protowire.BytesType)
@@ -32,8 +32,8 @@ func manySpans(n int) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), scope)
 }
 
-// TestLargeInParallel sends bodies that expand a lot at once. Their memory is bounded once for all, a few of them wait, the others are told
-// to come back, and small requests of the same organization are answered meanwhile.
+// TestLargeInParallel sends bodies with a large expansion at the same time. Their memory is bounded once for all of them. A few
+// wait, and the others get an answer that asks for a retry. Small requests of the same organization are answered meanwhile.
 func TestLargeInParallel(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	url := "http://" + f.listen(t) + "/v1/traces"
@@ -122,7 +122,8 @@ func sendLarge(t *testing.T, url string, body []byte) *http.Response {
 	return res
 }
 
-// A body that is refused before it is read is read a little all the same: the sender sees the answer rather than a broken connection.
+// Even if a body is refused before it is read, the server reads a part of it. The sender then sees the answer instead of a broken
+// connection.
 func TestEarlyRefusalsOfLargeBodies(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	base := "http://" + f.listen(t)

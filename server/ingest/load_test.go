@@ -23,7 +23,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// slowDisk is the real disk, which fails or hangs when told to.
+// slowDisk is the real disk. It can be made to fail or hang.
 type slowDisk struct {
 	queue.OSFilesystem
 	failing atomic.Bool
@@ -50,7 +50,7 @@ func (f *slowFile) Sync() error {
 	return f.File.Sync()
 }
 
-// realQueue is a gateway on the durable queue, whose consumer is the test.
+// realQueue is a gateway with the durable queue. The test is the queue's consumer.
 type realQueue struct {
 	*fixture
 	log  *queue.Log
@@ -77,7 +77,7 @@ func newRealQueue(t *testing.T, limits ingest.Limits, cfg queue.Config) *realQue
 	return r
 }
 
-// fill puts a record of an organization into the queue.
+// fill adds a record of an organization to the queue.
 func (r *realQueue) fill(t *testing.T, owner string, size int) {
 	t.Helper()
 	h := ingest.RecordHeader{Encoding: ingest.EncodingNone, Org: "org_one"}
@@ -86,8 +86,9 @@ func (r *realQueue) fill(t *testing.T, owner string, size int) {
 	}
 }
 
-// TestOrderOfQueueRefusals puts the real queue into each state that refuses, and into every two of them, on both doors: the organization's
-// share, then the backlog of all, then the disk. What was refused is not there, and the way is free again when the cause is gone.
+// TestOrderOfQueueRefusals puts the real queue into each state that refuses, and into every pair of them, on both doors. The
+// order is the organization's share, then the backlog of all, then the disk. A refused record is not stored, and the queue
+// accepts records again once the cause is gone.
 func TestOrderOfQueueRefusals(t *testing.T) {
 	states := []apierr.Tag{apierr.IngestOrgQueueThrottled, apierr.IngestExportLaneBackpressure, apierr.IngestQueueUnavailable}
 	for i, first := range states {
@@ -135,7 +136,7 @@ func TestOrderOfQueueRefusals(t *testing.T) {
 	}
 }
 
-// TestOtherOrganizationsShare: one organization's full share is nobody else's.
+// TestOtherOrganizationsShare: the full share of one organization does not affect others.
 func TestOtherOrganizationsShare(t *testing.T) {
 	r := newRealQueue(t, ingest.Limits{}, queue.Config{MaxBytes: 1 << 20, MaxBytesPerOwner: 100 << 10})
 	r.fill(t, org, 100<<10)
@@ -145,8 +146,8 @@ func TestOtherOrganizationsShare(t *testing.T) {
 	}
 }
 
-// TestHangingDisk: a request answers at its time limit also when the disk does not, both the one that the disk has and the one behind it;
-// when it comes back, so does the gateway.
+// TestHangingDisk: a request answers at its time limit even if the disk hangs, both the request that the disk is writing and the
+// one behind it. Once the disk works again, so does the gateway.
 func TestHangingDisk(t *testing.T) {
 	r := newRealQueue(t, ingest.Limits{Request: 300 * time.Millisecond}, queue.Config{})
 	hang := make(chan struct{})
@@ -181,7 +182,7 @@ func TestHangingDisk(t *testing.T) {
 	}
 }
 
-// TestRecordOwner reads the organization back from what a header stores.
+// TestRecordOwner reads the organization back from a stored header.
 func TestRecordOwner(t *testing.T) {
 	h := ingest.RecordHeader{Encoding: ingest.EncodingNone, Org: "org_somebody", KeyType: "private"}
 	b := h.Append(nil)
@@ -195,8 +196,9 @@ func TestRecordOwner(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreCheapForWhoDoesNotWait: the first refusal comes after every check of the body, as the contract has it; who sends again before
-// Retry-After is over is refused before the body is decoded, and served as soon as there is room.
+// TestRefusalsAreCheapForWhoDoesNotWait: the first refusal comes after every check of the body, as the contract requires. A
+// sender that repeats the request before Retry-After is over is refused before the body is decoded. It is served as soon as there
+// is room.
 func TestRefusalsAreCheapForWhoDoesNotWait(t *testing.T) {
 	r := newRealQueue(t, ingest.Limits{}, queue.Config{MaxBytes: 1 << 20, MaxBytesPerOwner: 100 << 10})
 	r.fill(t, org, 100<<10)
@@ -214,7 +216,8 @@ func TestRefusalsAreCheapForWhoDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestRefusedLargeBodyHasItsAnswer: a sender that still writes its body when it is told to wait sees that answer, not a reset.
+// TestRefusedLargeBodyHasItsAnswer: a sender that is still writing its body when it is asked to wait sees that answer, not a
+// reset.
 func TestRefusedLargeBodyHasItsAnswer(t *testing.T) {
 	gate := make(chan struct{})
 	f := newFixture(t, ingest.Limits{InFlight: 1}, gate)

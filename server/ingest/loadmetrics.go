@@ -2,7 +2,7 @@ package ingest
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// loadSeries are what the gateway holds at the moment, against its bounds.
+// loadSeries report the gateway's current load against its bounds.
 func (g *Gateway) loadSeries() []prometheus.Collector {
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "svc_ingest_" + name, Help: help}, value)

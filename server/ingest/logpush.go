@@ -26,7 +26,7 @@ func (g *Gateway) logpushEndpoint(path string) (e endpoint, found bool) {
 	return endpoint{[]string{http.MethodPost}, func(w http.ResponseWriter, r *http.Request) { g.serveLogpush(w, r, id) }}, true
 }
 
-// push holds the additional facts of a log push.
+// push holds the additional data of a log push.
 type push struct {
 	source logpush.Source
 	lines  activity.Result
@@ -44,7 +44,7 @@ func (g *Gateway) serveLogpush(w http.ResponseWriter, r *http.Request, id string
 		e.identify(&key)
 		fail = g.receiveBody(ctx, r, key, discard, e.readLogpushMedia, func(key Key, discard bool, body *buffer) (fail *apierr.Error) {
 			e.key, e.discard, e.held, e.body = key, discard, body, body.b
-			// The CDN's files are gzip, whether or not it says so; no JSON begins like that.
+			// The CDN's files are gzip, even without the header. No JSON begins with these bytes.
 			e.gzip = e.gzip || bytes.HasPrefix(body.b, gzipMagic)
 			result, fail = g.store(ctx, &e)
 			return fail
@@ -70,8 +70,8 @@ func (g *Gateway) serveLogpush(w http.ResponseWriter, r *http.Request, id string
 	g.succeed(w, r, func() { writeAccepted(w, e.push.lines, verdict) })
 }
 
-// presentedSecret returns the secret of a connector. It is in the query, because the destination of the CDN is only a URL, or in one of the
-// headers for the secret of a key. The query of a request is never logged.
+// presentedSecret returns the secret of a connector. It is in the query, because the CDN accepts only a URL as a destination, or
+// in one of the headers for the secret of a key. The query of a request is never logged.
 func presentedSecret(r *http.Request) string {
 	if secret := r.URL.Query().Get("secret"); secret != "" {
 		return secret
@@ -112,7 +112,7 @@ func (e *export) readLogpushMedia(h http.Header) (fail *apierr.Error) {
 	return fail
 }
 
-// convert turns lines into an OTLP request, which is empty when no line can be stored.
+// convert turns lines into an OTLP request, which is empty if no line can be stored.
 func (g *Gateway) convert(p *push, body []byte, received int64, limit int) ([]byte, *apierr.Error) {
 	lines, err := logpush.Convert(body, p.source, received, limit)
 	if err != nil {
@@ -122,14 +122,14 @@ func (g *Gateway) convert(p *push, body []byte, received int64, limit int) ([]by
 	return lines.Request, nil
 }
 
-// add adds the result for the records that the lines became. A converted line is stored, but may have been cut.
+// add adds the walk's result for the records that were made from the lines. A converted line is stored, but may have been cut.
 func (p *push) add(result otlp.Result) {
 	for _, n := range result.Warnings {
 		p.lines.Warnings = append(p.lines.Warnings, activity.Note{Problem: n.Message, Count: n.Count})
 	}
 }
 
-// problem is the message for the owner of a connector about a failed push.
+// problem returns the message about a failed push for the owner of a connector.
 func (p *push) problem(fail *apierr.Error) string {
 	switch {
 	case fail != nil:

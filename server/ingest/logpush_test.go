@@ -23,7 +23,7 @@ const (
 	goodConnector = "cfp_one?secret=svc_cf_one"
 )
 
-// connectors is a lookup with two connectors, of two organizations, and notes what becomes of pushes.
+// connectors is a lookup with two connectors of two organizations. It records the outcome of pushes.
 type connectors struct {
 	mu       sync.Mutex
 	problems []string
@@ -138,7 +138,8 @@ func TestLogpush(t *testing.T) {
 	}
 }
 
-// TestLogpushCredentials shows that the answer does not tell an unknown id from a wrong secret, and that both must be of one connector.
+// TestLogpushCredentials checks that the answer does not distinguish an unknown id from a wrong secret, and that both must belong
+// to one connector.
 func TestLogpushCredentials(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	var answers []string
@@ -165,7 +166,8 @@ func TestLogpushCredentials(t *testing.T) {
 	}
 }
 
-// TestLogpushSecretIsNowhere makes pushes fail in every stage, and looks for the secret in logs, answers, metrics and recorded problems.
+// TestLogpushSecretIsNowhere makes pushes fail in every stage, and searches logs, answers, metrics and recorded problems for the
+// secret.
 func TestLogpushSecretIsNowhere(t *testing.T) {
 	const secret = "svc_cf_one"
 	f := newFixture(t, ingest.Limits{Body: 8 << 10}, nil)
@@ -205,10 +207,10 @@ func TestLogpushSecretIsNowhere(t *testing.T) {
 	}
 }
 
-// ofKeys tells the checks that only keys have; the plan's is at the same place of the same code, see TestPlanLimits.
+// ofKeys reports whether only keys have the check. The plan's check is at the same place of the same code, see TestPlanLimits.
 func ofKeys(check string) bool { return check == "signal" || check == "key's rate" || check == "plan" }
 
-// TestLogpushOrderOfChecks is TestOrderOfChecks for a connector.
+// TestLogpushOrderOfChecks does the same as TestOrderOfChecks for a connector.
 func TestLogpushOrderOfChecks(t *testing.T) {
 	all := faults(t)
 	for i, first := range all {
@@ -237,7 +239,7 @@ func TestLogpushOrderOfChecks(t *testing.T) {
 	}
 }
 
-// TestLogpushCounted shows that pushes are counted as logs, with a door of their own.
+// TestLogpushCounted checks that pushes are counted as logs, with a separate door.
 func TestLogpushCounted(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	f.do("POST", logpushURL+goodConnector, []byte(pushed("/a")+pushed("/b")+"{}"))

@@ -57,7 +57,7 @@ func (g *Gateway) readMessage(ctx context.Context, buf *buffer, r *http.Request)
 			return false, fail
 		}
 	}
-	// A declared length gets memory up to a mebibyte. Memory for more is taken as the bytes arrive.
+	// A declared length gets memory of up to a mebibyte. More memory is taken as the bytes arrive.
 	err := fill(buf, io.LimitReader(r.Body, length), int(min(length, 1<<20)), int(length), func(n int) *apierr.Error { return g.charge(buf, n) })
 	if err == nil && int64(len(buf.b)) < length {
 		err = io.ErrUnexpectedEOF
@@ -96,7 +96,7 @@ func messageEncoding(flag byte, h http.Header) (gzip bool, _ *apierr.Error) {
 	}
 }
 
-// unreadable is the answer to a message that ended too early.
+// unreadable returns the answer to a message that ended too early.
 func (g *Gateway) unreadable(ctx context.Context, err error) *apierr.Error {
 	var fail *apierr.Error
 	switch {

@@ -33,7 +33,7 @@ func (d door) String() string {
 	}
 }
 
-// signalCount is the number of OTLP signals; otlp.Signal values are below it.
+// signalCount is the number of OTLP signals. All otlp.Signal values are below it.
 const signalCount = int(otlp.Metrics) + 1
 
 // metrics holds the series that every request touches, so that no request looks up a label.
@@ -118,7 +118,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// answered counts a request that ended; fail is nil for a success.
+// answered counts a request that ended. fail is nil for a success.
 func (m *metrics) answered(signal otlp.Signal, d door, started time.Time, fail *apierr.Error) {
 	tag := "ok"
 	if fail != nil {

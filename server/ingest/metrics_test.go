@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// metric reads a counter, a gauge, or the number of a histogram's observations. The values are those of the labels in the order of
-// their names; -1 means that there is no such series.
+// metric reads a counter, a gauge, or the number of a histogram's observations. The values are label values in the order of the
+// label names. The result is -1 if there is no such series.
 func (f *fixture) metric(t *testing.T, name string, values ...string) float64 {
 	t.Helper()
 	families, err := f.reg.Gather()
@@ -100,7 +100,7 @@ func TestPanicIsAnInternalError(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Gateway = g
-	for range 2 { // the second finds the place among the requests in flight free
+	for range 2 { // the second request finds the place among the requests in flight free
 		if e := refused(t, f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...), apierr.IngestInternal); strings.Contains(e.Message, "wrong turn") {
 			t.Errorf("message %q shows the panic", e.Message)
 		}

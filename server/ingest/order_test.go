@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// brokenCall is an export over gRPC that can be made wrong in several ways at once.
+// brokenCall is an export over gRPC that can have several faults at once.
 type brokenCall struct {
 	corpus.Case
 	key              string
@@ -21,8 +21,9 @@ type brokenCall struct {
 	plan             plan
 }
 
-// TestGRPCOrderOfChecks makes every two faults of different checks together over gRPC, of which the first must be the answer: the order is that
-// of the HTTP door. A message above the limit of gRPC itself is cut while it is read, which comes after the checks that need no message.
+// TestGRPCOrderOfChecks causes every pair of faults of different checks over gRPC. The answer must be that of the first check, in
+// the order of the HTTP door. A message above the limit of gRPC itself is cut while it is read, which comes after the checks that
+// need no message.
 func TestGRPCOrderOfChecks(t *testing.T) {
 	unavailable := func(tag string) corpus.Outcome {
 		return corpus.Outcome{GRPC: codes.Unavailable, Tag: "@svc/ingest/" + tag}

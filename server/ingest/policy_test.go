@@ -22,7 +22,7 @@ func (k oneKey) AuthenticateIngest(context.Context, string) (ingest.Key, error) 
 	return ingest.Key(k), nil
 }
 
-// TestPolicies: what a key carries for traces is done to them at once, travels with the record, and touches nothing else.
+// TestPolicies: the policies that a key carries for traces apply at once, are stored with the record, and affect no other signal.
 func TestPolicies(t *testing.T) {
 	named := func(m *coltrace.ExportTraceServiceRequest) *coltrace.ExportTraceServiceRequest {
 		s := m.ResourceSpans[0].ScopeSpans[0].Spans[0]

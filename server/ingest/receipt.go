@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// receipt collects the facts of a request that are recorded with its answer: for the usage of the organization and the last outcomes of the
-// key.
+// receipt collects the data of a request that is recorded with its answer, for the usage of the organization and the last
+// outcomes of the key.
 type receipt struct {
 	signalName, doorName string
 	agent                string
@@ -32,7 +32,7 @@ type receipt struct {
 	reason string
 }
 
-// identify records the owner of the request. The owner of a disabled or expired key is known, too.
+// identify records the owner of the request, also for a disabled or expired key.
 func (rc *receipt) identify(key *Key) {
 	rc.account = outcome.Key{Org: key.Org, ID: key.PublicID}
 }
@@ -78,7 +78,7 @@ func (g *Gateway) settle(rc *receipt, fail *apierr.Error) {
 	g.outcomes.Record(rc.account, o)
 }
 
-// paced refuses a request when its key exceeds its rate.
+// paced refuses a request if its key exceeds its rate.
 func (g *Gateway) paced(key *Key) *apierr.Error {
 	if key.RateLimit <= 0 {
 		return nil

@@ -19,14 +19,14 @@ import (
 	"github.com/svc-observability/svc/server/ingest/usage"
 )
 
-// exportTraces sends over gRPC.
+// exportTraces sends traces over gRPC.
 func (f *fixture) exportTraces(t *testing.T, key string, req *coltrace.ExportTraceServiceRequest) error {
 	t.Helper()
 	_, err := coltrace.NewTraceServiceClient(dial(t, f.listenGRPC(t))).Export(withKey(t, key), req)
 	return err
 }
 
-// TestKeyRate sends faster than the key may, at both doors and all endpoints, which share its bucket, with a clock that stands still.
+// TestKeyRate sends faster than the key allows, at both doors and all endpoints, which share its bucket. The clock stands still.
 func TestKeyRate(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	now := time.Now()
@@ -61,7 +61,7 @@ func TestKeyRate(t *testing.T) {
 	}
 }
 
-// TestPlanLimits: what the plan does not include is refused at each door, and everything else of the organization goes on.
+// TestPlanLimits: each door refuses data that the plan does not include, and still accepts the organization's other data.
 func TestPlanLimits(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	y, m, _ := time.Now().UTC().Date()
@@ -74,7 +74,7 @@ func TestPlanLimits(t *testing.T) {
 		want      string
 	}{
 		{spentKey, "/v1/traces", wire(t, spans(3)), spent},
-		{spentKey, "/v1/traces", nil, ""}, // an empty request takes nothing of the plan
+		{spentKey, "/v1/traces", nil, ""}, // an empty request uses nothing of the plan
 		{spentKey, "/v1/traces", wire(t, spans(0)), ""},
 		{spentKey, pathEvents, []byte("\n"), ""},
 		{spentKey, "/v1/logs", wire(t, logRecords()), ""},
@@ -103,7 +103,8 @@ func TestPlanLimits(t *testing.T) {
 	}
 }
 
-// TestUsage: what is accepted is counted by organization, signal and key; what is refused, and the test key, is not.
+// TestUsage: accepted items are counted by organization, signal and key. Refused items and items with the test key are not
+// counted.
 func TestUsage(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	partial := spans(5)
@@ -141,7 +142,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestOutcomes: the owner of a key sees what became of every request with it.
+// TestOutcomes: the owner of a key can see the outcome of every request with it.
 func TestOutcomes(t *testing.T) {
 	f := newFixture(t, ingest.Limits{Body: 8 << 10}, nil)
 	agent := []string{"User-Agent", "OTel-OTLP-Exporter-Python/1.30.0"}

@@ -10,18 +10,18 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// Encoding is how the payload of a queue record is compressed. The values are stored: never renumber them.
+// Encoding is the compression of a queue record's payload. The values are stored: never renumber them.
 type Encoding uint8
 
-// Encodings. Gzip payloads are bodies as received; the gateway itself compresses with Zstd.
+// The encodings. Gzip payloads are bodies as received. The gateway itself compresses with Zstd.
 const (
 	EncodingNone Encoding = 1
 	EncodingGzip Encoding = 2
 	EncodingZstd Encoding = 3
 )
 
-// RecordHeader holds everything besides the payload that the rows of a queue record depend on, so that a second walk gives the same rows.
-// Payloads are OTLP protobuf, or the format of Kind.
+// RecordHeader holds everything besides the payload that determines the rows of a queue record, so that a second walk gives the
+// same rows. Payloads are OTLP protobuf, or the format of Kind.
 type RecordHeader struct {
 	// Signal is the signal of an OTLP payload. Kind is the kind of another payload, and zero for OTLP.
 	Signal           otlp.Signal
@@ -40,15 +40,15 @@ type RecordHeader struct {
 	NoProductEvents bool
 }
 
-// A header is written in the lowest version that can hold it. Each header then has one form, and an older program can read it as long as
-// nobody uses the new features.
+// A header is written in the lowest version that can hold it. Each header then has only one form, and an older program can read
+// it as long as the new features are not used.
 const (
 	firstVersion = 1
 	// policyVersion has the policies for traces.
 	policyVersion = 2
 )
 
-// Signals as stored; otlp.Signal and activity.Kind may change their numbers, these may not.
+// Signals as stored. otlp.Signal and activity.Kind may change their numbers, but these numbers must not change.
 const (
 	storedTraces              = 1
 	storedLogs                = 2
@@ -104,7 +104,8 @@ func appendText(b []byte, s string) []byte {
 
 var errShortHeader = errors.New("it ends too early")
 
-// ParseRecordHeader reads the form that Append writes. It refuses unknown content, for example of a newer version, instead of dropping it.
+// ParseRecordHeader reads the form that Append writes. It refuses unknown content, for example from a newer version, instead of
+// dropping it.
 func ParseRecordHeader(b []byte) (RecordHeader, error) {
 	h, err := parseRecordHeader(b)
 	if err != nil {
@@ -151,7 +152,8 @@ func parseRecordHeader(b []byte) (h RecordHeader, err error) {
 	return h, nil
 }
 
-// RecordOwner returns the organization in a stored header, whose share of the queue the record uses. It is nil when the header cannot be read.
+// RecordOwner returns the organization in a stored header, which owns the record's share of the queue. It returns nil if the
+// header cannot be read.
 func RecordOwner(header []byte) []byte {
 	if len(header) < 11 || header[0] < firstVersion || header[0] > policyVersion {
 		return nil
@@ -171,7 +173,7 @@ type headerReader struct {
 
 func (r *headerReader) number() uint64 {
 	n, size := binary.Uvarint(r.rest)
-	if r.err != nil || size <= 0 || size > 1 && r.rest[size-1] == 0 { // one form only: no padded numbers
+	if r.err != nil || size <= 0 || size > 1 && r.rest[size-1] == 0 { // only one form is valid: no padded numbers
 		r.fail()
 		return 0
 	}

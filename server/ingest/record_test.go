@@ -63,7 +63,7 @@ func TestRecordHeaderRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRecordHeaderStoredForm pins the bytes: logs on disk outlive the program that wrote them.
+// TestRecordHeaderStoredForm pins the bytes, because logs on disk outlive the program that wrote them.
 func TestRecordHeaderStoredForm(t *testing.T) {
 	h := ingest.RecordHeader{
 		Signal: otlp.Logs, Encoding: ingest.EncodingGzip, Org: "o", KeyType: "kt", KeyID: "id", ReceivedUnixNano: 0x0102,
@@ -121,7 +121,7 @@ func TestRecordHeaderRefusals(t *testing.T) {
 	}
 }
 
-// TestRecordHeaderPolicies pins the stored form of policies, and that none is stored that makes no difference.
+// TestRecordHeaderPolicies pins the stored form of policies. Policies that make no difference are not stored.
 func TestRecordHeaderPolicies(t *testing.T) {
 	base := ingest.RecordHeader{Signal: otlp.Traces, Encoding: ingest.EncodingNone, Org: "o"}
 	rest := []byte{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 'o', 0, 0, 0}
@@ -161,7 +161,7 @@ func TestRecordHeaderPolicies(t *testing.T) {
 	}
 }
 
-// FuzzParseRecordHeader: no input panics, and what is accepted has exactly one form.
+// FuzzParseRecordHeader: no input causes a panic, and each accepted header has exactly one form.
 func FuzzParseRecordHeader(f *testing.F) {
 	for _, h := range headers() {
 		f.Add(h.Append(nil))
@@ -189,7 +189,7 @@ func TestDecodeRecordRefusesDamage(t *testing.T) {
 		h := ingest.RecordHeader{Signal: otlp.Traces, Encoding: e, Org: org, ReceivedUnixNano: 1790000000000000000}
 		return h.Append(nil)
 	}
-	// The set holds other records' rows and rollups: they stay, and nothing joins them.
+	// The set holds the rows and rollups of other records. They must stay unchanged.
 	batch := ingest.NewBatch(d)
 	metrics := ingest.RecordHeader{Signal: otlp.Metrics, Encoding: ingest.EncodingNone, Org: org, ReceivedUnixNano: nowNano(), Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}}}
 	if err := errors.Join(batch.Add(head(ingest.EncodingNone), trace, nil), batch.Add(metrics.Append(nil), wire(t, points()), nil)); err != nil {

@@ -23,7 +23,7 @@ const (
 	mappingAll        = mappingOfResource | mappingMove
 )
 
-// storedPolicies returns the policies that can change rows. Others are not stored.
+// storedPolicies returns the policies that can change rows. Other policies are not stored.
 func (h *RecordHeader) storedPolicies() (flags byte) {
 	if h.Kind != 0 || h.Signal != otlp.Traces {
 		return 0

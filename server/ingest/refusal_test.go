@@ -13,8 +13,9 @@ import (
 	"github.com/svc-observability/svc/server/ingest"
 )
 
-// TestRefusalReachesSenderThatDoesNotListen: many clients send their whole body before they look for an answer. One that is too large gets
-// 413, and not a broken connection, which exporters take for a reason to send it again.
+// TestRefusalReachesSenderThatDoesNotListen: many clients send their whole body before they read the answer. A client with a body
+// that is too large gets 413, not a broken connection. Exporters would take a broken connection as a reason to send the body
+// again.
 func TestRefusalReachesSenderThatDoesNotListen(t *testing.T) {
 	const limit = 8 << 20 // more than socket buffers hold
 	f := newFixture(t, ingest.Limits{Body: limit}, nil)

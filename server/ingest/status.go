@@ -15,7 +15,8 @@ import (
 // errorDomain is the ErrorInfo.domain of every refusal.
 const errorDomain = "svc"
 
-// grpcCode is the status table of the OTLP/gRPC door. Exporters repeat a request on UNAVAILABLE and DEADLINE_EXCEEDED.
+// grpcCode maps an error tag to the status of the OTLP/gRPC door. Exporters repeat a request on UNAVAILABLE and
+// DEADLINE_EXCEEDED.
 func grpcCode(tag apierr.Tag) codes.Code {
 	switch tag {
 	case apierr.IngestUnauthorized:
@@ -25,7 +26,7 @@ func grpcCode(tag apierr.Tag) codes.Code {
 	case apierr.IngestPlanLimitReached:
 		return codes.FailedPrecondition
 	case apierr.IngestUnsupportedMediaType:
-		return codes.Unimplemented // the gRPC specification demands it for an unknown compression
+		return codes.Unimplemented // the gRPC specification requires it for an unknown compression
 	case apierr.IngestBadRequest, apierr.IngestReplayBodyNotGzip:
 		return codes.InvalidArgument
 	case apierr.IngestPayloadTooLarge:
@@ -42,7 +43,8 @@ func grpcCode(tag apierr.Tag) codes.Code {
 	}
 }
 
-// grpcStatus returns a refusal with its details: the tag in ErrorInfo.reason, RetryInfo if the sender may repeat the request, the bad field.
+// grpcStatus returns a refusal with its details: the tag in ErrorInfo.reason, RetryInfo if the sender may repeat the request, and
+// the faulty field.
 func grpcStatus(fail *apierr.Error) *status.Status {
 	spec := apierr.Spec(fail.Tag)
 	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{

@@ -18,7 +18,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	defer func() { permit.release() }()
 	defer func() {
 		if p := recover(); p != nil {
-			// The set may be half-filled: it is not put back.
+			// The set may be half-filled, so it is not returned to the pool.
 			set = nil
 			result, fail = activity.Result{}, g.panicked(ctx, u.kind, p)
 			return
@@ -81,7 +81,7 @@ func (g *Gateway) storeUpload(ctx context.Context, u *upload) (result activity.R
 	return result, nil
 }
 
-// expected returns the size of the body after decompression, if its trailer is true.
+// expected returns the size of the body after decompression, if its trailer is correct.
 func (u *upload) expected(l *Limits) int {
 	switch {
 	case u.kind == activity.SessionReplayEvents:
@@ -93,7 +93,7 @@ func (u *upload) expected(l *Limits) int {
 	}
 }
 
-// decodeLines fills set from NDJSON and returns the payload to queue, which lies in the body or in work.
+// decodeLines fills set from NDJSON and returns the payload for the queue, which lies in the body or in work.
 func (g *Gateway) decodeLines(ctx context.Context, u *upload, header *RecordHeader, work *buffer, set *blocks.Set, permit *decodePermit) (payload []byte, result activity.Result, fail *apierr.Error) {
 	defer permit.releaseSlot()
 	raw := u.body
@@ -164,8 +164,8 @@ func (g *Gateway) countBytes(u *upload, inflated int) {
 	series.inflated.Add(float64(inflated))
 }
 
-// invalidUpload is the answer to lines or headers that cannot be read. Errors of activity name the field and are written for the
-// sender.
+// invalidUpload returns the answer to lines or headers that cannot be read. Errors of activity name the field and are written for
+// the sender.
 func (g *Gateway) invalidUpload(err error) *apierr.Error {
 	if errors.Is(err, otlp.ErrTooLarge) {
 		return apierr.New(apierr.IngestPayloadTooLarge, "The lines of this request take more than "+limits.Size(g.limits.Columns)+" in storage. Send fewer lines in a request.", apierr.Cause(err))

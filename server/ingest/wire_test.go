@@ -101,7 +101,7 @@ func TestChunkedBodies(t *testing.T) {
 func TestDeclaredLengthIsRefusedBeforeReading(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	res := rawRequest(t, f.listen(t), func(c net.Conn, _ *bufio.Reader) {
-		send(t, c, rawHead+fmt.Sprintf("Content-Length: %d\r\n\r\n", 20<<20+1)) // and never a byte of it
+		send(t, c, rawHead+fmt.Sprintf("Content-Length: %d\r\n\r\n", 20<<20+1)) // and no byte of the body
 	})
 	refused(t, res, apierr.IngestPayloadTooLarge)
 }
@@ -161,7 +161,7 @@ func TestExpectContinue(t *testing.T) {
 	if res.StatusCode != 200 {
 		t.Errorf("status %d", res.StatusCode)
 	}
-	// A request that fails on its headers gets its answer instead of the invitation to send the body.
+	// A request that fails on its headers gets its answer instead of "100 Continue".
 	res = rawRequest(t, addr, func(c net.Conn, _ *bufio.Reader) {
 		send(t, c, strings.Replace(rawHead, goodKey, "svc_pk_wrong", 1)+head)
 	})
@@ -203,7 +203,7 @@ func TestBufferedLimit(t *testing.T) {
 		f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...)
 	}()
 	f.queue.awaitWaiting(t, 1)
-	// The organization has its share; another one still has room, until nothing is left for anybody.
+	// The organization has used its share. Another one still has room, until no memory is left at all.
 	refused(t, f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...), apierr.IngestRateLimited)
 	other := make(chan struct{})
 	go func() {

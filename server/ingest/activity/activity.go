@@ -1,7 +1,7 @@
-// Package activity turns payloads other than OTLP into warehouse rows: recorded sessions, the chunks of their recordings, the events on
-// their timelines, and product events. All but the chunks are NDJSON, one JSON object on each line.
+// Package activity turns payloads other than OTLP into warehouse rows: recorded sessions, the chunks of their recordings, the
+// events on their timelines, and product events. All but the chunks are NDJSON, with one JSON object on each line.
 //
-// The rows depend on nothing but the body, the chunk's headers and the stamp: a body read back from the durable queue gives the same
+// The rows depend only on the body, the chunk's headers and the stamp: a body read back from the durable queue gives the same
 // rows in the same order.
 package activity
 
@@ -14,10 +14,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// Kind is the kind of a request's rows, named after their table.
+// Kind is the kind of a request's rows. Kinds are named after their tables.
 type Kind uint8
 
-// Kinds. The zero Kind is invalid.
+// The kinds. The zero Kind is invalid.
 const (
 	// SessionReplays are rows about sessions, each with a version that replaces lower ones.
 	SessionReplays Kind = iota + 1
@@ -29,7 +29,7 @@ const (
 	ProductEvents
 )
 
-// String is the signal of the kind, which custom keys allow and metrics count: sessions or events.
+// String returns the signal of the kind: sessions or events. Custom keys allow signals, and metrics count them.
 func (k Kind) String() string {
 	switch k {
 	case SessionReplays, SessionReplayEvents, SessionEvents:
@@ -44,9 +44,9 @@ func (k Kind) String() string {
 // Error names the bad line of a body, or the bad header when Line is 0, with the reason.
 type Error struct {
 	Line int
-	// Field is empty when the whole line is at fault.
+	// Field is empty if the whole line is at fault.
 	Field string
-	// Reason goes on where the field's name ends: "must be …".
+	// Reason continues the sentence after the field's name: "must be …".
 	Reason string
 }
 
@@ -68,7 +68,7 @@ type Result struct {
 	Accepted, Rejected int
 	// Cut counts the shortened texts and the entries left out of accepted lines because they exceed a limit.
 	Cut int
-	// Reasons has the reasons of rejected lines, Warnings the changes of accepted ones. Each kind of problem appears once.
+	// Reasons has the reasons of rejected lines. Warnings has the changes of accepted lines. Each kind of problem appears once.
 	Reasons, Warnings []Note
 }
 
@@ -80,7 +80,7 @@ type Note struct {
 	Count          int
 }
 
-// String is the note as one line of text.
+// String returns the note as one line of text.
 func (n Note) String() string {
 	s := place(n.Line, n.Field) + n.Problem
 	if n.Count > 1 {
@@ -89,11 +89,11 @@ func (n Note) String() string {
 	return s
 }
 
-// linesBetween is how many lines are read between two looks at the context.
+// linesBetween is the number of lines between two checks of the context.
 const linesBetween = 1024
 
-// Walk appends the rows of an NDJSON body to set. When it returns an error, which is an *Error, otlp.ErrTooLarge or that of the context,
-// the set is as it was. Lines that are well-formed and cannot be stored are counted in the result.
+// Walk appends the rows of an NDJSON body to set. On an error the set is unchanged. The error is an *Error, otlp.ErrTooLarge, or
+// the error of the context. Well-formed lines that cannot be stored are counted in the result.
 func Walk(ctx context.Context, kind Kind, body []byte, stamp *otlp.Stamp, set *blocks.Set) (Result, error) {
 	var row func(*reader) bool
 	var bytes func() int

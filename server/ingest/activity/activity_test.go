@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// received is when all requests of these tests arrive.
+// received is the arrival time of all requests in these tests.
 var received = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
 func stamp() *otlp.Stamp {
@@ -25,7 +25,7 @@ func stamp() *otlp.Stamp {
 
 type row = map[string]any
 
-// rows reads back what a set holds.
+// rows reads back the content of a set.
 func rows(t testing.TB, set *blocks.Set) []row {
 	t.Helper()
 	var all []row
@@ -170,7 +170,7 @@ func TestProductEvent(t *testing.T) {
 	}
 }
 
-// A key that always sets a resource attribute wins over what the sender says.
+// A key that always sets a resource attribute wins over the sender's value.
 func TestKeyAttributes(t *testing.T) {
 	s := stamp()
 	s.Attributes = []otlp.ResourceAttribute{{Key: "service.name", Value: "forced"}, {Key: "env", Value: "test"}, {Key: "kept", Value: "no", IfMissing: true}}
@@ -192,7 +192,7 @@ func TestKeyAttributes(t *testing.T) {
 	}
 }
 
-// forged is the resource that a session is stored with.
+// forged returns the resource that is stored with a session.
 func forged(t *testing.T, resource string) any {
 	t.Helper()
 	got, _, err := walk(t, activity.SessionReplays, stamp(), `{"session_id":"s","resource_attributes":`+resource+`}`)
@@ -202,8 +202,8 @@ func forged(t *testing.T, resource string) any {
 	return got[0]["ResourceAttributes"]
 }
 
-// Escapes that are characters are none of the halves of surrogate pairs that product events are refused for. Those of sessions are kept,
-// with a warning, and so is what the queue holds already.
+// Product events with half of a surrogate pair are refused, but escapes of complete characters are accepted. Sessions with half
+// of a pair are stored with a warning. Records that the queue holds already are stored too.
 func TestSurrogates(t *testing.T) {
 	for text, want := range map[string]string{`\ud83d\ude00`: "😀", `\\ud800`: `\ud800`, `\u0041\n\"`: "A\n\"", `\uFFFD`: "\uFFFD", `\uD7FF\uE000`: "\uD7FF\uE000"} {
 		got, result, err := walk(t, activity.ProductEvents, stamp(), `{"name":"`+text+`"}`)
@@ -224,7 +224,7 @@ func TestSurrogates(t *testing.T) {
 	}
 }
 
-// TestOrderOfTimes: a session does not end before it starts.
+// TestOrderOfTimes: a session must not end before it starts.
 func TestOrderOfTimes(t *testing.T) {
 	const line = `{"session_id":"s","start_time":"2026-03-10 11:00:00","end_time":"2026-03-10 10:59:59","last_activity_at":"2026-03-10 10:59:58"}`
 	got, result, err := walk(t, activity.SessionReplays, stamp(), line)

@@ -6,26 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// ArrayCheck checks that a stream is a JSON array of objects in UTF-8, and holds next to nothing of it. It knows well-formedness, not
-// meaning: keys may repeat, and an escape may be half of a surrogate pair. Its zero value is ready.
+// ArrayCheck checks that a stream is a JSON array of objects in UTF-8. It keeps almost none of the stream in memory. It checks
+// only whether the JSON is well-formed: keys may repeat, and an escape may be half of a surrogate pair. Its zero value is ready.
 type ArrayCheck struct {
 	state scanState
-	// key is set in a text that is the key of an object.
+	// key is set within a text that is the key of an object.
 	key bool
-	// digits counts those of a \u escape, literal is the rest of true, false or null.
+	// digits counts the digits of a \u escape. literal is the rest of true, false or null.
 	digits  int
 	literal string
-	// depth is the number of open arrays and objects; objects has a bit for each that says which.
+	// depth is the number of open arrays and objects. objects has one bit for each of them, which is set for an object.
 	depth   int
 	objects [(maxNesting + 63) / 64]uint64
-	// offset is where the current part begins.
+	// offset is the position where the current part begins.
 	offset int64
-	// split is the beginning of a character that the last part ended in, of splitLen bytes.
+	// split holds the incomplete character at the end of the last part, in splitLen bytes.
 	split    [utf8.UTFMax]byte
 	splitLen int
 }
 
-// maxNesting bounds arrays and objects within each other. A snapshot has two levels for each of the document.
+// maxNesting bounds the nesting of arrays and objects. A snapshot has two levels for each level of the document.
 const maxNesting = 10_000
 
 type scanState uint8
@@ -37,7 +37,7 @@ const (
 	scanFirstKey // a key, or the end of its object
 	scanKey
 	scanColon
-	scanAfter // what follows a value
+	scanAfter // the byte after a value
 	scanText
 	scanEscape
 	scanHex
@@ -54,7 +54,7 @@ const (
 	scanDone
 )
 
-// Next checks the next part of the stream. After an error the check is over.
+// Next checks the next part of the stream. After an error the check has ended.
 func (a *ArrayCheck) Next(p []byte) error {
 	if !a.validText(p) {
 		return errors.New("it is not valid UTF-8")
@@ -85,8 +85,8 @@ func (a *ArrayCheck) End() error {
 	return nil
 }
 
-// validText checks the encoding of the next part, which may begin and end within a character. It goes over the part before the scan does,
-// eight bytes at a time where they are ASCII, which costs the scan's own loop nothing.
+// validText checks the encoding of the next part, which may begin and end within a character. It reads the part before the scan
+// does, and reads ASCII eight bytes at a time. The scan's own loop thus has no extra cost.
 func (a *ArrayCheck) validText(p []byte) bool {
 	for ; a.splitLen > 0 && len(p) > 0; p = p[1:] {
 		a.split[a.splitLen] = p[0]
@@ -110,7 +110,7 @@ func (a *ArrayCheck) validText(p []byte) bool {
 	return utf8.Valid(p)
 }
 
-// plainText is the number of bytes before the end of a text, an escape, or what may not be in one.
+// plainText returns the number of bytes before the end of the text, an escape, or an invalid byte.
 func plainText(p []byte) int {
 	for i, c := range p {
 		if c == '"' || c == '\\' || c < ' ' {
@@ -120,7 +120,7 @@ func plainText(p []byte) int {
 	return len(p)
 }
 
-// step takes one byte; again when the byte ended a number and is still to be taken.
+// step takes one byte. The result again says that the byte ended a number and must be taken once more.
 func (a *ArrayCheck) step(c byte) (again bool, reason string) {
 	switch a.state {
 	case scanText:

@@ -35,7 +35,7 @@ func arrays() []string {
 	}
 }
 
-// wellFormed is what encoding/json thinks of it, which lets texts pass that are not UTF-8.
+// wellFormed is the verdict of encoding/json, which accepts texts that are not UTF-8.
 func wellFormed(s string) bool {
 	var events []map[string]json.RawMessage
 	if !utf8.ValidString(s) || json.Unmarshal([]byte(s), &events) != nil || events == nil {

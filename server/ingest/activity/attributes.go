@@ -19,8 +19,8 @@ const (
 	maxResourceAttributes = 64
 )
 
-// attributes reads a map into at most limit entries, in the order of their keys. Values become texts: numbers and booleans as they
-// are written, lists and objects as compact JSON.
+// attributes reads a map into at most limit entries, in the order of their keys. Values become texts: numbers and booleans as
+// they are written, lists and objects as compact JSON.
 func (r *reader) attributes(field string, limit int) []events.Attribute {
 	v := r.value(field)
 	if v == nil {
@@ -47,7 +47,7 @@ func (r *reader) attributes(field string, limit int) []events.Attribute {
 	return out
 }
 
-// attributeText is a JSON value as text; not ok when it is null.
+// attributeText returns a JSON value as text. For null, ok is false.
 func attributeText(v json.RawMessage) (text string, ok bool) {
 	switch v[0] {
 	case '"':
@@ -67,8 +67,8 @@ func attributeText(v json.RawMessage) (text string, ok bool) {
 	}
 }
 
-// resource is what the server knows of the sender, put over what it says of itself: the key's own attributes and the stamps. The count of
-// dropped entries is the server's already.
+// resource overrides the sender's resource attributes with those that the server knows: the attributes of the key and the stamps.
+// The server has already set the count of dropped entries.
 func (r *reader) resource(sent []events.Attribute) []events.Attribute {
 	out := slices.DeleteFunc(sent, func(a events.Attribute) bool {
 		return a.Key == "org_id" || strings.HasPrefix(a.Key, "svc_") && a.Key != events.DroppedKey
@@ -92,7 +92,7 @@ func (r *reader) resource(sent []events.Attribute) []events.Attribute {
 	return out
 }
 
-// service is the service's name: what the key always sets, else what was sent as field, else what the resource says.
+// service returns the service's name. The key's fixed value wins, then the field of the request, then the resource.
 func (r *reader) service(sent string, resource []events.Attribute) string {
 	const key = "service.name"
 	always := slices.ContainsFunc(r.stamp.Attributes, func(a otlp.ResourceAttribute) bool { return a.Key == key && !a.IfMissing })

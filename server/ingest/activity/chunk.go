@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// The headers of a chunk.
+// Headers of a chunk.
 const (
 	headerSessionID    = "x-svc-session-id"
 	headerSeq          = "x-svc-chunk-seq"
@@ -20,15 +20,15 @@ const (
 	headerDuration     = "x-svc-duration-ms"
 )
 
-// Chunk is what is known of a chunk of a recording besides its bytes.
+// Chunk holds the metadata of a chunk of a recording.
 type Chunk struct {
 	SessionID string
 	// Seq orders the chunks of a session.
 	Seq uint32
-	// IsCheckpoint says that the chunk begins with a full snapshot, so that a player can begin with it.
+	// IsCheckpoint says that the chunk begins with a full snapshot, so that a player can start there.
 	IsCheckpoint           bool
 	EventCount, DurationMs uint32
-	// ByteSize is the length of the JSON that the chunk inflates to; no header tells it.
+	// ByteSize is the length of the JSON that the chunk inflates to. No header contains it.
 	ByteSize uint64
 }
 
@@ -67,7 +67,7 @@ func ParseChunk(h http.Header) (Chunk, error) {
 
 const maxSessionID = 128
 
-// sessionIDReason is what is wrong with the id of a session, empty when nothing is.
+// sessionIDReason returns the problem of a session id, or an empty text if the id is valid.
 func sessionIDReason(id string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 	switch {
@@ -79,8 +79,8 @@ func sessionIDReason(id string) string {
 	return ""
 }
 
-// Append adds the chunk to set as a row. The payload is the gzip file as it came: it may inflate to a thousand times its size, and
-// a player can take it as it is.
+// Append adds the chunk to set as a row. The payload is the gzip file as received. It may inflate to a thousand times its size,
+// and a player can use it unchanged.
 func (c *Chunk) Append(payload []byte, stamp *otlp.Stamp, set *blocks.Set) {
 	t := set.SessionReplayEvents()
 	t.OrgID.AppendString(string(stamp.Org))

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// fuzzLines holds for every body: it gives rows or an *activity.Error, never both; the rows can be inserted, are within their bounds and
-// are the same the second time.
+// fuzzLines checks every body. Walk returns rows or an *activity.Error, but never both. The rows can be inserted, are within
+// their bounds, and are the same the second time.
 func fuzzLines(f *testing.F, kind activity.Kind) {
 	f.Add([]byte("{\"session_id\":\"s\",\"type\":\"x\xff\"}\n"))
 	f.Add([]byte("\r\n \n{}\n[]"))
@@ -87,7 +87,7 @@ func FuzzProductEvents(f *testing.F) {
 	fuzzLines(f, activity.ProductEvents)
 }
 
-// FuzzParseChunk: what is accepted says what the headers say.
+// FuzzParseChunk: an accepted chunk equals its headers.
 func FuzzParseChunk(f *testing.F) {
 	f.Add("s_1", "0", "1", "12", "5000")
 	f.Add("", "", "", "", "")

@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// Bytes that texts are cut to.
+// Lengths in bytes to which texts are cut.
 const (
 	maxID        = events.MaxID
 	maxDimension = 128
@@ -23,7 +23,7 @@ const (
 	maxURL       = events.MaxURL
 )
 
-// reader goes over the lines of a body. The methods that read a field give its zero value when it is missing or null.
+// reader reads the lines of a body. The methods that read a field return its zero value if the field is missing or null.
 type reader struct {
 	stamp *otlp.Stamp
 	set   *blocks.Set
@@ -33,17 +33,17 @@ type reader struct {
 
 	line   int
 	fields map[string]json.RawMessage
-	// bad is the first field of the line that cannot be read. fail refuses the request.
+	// bad is the first unreadable field of the line. fail refuses the request.
 	bad  *Error
 	fail *Error
-	// warnings are those of the line, which count once it is accepted, and so does cut.
+	// warnings and cut belong to the line. They count once the line is accepted.
 	warnings []Note
 	cuts     int
 	result   Result
 }
 
-// next takes the next line that is not blank from the body and reads it as an object. It returns false at the end, or for a line that is not
-// an object.
+// next takes the next line that is not blank from the body and reads it as an object. It returns false at the end, or for a line
+// that is not an object.
 func (r *reader) next(body *[]byte) bool {
 	for len(*body) > 0 {
 		line, rest, _ := bytes.Cut(*body, []byte("\n"))
@@ -58,7 +58,8 @@ func (r *reader) next(body *[]byte) bool {
 			return false
 		}
 		if loneSurrogate(line) {
-			// Browsers write half a pair when they cut a text within a character. A session should not be lost for that.
+			// Browsers write half a surrogate pair when they cut a text within a character. A session must not be lost because of
+			// that.
 			if !r.lenient {
 				r.fail = &Error{Line: r.line, Reason: `is not valid JSON: bad \u escape`}
 				return false
@@ -70,7 +71,7 @@ func (r *reader) next(body *[]byte) bool {
 	return false
 }
 
-// parse reads an object. A key that comes twice keeps its last value.
+// parse reads an object. A repeated key keeps its last value.
 func (r *reader) parse(line []byte) (reason string) {
 	switch {
 	case line[0] != '{':
@@ -88,7 +89,7 @@ func (r *reader) parse(line []byte) (reason string) {
 	return ""
 }
 
-// loneSurrogate reports whether a \u escape of valid JSON is half of a surrogate pair, which is no character.
+// loneSurrogate reports whether a \u escape of valid JSON is half of a surrogate pair, and therefore not a character.
 func loneSurrogate(b []byte) bool {
 	for {
 		i := bytes.IndexByte(b, '\\')
@@ -124,7 +125,7 @@ func escaped(b []byte) rune {
 	return rune(n)
 }
 
-// value is the JSON of a field; nil when it is missing or null.
+// value returns the JSON of a field, or nil if the field is missing or null.
 func (r *reader) value(field string) json.RawMessage {
 	v := r.fields[field]
 	if string(v) == "null" {
@@ -133,26 +134,26 @@ func (r *reader) value(field string) json.RawMessage {
 	return v
 }
 
-// refuse notes that a field cannot be read; the first one of a line counts.
+// refuse records that a field cannot be read. The first such field of a line counts.
 func (r *reader) refuse(field, reason string) {
 	if r.bad == nil {
 		r.bad = &Error{Line: r.line, Field: field, Reason: reason}
 	}
 }
 
-// reject drops the line, which is well-formed, and says why in the result.
+// reject drops a well-formed line and adds the reason to the result.
 func (r *reader) reject(field, problem string) bool {
 	r.result.Rejected++
 	add(&r.result.Reasons, Note{Line: r.line, Field: field, Problem: problem, Count: 1})
 	return false
 }
 
-// warn notes a change of the line.
+// warn records a change of the line.
 func (r *reader) warn(field, problem string) {
 	add(&r.warnings, Note{Line: r.line, Field: field, Problem: problem, Count: 1})
 }
 
-// warnCut notes a value that was shortened or left out because it exceeds a limit.
+// warnCut records a value that was shortened or left out because it exceeds a limit.
 func (r *reader) warnCut(field, problem string, n int) {
 	r.cuts += n
 	r.warn(field, problem)
@@ -222,7 +223,7 @@ func (r *reader) characters(field string, limit int) string {
 	return s
 }
 
-// number reads a number from 0 to most; a fraction is dropped.
+// number reads a number from 0 to most and drops a fraction.
 func (r *reader) number(field string, most uint64) uint64 {
 	v := r.value(field)
 	if v == nil {
@@ -260,9 +261,9 @@ func (r *reader) time(field string) (nano int64, ok bool) {
 	if s == "" {
 		return 0, false
 	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateTime} { // both take a fraction of the second
+	for _, layout := range []string{time.RFC3339Nano, time.DateTime} { // both accept a fraction of the second
 		t, err := time.ParseInLocation(layout, s, time.UTC)
-		// The warehouse counts nanoseconds since 1970 in 64 bits.
+		// The warehouse stores nanoseconds since 1970 in 64 bits.
 		if err == nil && t.Year() >= 1970 && t.Year() <= 2261 {
 			return t.UnixNano(), true
 		}
@@ -288,7 +289,7 @@ func (r *reader) storable(nano int64) (problem string) {
 	}
 }
 
-// sessionID reads the id of a session, which has the form that the header of a chunk has.
+// sessionID reads the id of a session. It has the same form as the header of a chunk.
 func (r *reader) sessionID() string {
 	id := r.whole("session_id")
 	if reason := sessionIDReason(id); reason != "" {
@@ -297,7 +298,7 @@ func (r *reader) sessionID() string {
 	return id
 }
 
-// readable refuses the request when a field of the line could not be read.
+// readable refuses the request if a field of the line could not be read.
 func (r *reader) readable() bool {
 	r.fail = r.bad
 	return r.fail == nil

@@ -17,7 +17,7 @@ const (
 	statusEnded  = "ended"
 )
 
-// sessionReplay reads a row about a session. What cannot be read refuses the request.
+// sessionReplay reads a row about a session. An unreadable field refuses the request.
 func (r *reader) sessionReplay() bool {
 	id := r.sessionID()
 	version, status := r.version()
@@ -44,7 +44,8 @@ func (r *reader) sessionReplay() bool {
 		return false
 	}
 	if !hasStart {
-		// Versions of a session replace each other in whichever partition they meet, and reads do not rely on the partition.
+		// The receive time may put this version into another partition than the others. Versions replace each other only within a
+		// partition, and reads do not rely on the partition.
 		r.warn("start_time", "is missing: the receive time stands for it")
 		start = r.stamp.ReceivedUnixNano
 	}
@@ -105,7 +106,7 @@ type columnText struct {
 	value  string
 }
 
-// texts reads the texts that need no thought.
+// texts reads the texts that need no conversion.
 func (r *reader) texts(t *blocks.SessionReplays) []columnText {
 	all := []columnText{
 		{column: t.VisitorID, field: "visitor_id", limit: maxID},
@@ -133,7 +134,7 @@ func (r *reader) texts(t *blocks.SessionReplays) []columnText {
 	return all
 }
 
-// version reads version and status, of which one tells the other: a session starts as version 1 and ends as version 2.
+// version reads version and status. Each determines the other: a session starts as version 1 and ends as version 2.
 func (r *reader) version() (version uint32, status string) {
 	version, status = uint32(r.number("version", math.MaxUint32)), r.whole("status")
 	switch {
@@ -154,7 +155,7 @@ func (r *reader) version() (version uint32, status string) {
 	return version, status
 }
 
-// traceIDs reads a list of trace ids, without those that are none.
+// traceIDs reads a list of trace ids and leaves out invalid ones.
 func (r *reader) traceIDs(field string) []string {
 	v := r.value(field)
 	if v == nil {

@@ -18,11 +18,11 @@ const (
 	// maxTargetText and maxStack count characters.
 	maxTargetText = 120
 	maxStack      = 4000
-	// maxName bounds the name of a product event, which the message of a custom session event becomes.
+	// maxName bounds the name of a product event. The message of a custom session event becomes such a name.
 	maxName = events.MaxName
 )
 
-// sessionEvent reads an event on the timeline of a session. What cannot be read refuses the request.
+// sessionEvent reads an event on the timeline of a session. An unreadable field refuses the request.
 func (r *reader) sessionEvent() bool {
 	id := r.sessionID()
 	typ := r.whole("type")
@@ -82,8 +82,8 @@ func (r *reader) sessionEvent() bool {
 	return true
 }
 
-// unnamed is why the message of a custom event is no name of a product event, empty when it is one. The view product_events_view holds
-// to the same.
+// unnamed returns the reason why the message of a custom event cannot name a product event, or an empty text if it can. The view
+// product_events_view applies the same rule.
 func unnamed(message string) (problem string) {
 	switch {
 	case message == "":

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// NotGzip is the answer to a chunk of a recording that is no gzip file.
+// NotGzip is the response to a recording chunk that is not a gzip file.
 var NotGzip = Outcome{Status: 400, Code: "ingest_replay_body_not_gzip", Tag: "@svc/ingest/ReplayBodyNotGzip"}
 
-// lineEndpoint takes NDJSON.
+// lineEndpoint is an endpoint that takes NDJSON.
 type lineEndpoint struct {
 	path string
-	// line is a right line whose item has the name.
+	// line returns a valid line whose item has the name.
 	line func(name string) string
-	// field is a text field, as a member with a value that is none.
+	// field is a text field as a JSON member with an invalid value.
 	field string
-	// refuses says that a field that cannot be read refuses the request; otherwise it drops the line.
+	// refuses says that an unreadable field refuses the request. Otherwise it drops the line.
 	refuses bool
 }
 
@@ -50,7 +50,7 @@ func (c Case) with(pairs ...string) Case {
 	return c
 }
 
-// activity has product events, sessions, their events, and the chunks of their recordings.
+// activity returns cases for product events, sessions, their events, and the chunks of their recordings.
 func (m maker) activity() []Case {
 	var all []Case
 	for _, e := range m.lineEndpoints() {
@@ -59,7 +59,7 @@ func (m maker) activity() []Case {
 	return append(append(append(all, m.events()...), m.sessions()...), m.chunks()...)
 }
 
-// lines is what the endpoints of NDJSON have in common.
+// lines returns the cases that all NDJSON endpoints share.
 func (m maker) lines(e lineEndpoint) []Case {
 	post := func(name, body string, want Outcome, message string, stored ...string) Case {
 		return Case{Name: e.path + ": " + name, Path: e.path, Body: []byte(body), Want: want, Message: message, Stored: stored}
@@ -112,7 +112,7 @@ func (m maker) lines(e lineEndpoint) []Case {
 		post("test key", good, OK, "").with("Authorization", "Bearer SVC_TEST"),
 		post("test key, wrong body", "{", OK, "With an ingest key this request is refused: 400 ingest_bad_request: line 1: is not valid JSON").with("Authorization", "Bearer SVC_TEST"),
 		post("attributes as text", good[:len(good)-1]+`,"attributes":"x","user_traits":"x"}`, BadRequest, "must be an object"),
-		post("time in another form", strings.Replace(good, `{`, `{"timestamp":0,"start_time":0,`, 1), OK, "", "line"), // of a name given twice the last counts
+		post("time in another form", strings.Replace(good, `{`, `{"timestamp":0,"start_time":0,`, 1), OK, "", "line"), // of a repeated name the last value counts
 		{Name: e.path + ": GET", Method: http.MethodGet, Path: e.path, Want: NoMethod, Message: "POST"},
 		{Name: e.path + ": no key", Path: e.path, NoKey: true, Body: []byte(good), Want: Unauthorized, Message: "No ingest key was sent"},
 		{Name: e.path + ": body cut", Path: e.path, Body: []byte(good), Declared: len(good) + 5, Want: BadRequest, Message: "Content-Length declared"},
@@ -137,7 +137,7 @@ func (m maker) lines(e lineEndpoint) []Case {
 	return all
 }
 
-// events are product events that are wrong by themselves: the line is dropped, the others are kept.
+// events returns faulty product events. The line is dropped, and the other lines are kept.
 func (m maker) events() []Case {
 	good := m.lineEndpoints()[0].line("kept")
 	at := func(d time.Duration) string {
@@ -165,7 +165,7 @@ func (m maker) events() []Case {
 	return append(all, Case{Name: "/v1/events: beyond its limits", Path: "/v1/events", Body: []byte(long), Want: OK, Message: "was cut", Stored: []string{"cut"}})
 }
 
-// sessions are rows about sessions and their events that are wrong by themselves.
+// sessions returns faulty rows about sessions and their events.
 func (m maker) sessions() []Case {
 	var all []Case
 	for _, c := range []struct{ path, name, line, message string }{
@@ -204,7 +204,7 @@ func (m maker) sessions() []Case {
 	)
 }
 
-// chunks are parts of recordings.
+// chunks returns cases for parts of recordings.
 func (m maker) chunks() []Case {
 	const events = `[{"type":4,"data":{"href":"https://shop.example"},"timestamp":1},{"type":2,"data":{},"timestamp":2}]`
 	packed := string(zipped([]byte(events)))

@@ -1,5 +1,6 @@
-// Package corpus is a table of requests that are wrong in one way each, with what the gateway has to answer and what it has to store:
-// nothing, or exactly the valid rest. It is sent over real connections, to a gateway in a test or to a whole server.
+// Package corpus is a table of requests with one fault each. Each case has the response that the gateway must give and the items
+// that it must store: none, or exactly the valid rest. The cases are sent over real connections, to a gateway in a test or to a
+// whole server.
 package corpus
 
 import (
@@ -12,51 +13,53 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// Door is the way that a request goes.
+// Door is the protocol of a request.
 type Door int
 
-// Doors.
+// The doors.
 const (
 	HTTP Door = iota
 	GRPC
 )
 
-// Case is one request and what becomes of it.
+// Case is a request and its expected result.
 type Case struct {
 	Name   string
 	Door   Door
 	Signal otlp.Signal
 
-	// Method and Path are POST and the signal's path when empty. {connector} in a path is the target's connector with its secret.
+	// Method and Path default to POST and the signal's path. {connector} in a path stands for the target's connector with its
+	// secret.
 	Method, Path string
-	// Header is sent besides the key, Host and Content-Length. {key} in a value is the target's key.
+	// Header is sent in addition to the key, Host and Content-Length. {key} in a value stands for the target's key.
 	Header http.Header
-	// NoKey leaves the header with the key out.
+	// NoKey omits the header with the key.
 	NoKey bool
 	Body  []byte
-	// Make makes the body when it is large, so that one is in memory at a time.
+	// Make makes a large body when it is needed, so that only one is in memory at a time.
 	Make func() []byte
-	// Raw is sent in place of everything else over HTTP. Shut closes the writing end after it.
+	// Raw replaces the whole request over HTTP. Shut closes the writing end after it.
 	Raw  string
 	Shut bool
-	// Chunked sends the body without Content-Length, Declared with another one than it has, Frame as it is over gRPC: with a prefix of its own.
+	// Chunked sends the body without Content-Length. Declared sends it with another Content-Length. Frame sends it unchanged over
+	// gRPC, including its own prefix.
 	Chunked  bool
 	Declared int
 	Frame    bool
-	// Encoding is grpc-encoding, Compressed the flag of the gRPC message.
+	// Encoding is the grpc-encoding header. Compressed is the flag of the gRPC message.
 	Encoding   string
 	Compressed bool
 
 	Want Outcome
-	// Message is a part of the error message, or of the partial success.
+	// Message is a part of the error message or of the partial success.
 	Message  string
 	Rejected int64
-	// Stored are the names of the items stored: of spans and metrics their name, of log records their body.
+	// Stored lists the stored items: spans and metrics by name, log records by body.
 	Stored []string
 }
 
-// Outcome is an answer: status and code of HTTP, status of gRPC and the tag that both have. Answers that net/http or gRPC itself gives, before
-// or below the gateway, have no code and no tag.
+// Outcome is a response: status and code of HTTP, status of gRPC, and the tag that both have. Responses that net/http or gRPC
+// gives before the gateway have no code and no tag.
 type Outcome struct {
 	Status int
 	Code   string
@@ -75,28 +78,28 @@ var (
 	NoMethod        = Outcome{405, "ingest_method_not_allowed", codes.Unimplemented, "@svc/ingest/MethodNotAllowed"}
 )
 
-// below is an answer of net/http or gRPC itself.
+// below returns the outcome of a response that net/http or gRPC gives by itself.
 func below(status int, code codes.Code) Outcome { return Outcome{Status: status, GRPC: code} }
 
-// Cases is the whole corpus. The items that are to be stored are of about now.
+// Cases returns the whole corpus. The items to store have a time close to now.
 func Cases(now time.Time) []Case {
 	m := maker{now: uint64(now.UnixNano())}
 	return slices.Concat(m.utf8(), m.wire(), m.json(), m.compression(), m.lengths(), m.headers(), m.calls(), m.partial(), m.logpush(), m.activity(), m.huge())
 }
 
-// Load makes a large body; the caller drops it by setting Body to nil.
+// Load makes a large body. The caller drops it by setting Body to nil.
 func (c *Case) Load() {
 	if c.Make != nil {
 		c.Body = c.Make()
 	}
 }
 
-// maker makes cases.
+// maker makes the cases.
 type maker struct{ now uint64 }
 
 func signals() []otlp.Signal { return []otlp.Signal{otlp.Traces, otlp.Logs, otlp.Metrics} }
 
-// both is a case for each door; the body is protobuf.
+// both returns a case for each door. The body is protobuf.
 func both(c Case) []Case {
 	c.Name = c.Signal.String() + " " + c.Name
 	g := c

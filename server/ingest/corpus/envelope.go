@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// compression has bodies that are not what Content-Encoding says.
+// compression returns bodies that do not match Content-Encoding.
 func (m maker) compression() []Case {
 	var all []Case
 	for _, signal := range signals() {
@@ -60,7 +60,7 @@ func (m maker) compression() []Case {
 			}
 			g := h
 			g.Name, g.Door, g.Header, g.Encoding, g.Compressed = h.Name+" over gRPC", GRPC, nil, "gzip", true
-			if name == "empty" { // a compressed message has a gzip header, also of nothing
+			if name == "empty" { // a compressed message has a gzip header, even if it is empty
 				g.Want = BadRequest
 			}
 			if name == "absent" || name == "empty" || strings.Contains(name, "magic") || name == "zlib" {
@@ -72,7 +72,7 @@ func (m maker) compression() []Case {
 	return all
 }
 
-// claiming is a gzip file whose trailer tells another length.
+// claiming returns a gzip file whose trailer states a wrong length.
 func claiming(b []byte, n uint32) []byte {
 	b = bytes.Clone(b)
 	for i := range 4 {
@@ -81,7 +81,7 @@ func claiming(b []byte, n uint32) []byte {
 	return b
 }
 
-// headers has wrong, repeated and contradictory headers, methods and paths.
+// headers returns wrong, repeated and contradictory headers, methods and paths.
 func (m maker) headers() []Case {
 	span := request(m.item(otlp.Traces, "headed"))
 	post := func(name string, want Outcome, message string, pairs ...string) Case {
@@ -178,7 +178,7 @@ func (m maker) credentials(span []byte) []Case {
 		}
 		for _, door := range []Door{HTTP, GRPC} {
 			if door == GRPC && strings.Contains(c.name, "UTF-8") {
-				continue // HTTP/2 has no such header value.
+				continue // HTTP/2 does not allow such a header value.
 			}
 			one := Case{Name: fmt.Sprintf("key %s, door %d", c.name, door), Door: door, NoKey: true, Header: h, Body: span, Want: c.want, Message: c.message}
 			if c.want == OK {
@@ -200,7 +200,7 @@ func (m maker) credentials(span []byte) []Case {
 	)
 }
 
-// calls has gRPC calls that are no export.
+// calls returns gRPC calls other than Export.
 func (m maker) calls() []Case {
 	span := request(m.item(otlp.Traces, "called"))
 	frame := func(flag byte, length int, b []byte) []byte {

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// noise does not compress.
+// noise returns bytes that do not compress.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	// ChaCha8.Read never fails.
@@ -20,7 +20,7 @@ func noise(n int) []byte {
 	return b
 }
 
-// huge has bodies at and above the limits, and bodies that would become many times their size.
+// huge returns bodies at and above the limits, and bodies that would grow to many times their size.
 func (m maker) huge() []Case {
 	const body, decompressed = 20 << 20, 128 << 20
 	gzipHeader := http.Header{"Content-Encoding": {"gzip"}}
@@ -75,7 +75,7 @@ func (m maker) huge() []Case {
 	many = append(many, gzip(otlp.Logs, "50 million empty scopes", func() []byte { return nest(repeat(50<<20, 0x12, 0), 1) }, TooLarge, items)...)
 	many = append(many, gzip(otlp.Metrics, "50 million groups", func() []byte { return repeat(50<<20, 0x93, 0x3f) }, BadRequest, "not valid OTLP")...)
 	many = append(many, gzip(otlp.Traces, "40 million empty spans", func() []byte { return nest(repeat(40<<20, 0x12, 0), 1, 2) }, TooLarge, items)...)
-	// Not compressed: a million and a half spans of ids alone are in the 20 MiB that a body may have.
+	// Uncompressed: the 20 MiB of a body hold a million and a half spans with nothing but ids.
 	many = append(many, Case{
 		Name: "huge: 1.4 million spans of a letter each", Make: func() []byte { return nest(bytes.Repeat(nest(text(5, "x"), 2), 1_400_000), 1, 2) }, Want: OK,
 		Message: "must be 16 bytes", Rejected: 1_400_000,
@@ -133,12 +133,12 @@ func (m maker) huge() []Case {
 	)
 }
 
-// distinctKeys are records with a thousand attributes each, all of different keys.
+// distinctKeys returns records with a thousand attributes each, all with different keys.
 func distinctKeys(n int) []byte {
 	var all, record, key []byte
 	for i := range n {
 		key = strconv.AppendInt(key[:0], int64(i), 16)
-		// An attribute in field 6 of a record, its key in field 1; no length takes more than a byte.
+		// An attribute is field 6 of a record, and its key is field 1. No length takes more than a byte.
 		record = append(record, 6<<3|2, byte(2+len(key)), 1<<3|2, byte(len(key)))
 		record = append(record, key...)
 		if i%1000 == 999 {
@@ -149,7 +149,7 @@ func distinctKeys(n int) []byte {
 	return all
 }
 
-// bigResource is a resource of 16 values of 60 KiB.
+// bigResource returns a resource with 16 values of 60 KiB.
 func bigResource() []byte {
 	var all []byte
 	for i := range 16 {

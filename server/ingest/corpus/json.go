@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// jsonRequest puts one item, given by its fields, into a JSON request.
+// jsonRequest wraps the fields of one item into a JSON request.
 func jsonRequest(signal otlp.Signal, fields string) string {
 	switch signal {
 	case otlp.Traces:
@@ -24,7 +24,7 @@ func (m maker) jsonSpan(more string) string {
 	return fmt.Sprintf(`"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"%d","endTimeUnixNano":%d%s`, m.now, m.now+1000, more)
 }
 
-// json has malformed JSON, and JSON that is no OTLP.
+// json returns malformed JSON, and JSON that is not OTLP.
 func (m maker) json() []Case {
 	all := m.malformedJSON()
 	post := func(signal otlp.Signal, name, fields, message string) {
@@ -113,7 +113,7 @@ func (m maker) json() []Case {
 	return append(all, m.oddJSON()...)
 }
 
-// malformedJSON is for every signal.
+// malformedJSON returns cases for every signal.
 func (m maker) malformedJSON() []Case {
 	var all []Case
 	for _, signal := range signals() {
@@ -158,7 +158,7 @@ func (m maker) malformedJSON() []Case {
 	return all
 }
 
-// oddJSON is unusual and right: it is stored, and what is not known is ignored.
+// oddJSON returns unusual but valid JSON. It is stored, and unknown fields are ignored.
 func (m maker) oddJSON() []Case {
 	now := strconv.FormatUint(m.now, 10)
 	ok := func(signal otlp.Signal, name, body string, stored ...string) Case {

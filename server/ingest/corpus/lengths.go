@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// lengths has bodies whose length is not what the request says.
+// lengths returns bodies whose length differs from the length that the request states.
 func (m maker) lengths() []Case {
 	span := request(m.item(otlp.Traces, "measured"))
 	const head = "POST /v1/traces HTTP/1.1\r\nHost: ingest\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n"

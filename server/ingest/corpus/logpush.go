@@ -9,7 +9,7 @@ import (
 
 const logpushPath = "/v1/logpush/cloudflare/http_requests/"
 
-// logpush has pushes of a CDN. The key of the target is sent too, as a header: it must not count.
+// logpush returns pushes of a CDN. They also carry the target's key as a header, which must have no effect.
 func (m maker) logpush() []Case {
 	line := func(path string) string {
 		return fmt.Sprintf(`{"RayID":"1","ClientRequestURI":%q,"EdgeStartTimestamp":%d}`+"\n", path, m.now)
@@ -33,7 +33,7 @@ func (m maker) logpush() []Case {
 	const gzipped, encoding = "gzip", "Content-Encoding"
 	all := []Case{
 		push("right", good, OK, "", "/pushed"),
-		push("right, gzip", packed, OK, "", "/pushed"), // The CDN's file, whatever the headers say.
+		push("right, gzip", packed, OK, "", "/pushed"), // The CDN's file, with any headers.
 		with(push("right, declared gzip", packed, OK, "", "/pushed"), encoding, gzipped),
 		push("ping", `{"content":"tests"}`, OK, ""),
 		with(push("ping, gzip", string(zipped([]byte(`{"content":"tests"}`))), OK, ""), encoding, gzipped),

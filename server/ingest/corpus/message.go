@@ -17,7 +17,7 @@ import (
 
 type number = protowire.Number
 
-// nest puts b into messages within each other; the fields are those from the outside in.
+// nest wraps b in nested messages. The fields are listed from the outside in.
 func nest(b []byte, fields ...number) []byte {
 	for _, f := range slices.Backward(fields) {
 		b = protowire.AppendBytes(protowire.AppendTag(make([]byte, 0, len(b)+12), f, protowire.BytesType), b)
@@ -37,13 +37,14 @@ func varint(f number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, f, protowire.VarintType), v)
 }
 
-// keyValue is an attribute; value is the inside of an AnyValue.
+// keyValue returns an attribute. The value is the content of an AnyValue.
 func keyValue(key string, value []byte) []byte { return join(text(1, key), nest(value, 2)) }
 
 func traceID() []byte { return []byte("0123456789abcdef") }
 func spanID() []byte  { return []byte("01234567") }
 
-// span is the inside of a span that is right but for what is appended: of a field given twice the last counts.
+// span returns the content of a valid span, followed by more. Of a repeated field the last value counts, so more can spoil the
+// span.
 func (m maker) span(name string, more ...[]byte) []byte {
 	return join(nest(traceID(), 1), nest(spanID(), 2), text(5, name), fixed64(7, m.now), fixed64(8, m.now+1000), join(more...))
 }
@@ -52,7 +53,7 @@ func (m maker) record(body string, more ...[]byte) []byte {
 	return join(fixed64(1, m.now), nest(text(1, body), 5), join(more...))
 }
 
-// point is the inside of a NumberDataPoint.
+// point returns the content of a NumberDataPoint.
 func (m maker) point(more ...[]byte) []byte {
 	return join(fixed64(3, m.now), fixed64(6, 3), join(more...))
 }
@@ -65,12 +66,12 @@ func gauge(name string, points ...[]byte) []byte {
 	return join(text(1, name), nest(all, 5))
 }
 
-// aggregated is a metric of a kind that has a temporality, with one point of this moment.
+// aggregated returns a metric of a kind that has a temporality, with one current point.
 func (m maker) aggregated(name string, kind number, temporality uint64, point []byte) []byte {
 	return join(text(1, name), nest(join(nest(join(fixed64(3, m.now), point), 1), varint(2, temporality)), kind))
 }
 
-// histogram is the buckets of a HistogramDataPoint.
+// histogram returns the buckets of a HistogramDataPoint.
 func histogram(counts, bounds []uint64) []byte {
 	var all []byte
 	for _, c := range counts {
@@ -82,7 +83,7 @@ func histogram(counts, bounds []uint64) []byte {
 	return all
 }
 
-// item is one right item of a signal.
+// item returns one valid item of a signal.
 func (m maker) item(signal otlp.Signal, name string) []byte {
 	switch signal {
 	case otlp.Traces:
@@ -103,7 +104,7 @@ func request(items ...[]byte) []byte {
 	return nest(scope, 1, 2)
 }
 
-// resourceRequest is the same below a resource, given from the inside.
+// resourceRequest does the same below a resource with the given content.
 func resourceRequest(resource []byte, items ...[]byte) []byte {
 	var scope []byte
 	for _, i := range items {
@@ -112,21 +113,22 @@ func resourceRequest(resource []byte, items ...[]byte) []byte {
 	return nest(join(nest(resource, 1), nest(scope, 2)), 1)
 }
 
-// zipChunk has a multiple of every short period, so that the chunks of a text that repeats itself are equal.
+// zipChunk is a multiple of every short period, so that the chunks of a repeating text are equal.
 const zipChunk = 16_000 * 60
 
-// zipped is b as one gzip member. What repeats itself for many megabytes is compressed once: the race detector makes compressing it take minutes.
+// zipped returns b as one gzip member. It compresses a part that repeats for many megabytes only once, because compression takes
+// minutes under the race detector.
 func zipped(b []byte) []byte {
 	// The header of gzip: deflate, no name, no time, system unknown.
 	out := bytes.NewBuffer([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255})
-	// Only a wrong level is an error, and a buffer takes everything.
+	// Only a wrong level causes an error, and a buffer accepts everything.
 	w, _ := flate.NewWriter(out, flate.DefaultCompression)
-	var again []byte // what the chunk before became
+	var again []byte // the output for the previous chunk
 	rest := b
 	for i := 0; len(rest) > zipChunk; i++ {
 		chunk := rest[:zipChunk]
 		rest = rest[zipChunk:]
-		// Deflate refers to what is behind: to reuse the output, the two chunks before must have been the same.
+		// Deflate refers to earlier bytes. The output can be reused only if the two previous chunks were the same.
 		if i > 1 && again != nil && bytes.Equal(chunk, b[(i-1)*zipChunk:i*zipChunk]) {
 			out.Write(again)
 			continue
@@ -144,8 +146,8 @@ func zipped(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(out.Bytes(), crc32.ChecksumIEEE(b)), uint32(len(b)))
 }
 
-// bomb is one gzip member of about size bytes whose contents go on and on: the unit, compressed once, again and again. The trailer claims
-// what it is told.
+// bomb returns one gzip member of about size bytes with endless repetitions of the unit, which is compressed only once. The
+// trailer states the length claim.
 func bomb(unit []byte, size int, claim uint32) []byte {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
@@ -167,7 +169,7 @@ func bomb(unit []byte, size int, claim uint32) []byte {
 	return b
 }
 
-// names gives the fields of a signal's levels, for messages.
+// names returns the field names of a signal's levels, for messages.
 func names(signal otlp.Signal) [3]string {
 	return [...][3]string{
 		otlp.Traces: {"resource_spans", "scope_spans", "spans"}, otlp.Logs: {"resource_logs", "scope_logs", "log_records"},

@@ -12,10 +12,11 @@ import (
 
 const day = uint64(24 * time.Hour)
 
-// partial is well-formed and not all to be stored: every reason for which an item is rejected, and every warning about one that is not.
+// partial returns well-formed requests with items that are not stored or are changed. It covers every reason for a rejection, and
+// every warning about a stored item.
 func (m maker) partial() []Case {
 	var all []Case
-	// An item is bad after a good one: the good one is stored, and the path names the second.
+	// The faulty item follows a valid one. The valid item is stored, and the path names the second.
 	refuse := func(signal otlp.Signal, name string, item []byte, message string) {
 		path := itemPath(signal, 1)
 		if signal == otlp.Metrics {
@@ -38,7 +39,7 @@ func (m maker) partial() []Case {
 	for name, id := range map[string][]byte{"missing": nil, "zero": make([]byte, 8), "7 bytes": make([]byte, 7), "9 bytes": traceIDOf(9), "16 bytes": traceID()} {
 		refuse(otlp.Traces, "span id "+name, m.span("x", nest(id, 2)), ".span_id: "+ids+"8 bytes")
 	}
-	// Another wire type than a field has is a field that nobody knows: the id is missing.
+	// A field with a wrong wire type counts as an unknown field, so the id is missing.
 	noTrace := join(varint(1, 5), nest(spanID(), 2), text(5, "x"), fixed64(7, m.now))
 	refuse(otlp.Traces, "trace id as number", noTrace, ".trace_id: "+ids+"16 bytes")
 	refuse(otlp.Traces, "span id as fixed number", join(nest(traceID(), 1), fixed64(2, 7), text(5, "x"), fixed64(7, m.now)), ".span_id: "+ids+"8 bytes")

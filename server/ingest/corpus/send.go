@@ -26,17 +26,17 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// Target is where the corpus goes to.
+// Target is the destination of the corpus.
 type Target struct {
-	// HTTP and GRPC are addresses, host and port.
+	// HTTP and GRPC are addresses in the form host:port.
 	HTTP, GRPC string
 	Key        string
-	// Connector is the id of a log push connector, and its secret as the query.
+	// Connector is the id of a log push connector, with its secret as the query.
 	Connector string
 	client    *http.Client
 }
 
-// NewTarget makes a target, which the caller closes.
+// NewTarget makes a target. The caller closes it.
 func NewTarget(httpAddr, grpcAddr, key string) *Target {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
@@ -46,7 +46,7 @@ func NewTarget(httpAddr, grpcAddr, key string) *Target {
 // Close closes idle connections.
 func (t *Target) Close() { t.client.CloseIdleConnections() }
 
-// Answer is what came back.
+// Answer is a received response.
 type Answer struct {
 	Status  int
 	GRPC    codes.Code
@@ -58,7 +58,7 @@ type Answer struct {
 	Took     time.Duration
 }
 
-// Send sends a case and reads its answer.
+// Send sends a case and reads the response.
 func (t *Target) Send(ctx context.Context, c *Case) (a Answer, err error) {
 	started := time.Now()
 	if c.Door == GRPC {
@@ -70,7 +70,7 @@ func (t *Target) Send(ctx context.Context, c *Case) (a Answer, err error) {
 	return a, err
 }
 
-// Check says what is wrong with an answer; nil when it is as the case wants it.
+// Check returns an error if a response differs from the case's expectations.
 func (c *Case) Check(a Answer) error {
 	var errs []error
 	got := Outcome{Status: a.Status, Code: a.Code, GRPC: a.GRPC, Tag: a.Tag}
@@ -105,7 +105,7 @@ func (t *Target) sendHTTP(ctx context.Context, c *Case) (Answer, error) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		// A server that refuses a body does not read all of it: what counts is its answer.
+		// A server that refuses a body does not read all of it. Only its response counts.
 		_, _ = conn.Write(t.head(c))
 		if c.Raw == "" {
 			_, _ = conn.Write(c.Body)
@@ -131,7 +131,7 @@ func (t *Target) sendHTTP(ctx context.Context, c *Case) (Answer, error) {
 	return readHTTP(c, res, body)
 }
 
-// head is everything before the body.
+// head returns everything before the body.
 func (t *Target) head(c *Case) []byte {
 	if c.Raw != "" {
 		return []byte(strings.ReplaceAll(c.Raw, "{key}", t.Key))
@@ -200,7 +200,7 @@ func readHTTP(c *Case, res *http.Response, body []byte) (Answer, error) {
 	return a, nil
 }
 
-// readPartial reads an Export…ServiceResponse: those of all signals have the same wire.
+// readPartial reads an Export…ServiceResponse. The responses of all signals have the same wire format.
 func (a *Answer) readPartial(body []byte) error {
 	var m coltrace.ExportTraceServiceResponse
 	if err := proto.Unmarshal(body, &m); err != nil {
@@ -213,7 +213,7 @@ func (a *Answer) readPartial(body []byte) error {
 func (a *Answer) readPartialJSON(signal otlp.Signal, body []byte) error {
 	var m struct {
 		PartialSuccess map[string]string `json:"partialSuccess"`
-		// Of endpoints that take lines.
+		// The fields below come from endpoints that take lines.
 		Rejected          int64
 		Reasons, Warnings []string
 	}
@@ -231,7 +231,7 @@ func (a *Answer) readPartialJSON(signal otlp.Signal, body []byte) error {
 	return nil
 }
 
-// sendGRPC makes a call by hand over HTTP/2, since a gRPC client would not send most of these.
+// sendGRPC makes a call by hand over HTTP/2, because a gRPC client would not send most of these requests.
 func (t *Target) sendGRPC(ctx context.Context, c *Case) (Answer, error) {
 	path := c.Path
 	if path == "" {
@@ -283,7 +283,7 @@ func (t *Target) sendGRPC(ctx context.Context, c *Case) (Answer, error) {
 func readGRPC(res *http.Response, message []byte) (Answer, error) {
 	trailer := res.Trailer
 	if trailer.Get("Grpc-Status") == "" {
-		trailer = res.Header // an answer of headers only
+		trailer = res.Header // a response with headers only
 	}
 	n, err := strconv.ParseUint(trailer.Get("Grpc-Status"), 10, 8)
 	if err != nil {

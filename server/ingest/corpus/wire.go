@@ -20,14 +20,14 @@ func descriptor(signal otlp.Signal) protoreflect.MessageDescriptor {
 	return m.ProtoReflect().Descriptor()
 }
 
-// place is a field of a request, from the outside in, and its path as messages name it.
+// place is a field of a request, as field numbers from the outside in, with its path in messages.
 type place struct {
 	fields []number
 	path   string
 	kind   protoreflect.Kind
 }
 
-// places lists every field that holds bytes, wherever it can be; a message within itself is entered once.
+// places lists every field that holds bytes, in every position. It enters a message that contains itself only once.
 func places(d protoreflect.MessageDescriptor, above []protoreflect.FullName, at place) []place {
 	var all []place
 	for i := range d.Fields().Len() {
@@ -50,7 +50,7 @@ func places(d protoreflect.MessageDescriptor, above []protoreflect.FullName, at 
 	return all
 }
 
-// utf8 has invalid UTF-8 everywhere a string can be. A right item comes before, which must not be stored either.
+// utf8 returns invalid UTF-8 in every string field. A valid item precedes it, and must not be stored either.
 func (m maker) utf8() []Case {
 	var all []Case
 	for _, signal := range signals() {
@@ -74,12 +74,14 @@ func (m maker) utf8() []Case {
 	return all
 }
 
-// badText is invalid in one of several ways: a byte alone, an overlong form, a surrogate, a text cut within a character, beyond Unicode.
+// badText returns invalid UTF-8 of one of several kinds: a single byte, an overlong form, a surrogate, a text cut within a
+// character, a code point beyond Unicode.
 func badText(i int) []byte {
 	return [][]byte{{0xff}, {'a', 'b', 0xc0, 0xaf}, {0xed, 0xa0, 0x80}, []byte("eight bytes and a half \xe2\x82"), {0xf4, 0x90, 0x80, 0x80}}[i%5]
 }
 
-// wire has malformed protobuf: a length beyond the holder for every field that has a length, and every other fault for each signal.
+// wire returns malformed protobuf. Every field with a length gets a length beyond its holder. Every other fault appears once for
+// each signal.
 func (m maker) wire() []Case {
 	var all []Case
 	for _, signal := range signals() {
@@ -137,7 +139,7 @@ func (m maker) wire() []Case {
 
 func protowireTag(f number) []byte { return nest(nil, f)[:len(nest(nil, f))-1] }
 
-// deepValue is the inside of an AnyValue with arrays within each other, made from the inside out without copying.
+// deepValue returns the content of an AnyValue with nested arrays. It builds them from the inside out without copying.
 func deepValue(levels int) []byte {
 	const room = 10
 	b := make([]byte, 2*levels*room)

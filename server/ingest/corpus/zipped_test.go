@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whatever is compressed once and written many times, the member holds what went in.
+// The member holds its input, even though repeated parts are compressed once and written many times.
 func TestZipped(t *testing.T) {
 	period := bytes.Repeat([]byte("abc"), zipChunk)
 	for name, want := range map[string][]byte{

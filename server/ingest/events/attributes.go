@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Attribute is an entry of a map, as stored.
+// Attribute is an entry of a stored map.
 type Attribute struct{ Key, Value string }
 
 // Bounds of an entry, in bytes.
@@ -19,14 +19,15 @@ const (
 	MaxAttributeValue = limits.EventAttributeValue
 )
 
-// DroppedKey marks a map that had to lose entries; its value is their number. A value that had to be cut ends with an ellipsis.
+// DroppedKey marks a map that lost entries. Its value is their number. A cut value ends with an ellipsis.
 const (
 	DroppedKey = "svc_dropped_attributes_count"
 	ellipsis   = "…"
 )
 
-// Limit keeps what a map of so many entries may hold: the first ones, with keys that are neither empty nor too long, and values cut. The
-// list is changed in place. It also counts what was cut and what was dropped. DroppedKey is the server's: a sender's is removed.
+// Limit applies the bounds of a map with the given number of entries. It keeps the first entries whose keys are neither empty nor
+// too long, and cuts long values. It changes the list in place. It also counts the values that it cut and the entries that it
+// dropped. The server reserves DroppedKey, so Limit removes a sender's entry of that key.
 func Limit(all []Attribute, entries int) (kept []Attribute, cut, dropped int) {
 	kept = all[:0]
 	for _, a := range all {
@@ -69,7 +70,7 @@ func Cut(s string, limit int) string {
 	return s[:limit]
 }
 
-// SplitURL is the host of a URL without its port, in lower case, and the path; both empty when it is none.
+// SplitURL returns the host of a URL in lower case without its port, and the path. Both are empty if s is not a URL.
 func SplitURL(s string) (host, path string) {
 	u, err := url.Parse(s)
 	if err != nil {

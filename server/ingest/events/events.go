@@ -1,5 +1,5 @@
-// Package events makes rows of product events, whichever way they came: as lines of NDJSON or on spans. What sessions share with them is
-// here as well: maps of attributes within bounds, texts cut to a length, the parts of URLs.
+// Package events makes rows of product events, which arrive as lines of NDJSON or on spans. It also holds the code that sessions
+// share with them: bounded maps of attributes, texts cut to a length, and the parts of URLs.
 package events
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// Bounds of a product event, in bytes; MaxAttributes in entries.
+// Bounds of a product event, in bytes. MaxAttributes counts entries.
 const (
 	MaxName       = limits.EventNameBytes
 	MaxID         = limits.EventID
@@ -30,14 +30,15 @@ const (
 
 	SourceServer = "server"
 	SourceMobile = "mobile"
-	// SourceSpan is what no sender says: the event was made of a span.
+	// SourceSpan marks an event that was created from a span. Senders cannot choose it.
 	SourceSpan = "span"
 )
 
-// nameScreen is the one reserved name that senders may use.
+// nameScreen is the only reserved name that senders may use.
 const nameScreen = "$screen"
 
-// Kind is the kind of the event with a name. A name that cannot be used has a problem instead, which goes on where the field's name ends.
+// Kind returns the kind of the event with this name. For an unusable name it returns a problem instead, a phrase that follows the
+// field's name.
 func Kind(name string) (kind, problem string) {
 	switch {
 	case name == nameScreen:
@@ -58,12 +59,12 @@ type Product struct {
 	UnixNano                              int64
 	VisitorID, UserID, GroupID, SessionID string
 	ServiceName                           string
-	// URL has the host and, unless PagePath is given, the path of the page in it.
+	// The page's host comes from URL. The path comes from URL too, unless PagePath is given.
 	URL, PagePath string
 	Attributes    []Attribute
 }
 
-// Append appends the event's row but for the attributes of the resource, which the caller appends.
+// Append appends the event's row without the attributes of the resource, which the caller appends.
 func (p *Product) Append(t *blocks.ProductEvents) {
 	host, path := SplitURL(p.URL)
 	t.OrgID.AppendString(string(p.Org))

@@ -45,7 +45,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestPaths: a path that is given wins over that of the URL; both and the host are bounded.
+// TestPaths: a given path wins over the path of the URL. Paths and the host are bounded.
 func TestPaths(t *testing.T) {
 	var set blocks.Set
 	table := set.ProductEvents()

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// Queue is a fair queue. Its zero value is empty and ready; it is not safe for concurrent use. Every operation takes time in the logarithm
-// of the number of owners; Remove also in the number of the owner's items.
+// Queue is a fair queue. Its zero value is empty and ready. It is not safe for concurrent use. Every operation takes time in the
+// logarithm of the number of owners. Remove also takes time in the number of the owner's items.
 type Queue[T comparable] struct {
 	flows  map[string]*flow[T]
 	order  flowHeap[T]
 	served uint64
 	seq    uint64
 	length int
-	// spare flows keep their memory for the next owner that comes.
+	// spare holds empty flows, whose memory the next new owner reuses.
 	spare []*flow[T]
 }
 
@@ -31,7 +31,7 @@ type item[T comparable] struct {
 // surplus would be forgotten.
 type flow[T comparable] struct {
 	owner string
-	// items wait from head on.
+	// items holds the waiting items, from head on.
 	items []item[T]
 	head  int
 	// start is the cost that the owner has received, on the common scale. seq decides between equals: the first one to arrive wins.
@@ -39,7 +39,7 @@ type flow[T comparable] struct {
 	place      int
 }
 
-// Push adds an item of an owner. The cost may be in any unit, the same for all; 0 counts as 1.
+// Push adds an item of an owner. All costs must have the same unit. 0 counts as 1.
 func (q *Queue[T]) Push(owner string, cost int64, value T) {
 	if q.flows == nil {
 		q.flows = map[string]*flow[T]{}
@@ -83,7 +83,7 @@ func (q *Queue[T]) Pop() (value T, ok bool) {
 	return next.value, true
 }
 
-// Remove takes an item out that no longer waits, and reports whether it was there.
+// Remove takes an item out of the queue, and reports whether it was there.
 func (q *Queue[T]) Remove(owner string, value T) bool {
 	f := q.flows[owner]
 	if f == nil {

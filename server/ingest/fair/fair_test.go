@@ -56,7 +56,8 @@ func drain(q *fair.Queue[string]) (all []string) {
 	}
 }
 
-// TestLateComerIsNext: a newcomer waits for nobody's backlog, and one that comes back has not had its past forgiven while others wait.
+// TestLateComerIsNext: a new owner does not wait for the backlog of others. An owner that returns still has its past costs while
+// others wait.
 func TestLateComerIsNext(t *testing.T) {
 	var q fair.Queue[string]
 	for i := range 100 {
@@ -69,7 +70,7 @@ func TestLateComerIsNext(t *testing.T) {
 	if got, _ := q.Pop(); got != "quiet0" {
 		t.Fatalf("%s was served before the newcomer", got)
 	}
-	// It had 1000, which is a hundred of the others: it does not jump ahead again.
+	// This owner received 1000, which equals a hundred items of the other owner, so it does not jump ahead again.
 	q.Push("quiet", 1, "quiet1")
 	if got, _ := q.Pop(); got == "quiet1" {
 		t.Error("coming back made the owner new")
@@ -96,7 +97,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestShares: whatever their items cost and number, owners that always wait get the same, to within the largest item; nothing is lost.
+// TestShares: owners that always wait receive equal shares, to within the largest item, regardless of the cost and number of
+// their items. No item is lost.
 func TestShares(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var q fair.Queue[int]
@@ -121,7 +123,7 @@ func TestShares(t *testing.T) {
 			t.Fatal("empty")
 		}
 		had[owners[id]] += cost[id]
-		// d has many small ones, a few large ones.
+		// d has many small items, the others have fewer large ones.
 		switch owners[id] {
 		case "d":
 			push("d", 1)

@@ -1,6 +1,6 @@
-// Package inflate decompresses gzip files that are in memory as a whole and whose length is known, as bodies of exporters are.
-// docs/adr/0003-own-deflate.md has the measured gain. The package reads the plain case only. It reports false for anything else: several
-// members, names in the header, damage of any kind. A general reader then reads the file, and also finds the words for an error.
+// Package inflate decompresses gzip files that are completely in memory and have a known length, as the bodies of exporters do.
+// docs/adr/0003-own-deflate.md has the measured gain. The package reads only the plain case. It reports false for anything else:
+// several members, names in the header, damage of any kind. A general reader then reads the file and provides the error message.
 package inflate
 
 import (
@@ -12,7 +12,8 @@ import (
 const (
 	headerSize  = 10
 	trailerSize = 8
-	// slack is how far a step of the fast loop may write: the longest match, and what copying by words writes beyond it.
+	// slack is how far one step of the fast loop may write: the longest match, plus the bytes that copying by words writes beyond
+	// it.
 	slack = 258 + 8
 )
 
@@ -24,8 +25,8 @@ type Decoder struct {
 	sizes     [maxLiterals + maxDistances]uint8
 }
 
-// Gunzip decompresses src into dst and reports whether it is a gzip file of one member that fills dst exactly, with the right checksum.
-// When it reports false dst may hold anything.
+// Gunzip decompresses src into dst. It reports whether src is a gzip file of one member that fills dst exactly and has the right
+// checksum. If it reports false, the content of dst is undefined.
 func (d *Decoder) Gunzip(dst, src []byte) bool {
 	if len(src) < headerSize+trailerSize || src[0] != 0x1f || src[1] != 0x8b || src[2] != 8 || src[3] != 0 {
 		return false
@@ -58,7 +59,7 @@ func (d *Decoder) Gunzip(dst, src []byte) bool {
 			return false
 		}
 	}
-	// The trailer may have been read ahead, but nothing of it used.
+	// The decoder may have read ahead into the trailer, but must not have used any of it.
 	return s.count >= 0 && s.in-s.count/8 == len(src)-trailerSize && s.out == len(dst) &&
 		crc32.ChecksumIEEE(dst) == binary.LittleEndian.Uint32(trailer)
 }
@@ -67,8 +68,8 @@ func (d *Decoder) Gunzip(dst, src []byte) bool {
 // large body 10 ms at a time.
 const yieldEvery = 128 << 10
 
-// stream is the state of one decompression. The next bits to read are the low ones of bits; count of them are there for sure, and what
-// is above those is either zero or what comes next.
+// stream is the state of one decompression. The next bits to read are the low ones of bits. At least count of them are valid. The
+// bits above those are zero or the next bits of the source.
 type stream struct {
 	dst, src []byte
 	in, out  int
@@ -76,7 +77,7 @@ type stream struct {
 	count    int
 }
 
-// fill makes at least 56 bits ready, or as many as there are.
+// fill makes at least 56 bits ready, or all remaining bits if there are fewer.
 func (s *stream) fill() {
 	if s.in+8 <= len(s.src) {
 		s.bits |= binary.LittleEndian.Uint64(s.src[s.in:]) << s.count
@@ -85,7 +86,7 @@ func (s *stream) fill() {
 		return
 	}
 	if s.count < 0 {
-		return // more was used than there is: it is damaged
+		return // more bits were used than exist: the source is damaged
 	}
 	s.bits &= 1<<s.count - 1
 	for s.count <= 56 && s.in < len(s.src) {
@@ -100,12 +101,12 @@ func (s *stream) drop(n int) {
 	s.count -= n
 }
 
-// stored copies a block that is not compressed.
+// stored copies an uncompressed block.
 func (s *stream) stored() bool {
 	if s.count < 0 {
 		return false
 	}
-	s.in -= s.count / 8 // whole bytes go back, the rest of the current one is padding
+	s.in -= s.count / 8 // give back whole bytes; the rest of the current byte is padding
 	s.bits, s.count = 0, 0
 	if s.in+4 > len(s.src) {
 		return false
@@ -130,11 +131,11 @@ func (s *stream) block(literals, distances *table) bool {
 	return s.careful(literals, distances)
 }
 
-// fast decodes while there is so much of source and destination left that neither needs to be checked at each step. ended says that
+// fast decodes while source and destination have enough room left that no step needs to check them. The result ended says that
 // the block is over.
 func (s *stream) fast(literals, distances *table) (ended, ok bool) {
 	dst, src := s.dst, s.src
-	// Nothing may hold the address of these: they live in registers.
+	// Nothing may take the address of these variables, so that they stay in registers.
 	in, out, bits, count := s.in, s.out, s.bits, s.count
 	ok = true
 	for out+slack+3 <= len(dst) && in+16 <= len(src) {
@@ -142,7 +143,7 @@ func (s *stream) fast(literals, distances *table) (ended, ok bool) {
 		in += (63 - count) >> 3
 		count |= 56
 		e := literals.entries[bits&(1<<literalBits-1)]
-		// Three literals take 33 bits at most, as those of the first table are short.
+		// Three literals take 33 bits at most, because the literals of the first table are short.
 		if e&isLiteral != 0 {
 			dst[out] = byte(e >> valueShift)
 			out++
@@ -242,7 +243,7 @@ func (s *stream) careful(literals, distances *table) bool {
 	}
 }
 
-// value adds the extra bits to what an entry stands for.
+// value adds the extra bits to the base value of an entry.
 func (s *stream) value(e uint32) int {
 	extra := e >> extraShift & extraMask
 	v := int(e>>valueShift) + int(s.bits&(1<<extra-1))

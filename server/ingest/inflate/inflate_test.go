@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/inflate"
 )
 
-// pack compresses with both writers that senders in Go use.
+// pack compresses with one of the two writers that Go senders use.
 func pack(tb testing.TB, raw []byte, level int, std bool) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -74,7 +74,7 @@ func TestGunzip(t *testing.T) {
 	}
 }
 
-// Whatever is not the plain case is left to a general reader.
+// Gunzip leaves anything other than the plain case to a general reader.
 func TestNotPlain(t *testing.T) {
 	var d inflate.Decoder
 	raw := samples()["text"]
@@ -101,7 +101,7 @@ func TestNotPlain(t *testing.T) {
 	}
 }
 
-// What Gunzip takes, a general reader takes too, with the same result.
+// A general reader accepts all that Gunzip accepts, with the same result.
 func FuzzGunzip(f *testing.F) {
 	for _, raw := range samples() {
 		raw = raw[:min(len(raw), 2000)]
@@ -112,7 +112,7 @@ func FuzzGunzip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, packed []byte, size uint16) {
 		var d inflate.Decoder
 		got := make([]byte, size)
-		if n := len(packed); n > 18 { // the right length and checksum, so that damage is found by decoding
+		if n := len(packed); n > 18 { // the right length and checksum, so that only decoding can find damage
 			if r, err := stdgzip.NewReader(bytes.NewReader(packed)); err == nil {
 				r.Multistream(false)
 				if b, _ := io.ReadAll(io.LimitReader(r, 1<<16)); len(b) > 0 && len(b) < 1<<16 {

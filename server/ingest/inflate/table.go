@@ -4,7 +4,7 @@ import "math/bits"
 
 const (
 	maxCode      = 15 // bits of the longest code
-	literalBits  = 11 // of the first table of literals and lengths
+	literalBits  = 11 // bits of the first table for literals and lengths
 	distanceBits = 8
 	sizeBits     = 7
 	maxLiterals  = 288
@@ -12,9 +12,9 @@ const (
 	maxSizes     = 19
 )
 
-// An entry is the length of its code in the low bits, the number of extra bits, what it is, and a value: the literal, the base of a
-// length or distance, or where the second table begins. The entry of a code that does not exist is 0, which is no valid length or
-// distance.
+// An entry holds the length of its code in the low bits, the number of extra bits, its type, and a value. The value is the
+// literal, the base of a length or distance, or the start of the second table. The entry of a code that does not exist is 0,
+// which is not a valid length or distance.
 const (
 	lengthMask = 0xf
 	extraShift = 4
@@ -25,13 +25,13 @@ const (
 	valueShift = 16
 )
 
-// table decodes one code: codes of up to a number of bits at once, longer ones in a second table for those that begin alike. Each
-// second table has room for the longest code there may be, and at most half of the symbols begin one.
+// table decodes one code. It looks up codes up to a number of bits at once. Longer codes with the same beginning share a second
+// table. Each second table has room for the longest possible code, and at most half of the symbols begin one.
 type table struct {
 	entries [1<<distanceBits + maxLiterals/2*(1<<(maxCode-literalBits)) + 1<<literalBits]uint32
 }
 
-// next reads a code. The stream must be filled; its count is negative afterwards when there was too little.
+// next reads a code. The stream must be filled. If there were too few bits, the stream's count is negative afterwards.
 func (t *table) next(s *stream, first int) uint32 {
 	e := t.entries[s.bits&(1<<first-1)]
 	if e&isLink != 0 {
@@ -42,8 +42,8 @@ func (t *table) next(s *stream, first int) uint32 {
 	return e
 }
 
-// build makes the table of a canonical code from the lengths of its codes. It reports false when they are not a complete code; a single
-// code of one bit is taken too where alone says so, as compressors write it for blocks with one distance or none.
+// build makes the table of a canonical code from the lengths of its codes. It reports false if they are not a complete code. If
+// alone is set, it also accepts a single code of one bit, which compressors write for blocks with one distance or none.
 func (t *table) build(sizes []uint8, first int, alone bool, symbol func(int) uint32) bool {
 	var counts [maxCode + 1]int
 	used := 0
@@ -67,7 +67,7 @@ func (t *table) build(sizes []uint8, first int, alone bool, symbol func(int) uin
 		if !alone || used > 1 || used == 1 && counts[1] == 0 {
 			return false
 		}
-		clear(t.entries[:1<<first]) // what no code stands for
+		clear(t.entries[:1<<first]) // codes without a symbol
 	}
 	free := 1 << first
 	clear(t.entries[:free])
@@ -102,7 +102,7 @@ func (t *table) build(sizes []uint8, first int, alone bool, symbol func(int) uin
 	return true
 }
 
-// literal is the entry of a literal, of the end of a block, or of a length (RFC 1951, 3.2.5).
+// literal returns the entry of a literal, of the end of a block, or of a length (RFC 1951, 3.2.5).
 func literal(i int) uint32 {
 	switch {
 	case i < 256:
@@ -117,11 +117,11 @@ func literal(i int) uint32 {
 	case i == 285:
 		return 258 << valueShift
 	default:
-		return 0 // 286 and 287 stand for nothing
+		return 0 // 286 and 287 are not used
 	}
 }
 
-// distance is the entry of a distance.
+// distance returns the entry of a distance.
 func distance(i int) uint32 {
 	switch {
 	case i < 4:
@@ -134,7 +134,7 @@ func distance(i int) uint32 {
 	}
 }
 
-// fixed makes the tables that a block of kind 1 uses.
+// fixed makes the tables for a block of kind 1.
 func (d *Decoder) fixed() bool {
 	sizes := d.sizes[:maxLiterals]
 	for i := range sizes {

@@ -30,24 +30,24 @@ import (
 const (
 	RunAttribute     = "loadtest.run"     // on the resource
 	RequestAttribute = "loadtest.request" // on each marked item: the number of its request, ten digits
-	ItemAttribute    = "loadtest.item"    // on each marked item: request and place in it, unique in the run
+	ItemAttribute    = "loadtest.item"    // on each marked item: the request and the place in it, unique in the run
 )
 
 const (
-	// placeholder stands for the ten digits of a request's number, also at the head of trace ids.
+	// placeholder stands for the ten digits of a request's number. It also stands at the head of trace ids.
 	placeholder = "REQUEST___"
 	maxRequests = 1_000_000_000
 	maxItems    = 100_000
 
-	// unmarkedBodies is the number of bodies that an unmarked load goes round in.
+	// unmarkedBodies is the number of bodies that an unmarked load sends in turn.
 	unmarkedBodies = 16
 )
 
-// generator holds what workers send: a template with the places of the request's number, or bodies that are ready.
+// generator holds the input of the workers: a template with the places of the request's number, or finished bodies.
 type generator struct {
 	template []byte
-	digits   []int // where the number goes as text
-	hexes    []int // where it goes as hexadecimal of that text, in ids of JSON
+	digits   []int // positions of the number as text
+	hexes    []int // positions of that text in hexadecimal, in JSON ids
 	gzip     bool
 	ready    [][]byte
 }
@@ -68,7 +68,7 @@ func newGenerator(cfg Config) (*generator, error) {
 		bodies = cfg.Requests
 	}
 	g := &generator{ready: make([][]byte, bodies)}
-	// Many bodies take long to build, so every processor builds some.
+	// Building many bodies takes long, so every processor builds some.
 	var work errgroup.Group
 	builders := min(bodies, runtime.GOMAXPROCS(0))
 	for first := range builders {
@@ -98,7 +98,7 @@ func places(b []byte, what string) (at []int) {
 	}
 }
 
-// worker writes bodies into its own memory; a body is good until the next.
+// worker writes bodies into its own memory. A body is valid until the next one.
 type worker struct {
 	g   *generator
 	raw []byte
@@ -108,7 +108,8 @@ type worker struct {
 
 func (g *generator) worker() *worker { return &worker{g: g, raw: bytes.Clone(g.template)} }
 
-// abandon leaves the last body to whom it was given: of a request that failed, or that was answered early, the connection may still be sending it.
+// abandon gives up the memory of the last body. If the request failed or was answered early, the connection may still be sending
+// that body.
 func (w *worker) abandon() {
 	if w.g.ready == nil {
 		*w = worker{g: w.g, raw: bytes.Clone(w.g.template)}
@@ -136,14 +137,14 @@ func (w *worker) body(n int) []byte {
 	} else {
 		w.zip.Reset(&w.out)
 	}
-	_, _ = w.zip.Write(w.raw) // a bytes.Buffer takes everything
+	_, _ = w.zip.Write(w.raw) // a bytes.Buffer accepts everything
 	_ = w.zip.Close()
 	return w.out.Bytes()
 }
 
 func requestNumber(n int) string { return fmt.Sprintf("%010d", n) }
 
-// encode gives the template in the protocol's encoding.
+// encode returns the template in the protocol's encoding.
 func (c Config) encode(m proto.Message) ([]byte, error) {
 	if c.Protocol != HTTPJSON {
 		return proto.Marshal(m)
@@ -187,7 +188,7 @@ func (c Config) request(seed uint64) proto.Message {
 	r := rand.New(rand.NewPCG(seed, uint64(c.Items)))
 	measured := r
 	if c.Signal == otlp.Metrics && c.Series > 0 {
-		// What names a series is drawn from the number of its process, and only what was measured differs.
+		// The number of the process determines the series. Only the measured values differ.
 		r = rand.New(rand.NewPCG(seed%uint64(c.Series/c.Items), uint64(c.Items)))
 	}
 	v := values{r: r, now: uint64(time.Now().UnixNano()), marked: c.Marked, varied: c.Varied}
@@ -228,7 +229,7 @@ type values struct {
 	r      *rand.Rand
 	now    uint64
 	marked bool
-	// varied ids are random: those of a trace stay the same for its items.
+	// varied makes the ids random. The items of a trace still share the trace id.
 	varied      bool
 	trace, root []byte
 }
@@ -254,7 +255,7 @@ func (v *values) spanID(i int) []byte {
 	return id
 }
 
-// parentID is the id of the trace's first item.
+// parentID returns the id of the trace's first item.
 func (v *values) parentID(i int) []byte {
 	if !v.varied {
 		return v.spanID(i - i%8)
@@ -270,7 +271,7 @@ func (v *values) random(n int) []byte {
 	return id[:n]
 }
 
-// span is one of eight of a trace; the first of them is the root.
+// span returns one of the eight spans of a trace. The first of them is the root.
 func (v *values) span(i int) *tracepb.Span {
 	s := &tracepb.Span{
 		TraceId: v.traceID(i), SpanId: v.spanID(i), Name: fmt.Sprintf("GET /items/%d", v.r.IntN(40)), Kind: tracepb.Span_SpanKind(1 + v.r.IntN(5)),

@@ -1,6 +1,6 @@
-// Package loadtest sends generated telemetry to an ingest gateway, remembers which requests were acknowledged, and checks later that
-// every item of those is stored exactly once. Benchmarks use it for throughput, with bodies built beforehand; the kill tests use it
-// with marked items, where no two are equal.
+// Package loadtest sends generated telemetry to an ingest gateway and remembers which requests were acknowledged. Later it checks
+// that every item of those requests is stored exactly once. Benchmarks use it for throughput, with bodies built beforehand. The
+// kill tests use it with marked items, which are all different.
 package loadtest
 
 import (
@@ -18,44 +18,46 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// Protocol is how requests are sent.
+// Protocol is the protocol and encoding of requests.
 type Protocol string
 
-// Protocols.
+// The protocols.
 const (
 	HTTPProtobuf Protocol = "http/protobuf"
 	HTTPJSON     Protocol = "http/json"
 	GRPC         Protocol = "grpc"
 )
 
-// Config says what to send. A load ends after Requests or after Duration, whichever comes first; one of them must be set.
+// Config sets what to send. A load ends after Requests or after Duration, whichever comes first. At least one of them must be
+// set.
 type Config struct {
-	// URL is the ingest address for HTTP (`http://127.0.0.1:4318`); Addr is host:port for gRPC.
+	// URL is the ingest address for HTTP (`http://127.0.0.1:4318`). Addr is host:port for gRPC.
 	URL, Addr string
 	Key       string
 	Protocol  Protocol
 	Signal    otlp.Signal
 	// Gzip compresses bodies.
 	Gzip bool
-	// Run names the load: every item carries it as the resource attribute RunAttribute. Letters, digits and `-` only.
+	// Run names the load. Every item carries it as the resource attribute RunAttribute. Only letters, digits and `-` are allowed.
 	Run string
-	// Marked makes every item of every request distinct, for Verify. Otherwise a few bodies are built once and sent again and again,
+	// Marked makes every item of every request distinct, for Verify. Otherwise a few bodies are built once and sent repeatedly,
 	// which costs the generator next to nothing.
 	Marked bool
-	// Varied builds a body of its own for each of Requests, with random ids, before the load begins: for what data costs on disk, as
-	// nothing in it repeats that would not in life. It does not go with Marked.
+	// Varied builds a separate body for each of Requests, with random ids, before the load begins. It serves to measure the cost
+	// of data on disk, because its data repeats no more than real data. It cannot be combined with Marked.
 	Varied bool
-	// Series is how many series the data points of a varied load belong to, as processes that report theirs again and again: each
-	// request holds a point of every series of one of Series/Items processes. 0 makes every point the first of its series.
+	// Series is the number of series of a varied load's data points. They resemble processes that report the same series again
+	// and again: each request holds a point of every series of one of Series/Items processes. With 0, every point is the first of
+	// its series.
 	Series   int
 	Workers  int
 	Requests int
 	Duration time.Duration
 	// Items is the number of items in a request. Default 512.
 	Items int
-	// Rate is the most requests a second, 0 for as many as the workers manage.
+	// Rate is the maximum number of requests per second. With 0 the workers send as fast as they can.
 	Rate float64
-	// Seed varies the values; the same seed gives the same values, but for the times.
+	// Seed varies the values. The same seed gives the same values, except for the times.
 	Seed uint64
 }
 
@@ -85,54 +87,54 @@ func plain(s string) bool {
 	return true
 }
 
-// Report is what became of a load.
+// Report is the result of a load.
 type Report struct {
 	Run    string
 	Signal otlp.Signal
 	// Items is the number of items in each request.
 	Items int
-	// Requests by outcome. Acknowledged ones must be stored; refused ones must not be; of failed ones (connection cut, no answer)
-	// nobody knows.
+	// Requests by outcome. Acknowledged ones must be stored. Refused ones must not be stored. The outcome of failed ones
+	// (connection cut, no answer) is unknown.
 	Acknowledged, Refused, Failed int
-	// Answers counts every other answer than success by its status; Failure is one of the errors behind Failed.
+	// Answers counts responses other than success by status. Failure is one of the errors behind Failed.
 	Answers map[string]int
 	Failure error
-	// Bytes is what was sent in acknowledged requests, after compression.
+	// Bytes is the size of all acknowledged requests after compression.
 	Bytes    int64
 	Elapsed  time.Duration
 	P50, P99 time.Duration
 
 	acknowledged []int
-	// numbers is one more than the highest number of a request that was sent.
+	// numbers is one more than the highest request number that was sent.
 	numbers int
 }
 
 // AcknowledgedItems is the number of items that must be stored.
 func (r *Report) AcknowledgedItems() int { return r.Acknowledged * r.Items }
 
-// String is the report in one line.
+// String returns the report in one line.
 func (r *Report) String() string {
 	return fmt.Sprintf("%s: %d requests of %d %s acknowledged, %d refused, %d failed in %s (%.0f items/s, %.1f MB/s); ack p50 %s, p99 %s; answers %v",
 		r.Run, r.Acknowledged, r.Items, r.Signal, r.Refused, r.Failed, r.Elapsed.Round(time.Millisecond), float64(r.AcknowledgedItems())/r.Elapsed.Seconds(),
 		float64(r.Bytes)/1e6/r.Elapsed.Seconds(), r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond), r.Answers)
 }
 
-// sender sends one body. refused is the status text of an answer that is no success; err means that no answer came.
+// sender sends one body. refused is the status text of a response other than success. An err means that no response came.
 type sender interface {
 	send(ctx context.Context, body []byte) (refused string, err error)
 	close()
 }
 
-// pause keeps workers from spinning while the server is away.
+// pause keeps workers from spinning while the server is down.
 const pause = 20 * time.Millisecond
 
-// Load is a load that is ready to send: its bodies are built.
+// Load is a load with finished bodies, ready to send.
 type Load struct {
 	cfg Config
 	gen *generator
 }
 
-// Prepare builds the bodies of a load, which for a varied one takes longer than to send them.
+// Prepare builds the bodies of a load. For a varied load this takes longer than sending them.
 func Prepare(cfg Config) (*Load, error) {
 	cfg, err := cfg.validated()
 	if err != nil {
@@ -145,7 +147,8 @@ func Prepare(cfg Config) (*Load, error) {
 	return &Load{cfg, gen}, nil
 }
 
-// Bodies are those that the load goes round in, as they are sent. A marked load has none: it makes each as it is sent.
+// Bodies returns the bodies that the load sends in turn. For a marked load it returns nil, because each body is made when it is
+// sent.
 func (l *Load) Bodies() [][]byte { return l.gen.ready }
 
 // Run prepares a load and sends it.
@@ -157,7 +160,8 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	return l.Run(ctx)
 }
 
-// Run sends the load and returns when it is over. A canceled ctx ends it early; that is no error, since the report still holds.
+// Run sends the load and returns at its end. A canceled ctx ends the load early. That is not an error, because the report is
+// still valid.
 func (l *Load) Run(ctx context.Context) (*Report, error) {
 	cfg, gen := l.cfg, l.gen
 	out, err := newSender(cfg)
@@ -194,7 +198,7 @@ func (l *Load) Run(ctx context.Context) (*Report, error) {
 				}
 				body := w.body(n)
 				sent := time.Now()
-				// A request that has begun may end: cutting it would make its outcome unknown for no reason.
+				// A request under way may finish. Cutting it would make its outcome unknown for no reason.
 				refused, err := out.send(ctx, body)
 				took := time.Since(sent)
 				mu.Lock()

@@ -38,7 +38,7 @@ func (oneKey) AuthenticateIngest(context.Context, string) (ingest.Key, error) {
 	return ingest.Key{Org: "org_1", Type: otlp.KeyPrivate}, nil
 }
 
-// sink is a queue that keeps the records, and refuses every refuse-th.
+// sink is a queue that keeps the records and refuses every refuse-th one.
 type sink struct {
 	sets   *blocks.Pool
 	refuse int
@@ -86,7 +86,7 @@ func (s *sink) serve(t testing.TB) (url, addr string) {
 	return h.URL, l.Addr().String()
 }
 
-// stored reads the marks out of the queued payloads, as the warehouse would count them.
+// stored counts the marks in the queued payloads, as the warehouse would count them.
 func (s *sink) stored(t *testing.T, signal otlp.Signal) map[string]loadtest.Stored {
 	t.Helper()
 	s.mu.Lock()
@@ -176,7 +176,7 @@ func marks(t *testing.T, signal otlp.Signal, rec queue.Record) (all [][]*commonp
 	return all
 }
 
-// TestMarkedLoads: each protocol and signal sends exactly what it says, with every item distinct.
+// TestMarkedLoads: for each protocol and signal, a load sends exactly the reported requests, and every item is distinct.
 func TestMarkedLoads(t *testing.T) {
 	for _, protocol := range []loadtest.Protocol{loadtest.HTTPProtobuf, loadtest.HTTPJSON, loadtest.GRPC} {
 		for _, signal := range []otlp.Signal{otlp.Traces, otlp.Logs, otlp.Metrics} {
@@ -249,7 +249,7 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestServerAway: requests without an answer are neither acknowledged nor refused, and the load ends by itself.
+// TestServerAway: requests without a response count as neither acknowledged nor refused, and the load ends by itself.
 func TestServerAway(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// answerTimeout is longer than any answer of the gateway takes.
+// answerTimeout is longer than the gateway needs for any response.
 const answerTimeout = 40 * time.Second
 
 func newSender(cfg Config) (sender, error) {
@@ -56,7 +56,8 @@ func (s *httpSender) send(ctx context.Context, body []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Without GetBody the client never repeats a request by itself: a silent repeat would look like a duplicate of the server.
+	// Without GetBody the client never repeats a request by itself. A silent repeat would look like a duplicate made by the
+	// server.
 	r.GetBody = nil
 	r.Header.Set("Authorization", "Bearer "+s.key)
 	r.Header.Set("Content-Type", s.media)
@@ -81,8 +82,8 @@ func (s *httpSender) send(ctx context.Context, body []byte) (string, error) {
 	}
 }
 
-// complete reports whether a success says that nothing was refused. An empty partial_success, which the Collector answers with, says the
-// same as none.
+// complete reports whether a successful response refuses no items. An empty partial_success, as the Collector sends it, has the
+// same meaning as an absent one.
 func complete(answer []byte) bool {
 	switch string(answer) {
 	case "", "{}", "\n\x00", `{"partialSuccess":{}}`:
@@ -92,7 +93,7 @@ func complete(answer []byte) bool {
 	}
 }
 
-// hint marks an answer that says to try again without saying when.
+// hint marks a response that asks for a retry without giving a time.
 func hint(wanted, there bool) string {
 	if wanted && !there {
 		return WithoutRetry
@@ -100,7 +101,7 @@ func hint(wanted, there bool) string {
 	return ""
 }
 
-// WithoutRetry ends the status text of an answer that lacks Retry-After or RetryInfo although it says to try again.
+// WithoutRetry ends the status text of a response that asks for a retry but lacks Retry-After or RetryInfo.
 const WithoutRetry = ", without a time to retry"
 
 func hasRetryInfo(st *status.Status) bool {
@@ -154,7 +155,7 @@ func (s *grpcSender) send(ctx context.Context, body []byte) (string, error) {
 		return fmt.Sprintf("partial success: %x", answer), nil
 	case err == nil:
 		return "", nil
-	case len(st.Details()) > 0: // the gateway's own refusals have details, gRPC's reports of a broken connection have none
+	case len(st.Details()) > 0: // the gateway's own refusals have details; gRPC's reports of a broken connection have no details
 		return st.Code().String() + hint(st.Code() == codes.Unavailable || st.Code() == codes.DeadlineExceeded, hasRetryInfo(st)), nil
 	case st.Code() == codes.Unimplemented, st.Code() == codes.ResourceExhausted:
 		return st.Code().String() + ": " + st.Message(), nil
@@ -187,7 +188,7 @@ func (bytesCodec) Unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// precompressed is gRPC's gzip for messages that are gzip already.
+// precompressed is a gzip compressor for gRPC that takes messages which are gzip already.
 type precompressed struct{}
 
 func (precompressed) Type() string { return "gzip" }

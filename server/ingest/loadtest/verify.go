@@ -9,28 +9,28 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// Stored is what is stored of one request.
+// Stored counts the stored rows of one request.
 type Stored struct {
-	// Items counts rows, Distinct the different values of ItemAttribute among them.
+	// Items counts rows. Distinct counts the different values of ItemAttribute among them.
 	Items, Distinct int
 }
 
-// Query returns what is stored of a run, by the value of RequestAttribute.
+// Query returns the stored rows of a run, by the value of RequestAttribute.
 type Query func(ctx context.Context) (map[string]Stored, error)
 
-// Result is the comparison of what was acknowledged with what is stored.
+// Result compares the acknowledged items with the stored ones.
 type Result struct {
-	// Lost counts acknowledged items that are not stored, Duplicated rows that are stored more than once, of any request.
+	// Lost counts acknowledged items that are not stored. Duplicated counts surplus rows of any request.
 	Lost, Duplicated int
-	// Unacknowledged counts distinct items stored of requests that got no answer or a refusal.
+	// Unacknowledged counts distinct stored items of requests that failed or were refused.
 	Unacknowledged int
-	// Unknown counts rows whose request number no request of the run had.
+	// Unknown counts rows whose request number does not occur in the run.
 	Unknown int
-	// Examples names a few requests at fault.
+	// Examples names a few faulty requests.
 	Examples []string
 }
 
-// OK reports whether everything acknowledged is stored exactly once and nothing else is twice.
+// OK reports whether every acknowledged item is stored exactly once, and no other row is duplicated or unknown.
 func (r Result) OK() bool { return r.Lost == 0 && r.Duplicated == 0 && r.Unknown == 0 }
 
 func (r Result) String() string {
@@ -39,7 +39,8 @@ func (r Result) String() string {
 
 const maxExamples = 5
 
-// Verify compares a marked load with what is stored. Wait until everything is stored before: what is still on its way counts as lost.
+// Verify compares a marked load with the stored rows. Call it after everything is stored, because items that are still on their
+// way count as lost.
 func Verify(ctx context.Context, r *Report, query Query) (Result, error) {
 	stored, err := query(ctx)
 	if err != nil {
@@ -75,7 +76,7 @@ func Verify(ctx context.Context, r *Report, query Query) (Result, error) {
 	return res, nil
 }
 
-// SQL is the ClickHouse query whose tab-separated result ParseTSV reads.
+// SQL returns the ClickHouse query whose tab-separated result ParseTSV reads.
 func SQL(signal otlp.Signal, run string) string {
 	table, attributes := "spans", "SpanAttributes"
 	switch signal {

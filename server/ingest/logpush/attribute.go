@@ -7,14 +7,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// logAttributes is the field of a LogRecord.
+// logAttributes is the number of the attributes field of a LogRecord.
 const logAttributes = 6
 
-// maxAttributes bounds the attributes of a line. It is far above what a log record may have, so that those too many are met, and reported,
-// where they are for any record; and it keeps a line from becoming many times its size.
+// maxAttributes bounds the attributes of a line, so that a line cannot become many times its size. It is far above the limit of a
+// log record. The walk therefore still sees the surplus attributes and reports them, as for any other record.
 const maxAttributes = 2048
 
-// appendFields appends the fields of a line that are attributes by themselves.
+// appendFields appends the fields of a line that are attributes themselves.
 func (c *converter) appendFields(b, line []byte) []byte {
 	var r request
 	n := 0
@@ -52,10 +52,10 @@ func (c *converter) appendField(b, field, value []byte) []byte {
 	return appendAttribute(b, name, value)
 }
 
-// maxNames bounds the memory of names; a dataset has about a hundred.
+// maxNames bounds the memory of names. A dataset has about a hundred.
 const maxNames = 1024
 
-// attributeName is the attribute of a field: OpenTelemetry's where it has one.
+// attributeName returns the attribute of a field. It is OpenTelemetry's name if there is one.
 func attributeName(field string) string {
 	switch field {
 	case "ClientIP":
@@ -132,7 +132,7 @@ func appendTextAttribute(b []byte, key string, s []byte) []byte {
 	return shut(shut(protowire.AppendBytes(appendTag(b, 1), s), at), kv)
 }
 
-// appendNumberAttribute appends digits, which may have come in quotes, as a number.
+// appendNumberAttribute appends digits as a number. The line may have quoted them.
 func appendNumberAttribute(b []byte, key string, digits []byte) []byte {
 	if len(digits) == 0 {
 		return b
@@ -141,7 +141,7 @@ func appendNumberAttribute(b []byte, key string, digits []byte) []byte {
 	return shut(shut(appendNumber(b, digits), at), kv)
 }
 
-// appendListAttribute appends a list with one value: headers may come more than once, so that is their form.
+// appendListAttribute appends a list with one value. Header attributes are lists, because a header may occur more than once.
 func appendListAttribute(b []byte, key string, value []byte) []byte {
 	b, kv, at := openAttribute(b, key)
 	if value[0] == '[' {
@@ -152,7 +152,7 @@ func appendListAttribute(b []byte, key string, value []byte) []byte {
 	return shut(shut(shut(shut(appendAny(b, value, 1), one), list), at), kv)
 }
 
-// appendHeaders appends the headers that a customer has chosen to log.
+// appendHeaders appends the headers that a customer chose to log.
 func appendHeaders(b []byte, prefix, field string, value []byte) []byte {
 	if value == nil {
 		return b
@@ -173,7 +173,7 @@ func appendHeaders(b []byte, prefix, field string, value []byte) []byte {
 	return b
 }
 
-// appendMethod keeps the values of http.request.method few, as OpenTelemetry demands: callers may send any word.
+// appendMethod limits the values of http.request.method, as OpenTelemetry requires, because clients may send any word.
 func appendMethod(b, method []byte) []byte {
 	switch string(method) {
 	case "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY", "":
@@ -192,7 +192,7 @@ func appendProtocol(b, protocol []byte) []byte {
 	return appendTextAttribute(appendTextAttribute(b, "network.protocol.name", bytes.ToLower(name)), "network.protocol.version", version)
 }
 
-// splitURI takes a path and a query out of what a client asked for, which may be a whole URL.
+// splitURI returns the path and query of a client's request target, which may be a whole URL.
 func splitURI(uri []byte) (path, query []byte) {
 	if i := bytes.Index(uri, []byte("://")); i > 0 && bytes.IndexByte(uri[:i], '/') < 0 && bytes.IndexByte(uri[:i], '?') < 0 {
 		uri = uri[i+3:]
@@ -206,7 +206,7 @@ func splitURI(uri []byte) (path, query []byte) {
 	return path, query
 }
 
-// splitPort takes the port off a host, if it has one, and the brackets off an address.
+// splitPort separates a host from its port, and removes the brackets of an address.
 func splitPort(host []byte) (name, port []byte) {
 	if n := len(host); n > 2 && host[0] == '[' && host[n-1] == ']' {
 		return host[1 : n-1], nil

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAttributes compares what one field becomes.
+// TestAttributes checks the attribute of a single field.
 func TestAttributes(t *testing.T) {
 	for fields, want := range map[string]map[string]string{
 		`"EdgeColoCode":"FRA"`:                                  {"cloudflare.edge_colo_code": "FRA"},
@@ -94,7 +94,8 @@ func TestTraceparent(t *testing.T) {
 	}
 }
 
-// TestManyFields shows that a line becomes no more than a few times its size, and loses only what no log record may have.
+// TestManyFields checks that a line grows to no more than a few times its size, and loses only attributes that no log record may
+// have.
 func TestManyFields(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"RayID":"1"`)

@@ -17,8 +17,8 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// FuzzConvert holds for every body: it gives an OTLP request that the walk takes whole, or an error, never both; refused is exactly what is
-// no JSON; and each line keeps every field that encoding/json finds in it.
+// FuzzConvert checks three rules for every body. Convert returns an OTLP request that the walk accepts completely, or an error,
+// but never both. It refuses exactly the bodies that are not JSON. Each line keeps every field that encoding/json finds in it.
 func FuzzConvert(f *testing.F) {
 	realistic, err := os.ReadFile(filepath.Join("testdata", "http_requests.ndjson"))
 	if err != nil {
@@ -69,7 +69,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// kept is the attribute of a field that is all lower-case, whose name needs no thought.
+// kept returns the attribute of a field that is all lower-case and needs no renaming.
 func kept(name string) (key string, ok bool) {
 	if name != strings.ToLower(name) || strings.ContainsRune(name, '\uFFFD') {
 		return "", false
@@ -92,7 +92,7 @@ func void(v any) bool {
 	}
 }
 
-// reference reads lines as encoding/json does.
+// reference reads lines with encoding/json.
 func reference(body []byte) (objects []map[string]any, wellFormed bool) {
 	for line := range bytes.SplitSeq(body, []byte("\n")) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -109,8 +109,8 @@ func reference(body []byte) (objects []map[string]any, wellFormed bool) {
 	return objects, true
 }
 
-// TestValues compares every value of realistic records with what encoding/json reads, through the walk that stores them: nothing is lost
-// and nothing changes its text.
+// TestValues compares every value of realistic records with the values that encoding/json reads. The converted records pass
+// through the walk that stores them. No value is lost and no text changes.
 func TestValues(t *testing.T) {
 	body, err := os.ReadFile(filepath.Join("testdata", "http_requests.ndjson"))
 	if err != nil {
@@ -128,7 +128,7 @@ func TestValues(t *testing.T) {
 		attributes := row["LogAttributes"].(map[string]string)
 		for name, value := range objects[i] {
 			if void(value) || slices.Contains([]string{"EdgeStartTimestamp", "ClientRequestURI", "ClientRequestProtocol", "ClientSSLProtocol", "RequestHeaders", "ResponseHeaders"}, name) {
-				continue // Compared by the other tests, as their text is not kept.
+				continue // The other tests compare these, because their text is not kept.
 			}
 			want, _ := value.(string)
 			if want == "" {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// time is when the CDN received the request, else when it had answered it, else now; hasTime is false then.
+// time returns the time when the CDN received the request, else the time when it had answered, else now. In the last case hasTime
+// is false.
 func (c *converter) time(r *request) (nano int64, hasTime bool) {
 	field, value := fieldStart, r.start
 	if value == nil {
@@ -26,15 +27,15 @@ func (c *converter) time(r *request) (nano int64, hasTime bool) {
 	return nano, true
 }
 
-// instant reads a time in any of the forms that a customer may choose for a push job. Unix times are told apart by their size, which is
-// clear for the years from 1973 to 5138.
+// instant reads a time in any format that a customer may choose for a push job. The size of a Unix time shows its unit, which is
+// unambiguous for the years from 1973 to 5138.
 func instant(s []byte) (nano int64, ok bool) {
 	if len(s) == 0 {
 		return 0, false
 	}
 	if bytes.ContainsAny(s, "T:") {
 		t, err := time.Parse(time.RFC3339Nano, string(s))
-		// The warehouse counts nanoseconds since 1970 in 64 bits.
+		// The warehouse stores nanoseconds since 1970 in 64 bits.
 		if err != nil || t.Year() < 1970 || t.Year() > 2261 {
 			return 0, false
 		}

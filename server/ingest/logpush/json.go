@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// members yields the members of an object that is known to be valid JSON, the names in their quotes.
+// members yields the members of an object that is known to be valid JSON. The names keep their quotes.
 func members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		at := space(object, 1)
@@ -46,7 +46,7 @@ func elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// space is where the next token begins.
+// space returns the position of the next token.
 func space(b []byte, at int) int {
 	for at < len(b) && (b[at] == ' ' || b[at] == '\t' || b[at] == '\r' || b[at] == '\n') {
 		at++
@@ -54,7 +54,7 @@ func space(b []byte, at int) int {
 	return at
 }
 
-// valueEnd is where the value ends that begins at at.
+// valueEnd returns the end of the value that begins at at.
 func valueEnd(b []byte, at int) int {
 	switch b[at] {
 	case '"':
@@ -95,18 +95,18 @@ func textEnd(b []byte, at int) int {
 	return at + 1
 }
 
-// text is what a text in quotes says. What is no character is replaced by U+FFFD.
+// text returns the content of a quoted text. Invalid characters are replaced by U+FFFD.
 func text(quoted []byte) []byte {
 	inside := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
 		return inside
 	}
 	var s string
-	_ = json.Unmarshal(quoted, &s) // It is known to be valid.
+	_ = json.Unmarshal(quoted, &s) // The text is known to be valid JSON.
 	return []byte(s)
 }
 
-// scalar is a text, or a number or boolean as it is written; nil for null, objects and arrays.
+// scalar returns a text, or a number or boolean as it is written. It returns nil for null, objects and arrays.
 func scalar(value []byte) []byte {
 	switch {
 	case len(value) == 0:
@@ -134,13 +134,14 @@ func nothing(value []byte) bool {
 	}
 }
 
-// Bounds to which objects and arrays are taken apart. What is deeper or longer is kept as its JSON, which is also how all are stored.
+// Bounds up to which objects and arrays are converted to structured values. Deeper or longer ones are kept as JSON text, which is
+// also the stored form of all of them.
 const (
 	maxNesting = 16
 	maxNested  = 64 << 10
 )
 
-// appendAny appends the inside of an AnyValue.
+// appendAny appends the content of an AnyValue.
 func appendAny(b, value []byte, depth int) []byte {
 	switch value[0] {
 	case '"':
@@ -152,7 +153,7 @@ func appendAny(b, value []byte, depth int) []byte {
 	case '{', '[':
 		if depth == maxNesting || len(value) > maxNested {
 			var compact bytes.Buffer
-			_ = json.Compact(&compact, value) // It is known to be valid.
+			_ = json.Compact(&compact, value) // The value is known to be valid JSON.
 			return protowire.AppendBytes(appendTag(b, 1), bytes.ToValidUTF8(compact.Bytes(), []byte("\uFFFD")))
 		}
 		return appendNested(b, value, depth+1)
@@ -181,7 +182,7 @@ func appendNested(b, value []byte, depth int) []byte {
 	return shut(b, list)
 }
 
-// appendNumber keeps whole numbers exact. One that neither kind of number can hold stays text.
+// appendNumber keeps whole numbers exact. A number that fits neither number type stays text.
 func appendNumber(b, value []byte) []byte {
 	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
 		return protowire.AppendVarint(protowire.AppendTag(b, 3, protowire.VarintType), uint64(n))

@@ -1,9 +1,9 @@
-// Package logpush turns what a CDN pushes, NDJSON with one request of the CDN's clients to a line, into an OTLP logs request. From there
-// on it is what any exporter might have sent: the walk, its limits and the durable queue are those of OTLP logs. A record that waits in
-// the queue is therefore not touched by a change of the mapping here.
+// Package logpush converts the pushes of a CDN into an OTLP logs request. A push is NDJSON, with one request of the CDN's clients
+// on each line. The result passes through the same walk, limits and durable queue as the OTLP logs of any exporter. A change of
+// the mapping here therefore does not affect records that wait in the queue.
 //
-// Fields that OpenTelemetry has names for get them; all others are kept as cloudflare.<name in snake case>. Null and empty texts, which
-// the CDN writes where it has no value, are left out.
+// Fields for which OpenTelemetry has names get these names. All others are kept as cloudflare.<name in snake case>. Null and
+// empty texts are left out, because the CDN writes them for missing values.
 package logpush
 
 import (
@@ -16,29 +16,29 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Source is where lines come from.
+// Source is the origin of the lines.
 type Source struct {
-	// ServiceName is service.name of every record, ZoneName the zone (the domain) at the CDN.
+	// ServiceName is the service.name of every record. ZoneName is the zone (the domain) at the CDN.
 	ServiceName, ZoneName string
 }
 
-// dataset is the one dataset that is read.
+// dataset is the only dataset that is read.
 const dataset = "http_requests"
 
-// Lines is what became of a body.
+// Lines is the result for a body.
 type Lines struct {
 	// Request is an OTLP logs request with the accepted lines, in their order.
 	Request []byte
-	// Result counts them, and says what is wrong with the others.
+	// Result counts the accepted lines and gives the problems of the others.
 	Result activity.Result
 }
 
-// Ping is what the CDN sends to find out whether it may push here. There is nothing to store.
+// Ping is the body that the CDN sends to test whether it may push here. It contains no data to store.
 const Ping = `{"content":"tests"}`
 
-// Convert reads a body. The result depends on nothing but the arguments; received, in nanoseconds since 1970, is the time of records
-// that have none. Errors are *activity.Error, which refuse the request, and otlp.ErrTooLarge when the OTLP request would be larger than
-// limit. Lines that are well-formed and cannot be stored are counted in the result.
+// Convert reads a body. The result depends only on the arguments. Records without a time get the time received, in nanoseconds
+// since 1970. An error refuses the request. It is an *activity.Error, or otlp.ErrTooLarge if the OTLP request would be larger
+// than limit. Well-formed lines that cannot be stored are counted in the result.
 func Convert(body []byte, source Source, received int64, limit int) (Lines, error) {
 	if isPing(body) {
 		return Lines{}, nil
@@ -74,8 +74,9 @@ func isPing(body []byte) bool {
 	return len(body) < 64 && json.Compact(&b, body) == nil && b.String() == Ping
 }
 
-// malformed is why a line refuses the request; empty when it is a JSON object. Bytes that are not UTF-8 are replaced later instead: they
-// are chosen by whoever calls the customer's site, who must not be able to have its log refused.
+// malformed returns the reason why a line refuses the request, or an empty text if the line is a JSON object. Bytes that are not
+// UTF-8 do not refuse it; they are replaced later. Any client of the customer's site chooses these bytes, and must not be able to
+// have the site's log refused.
 func malformed(line []byte) string {
 	if line[0] != '{' {
 		return "must be a JSON object: the body is NDJSON, one object to a line"
@@ -90,7 +91,7 @@ func malformed(line []byte) string {
 	return "is not valid JSON"
 }
 
-// converter writes the request. Its memory is that of one body.
+// converter writes the request. It lives for one body.
 type converter struct {
 	received int64
 	limit    int
@@ -98,14 +99,14 @@ type converter struct {
 	result   activity.Result
 
 	line int
-	// bad is the first field of the line that cannot be read.
+	// bad is the first unreadable field of the line.
 	bad *activity.Error
-	// names are the attributes of fields met before.
+	// names caches the attribute names of fields.
 	names map[string]string
 }
 
-// begin writes the resource and the scope that all records share, and returns where the lengths of the messages around the records are
-// to be written.
+// begin writes the resource and the scope that all records share. It returns the positions for the lengths of the messages around
+// the records.
 func (c *converter) begin(source Source) (resource, scope int) {
 	c.out, resource = keepLength(appendTag(c.out, 1))
 	var at int
@@ -131,7 +132,7 @@ func (c *converter) begin(source Source) (resource, scope int) {
 	return resource, scope
 }
 
-// reject drops the line, which is well-formed, and says why in the result.
+// reject drops a well-formed line and adds the reason to the result.
 func (c *converter) reject(e *activity.Error) {
 	c.result.Rejected++
 	note(&c.result.Reasons, e)
@@ -152,7 +153,7 @@ const (
 	maxAhead  = limits.ClockAhead
 )
 
-// storable is why a time cannot be stored, empty when it can.
+// storable returns the reason why a time cannot be stored, or an empty text if it can.
 func (c *converter) storable(nano int64) string {
 	switch {
 	case nano < c.received-int64(retention):

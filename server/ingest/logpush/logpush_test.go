@@ -22,7 +22,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// received is when all requests of these tests arrive.
+// received is the arrival time of all requests in these tests.
 var received = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
 var source = logpush.Source{ServiceName: "cloudflare/shop.example", ZoneName: "shop.example"}
@@ -46,7 +46,7 @@ func records(m *collogs.ExportLogsServiceRequest) []*logspb.LogRecord {
 	return m.ResourceLogs[0].ScopeLogs[0].LogRecords
 }
 
-// rows are what a request becomes in the warehouse.
+// rows returns the warehouse rows of a request.
 func rows(t testing.TB, request []byte) []map[string]any {
 	t.Helper()
 	var set blocks.Set
@@ -64,7 +64,7 @@ func rows(t testing.TB, request []byte) []map[string]any {
 	return nil
 }
 
-// one converts a line that is accepted.
+// one converts a line that must be accepted.
 func one(t *testing.T, line string) map[string]any {
 	t.Helper()
 	lines, err := logpush.Convert([]byte(line), source, received.UnixNano(), limit)
@@ -74,7 +74,7 @@ func one(t *testing.T, line string) map[string]any {
 	return rows(t, lines.Request)[0]
 }
 
-// TestRows compares realistic records with the rows that they become.
+// TestRows compares the rows of realistic records with the expected ones.
 func TestRows(t *testing.T) {
 	body, err := os.ReadFile(filepath.Join("testdata", "http_requests.ndjson"))
 	if err != nil {
@@ -138,7 +138,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestRejected has lines that are JSON and cannot be stored: each is dropped alone.
+// TestRejected covers JSON lines that cannot be stored. Only the line itself is dropped.
 func TestRejected(t *testing.T) {
 	const good = `{"RayID":"1","EdgeStartTimestamp":1773143999}`
 	for line, want := range map[string]activity.Note{
@@ -174,7 +174,7 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// TestRefused has lines that are no JSON objects: the request is refused, and the line named.
+// TestRefused covers lines that are not JSON objects. The request is refused, and the error names the line.
 func TestRefused(t *testing.T) {
 	const good = `{"RayID":"1","EdgeStartTimestamp":1773143999}` + "\n"
 	for line, reason := range map[string]string{
@@ -212,7 +212,7 @@ func TestPing(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	line := `{"RayID":"1","x":"` + strings.Repeat("x", 1000) + "\"}\n"
-	if _, err := logpush.Convert([]byte(strings.Repeat(line, 100)), source, received.UnixNano(), 50_000); err != otlp.ErrTooLarge { //nolint:errorlint // The bare value is promised.
+	if _, err := logpush.Convert([]byte(strings.Repeat(line, 100)), source, received.UnixNano(), 50_000); err != otlp.ErrTooLarge { //nolint:errorlint // Convert promises the bare value.
 		t.Errorf("error %v", err)
 	}
 }

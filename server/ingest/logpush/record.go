@@ -10,25 +10,25 @@ import (
 	"github.com/svc-observability/svc/server/ingest/activity"
 )
 
-// request is the fields of a line that are read before the record can be written; nil where there is nothing.
+// request holds the fields of a line that are read before the record can be written. Missing fields are nil.
 type request struct {
 	start, end                      []byte
 	status                          []byte
 	method, host                    []byte
 	uri, path, protocol             []byte
 	requestHeaders, responseHeaders []byte
-	// known is set when the line has any field that tells the dataset.
+	// known is set if the line has any field that identifies the dataset.
 	known bool
 }
 
-// Fields that are named in answers.
+// Fields that responses name.
 const (
 	fieldStart  = "EdgeStartTimestamp"
 	fieldEnd    = "EdgeEndTimestamp"
 	fieldStatus = "EdgeResponseStatus"
 )
 
-// take keeps a field that is read before the record is written. Given twice, the last counts.
+// take keeps a field that is read before the record is written. If it is repeated, the last value counts.
 func (r *request) take(name string, value []byte) {
 	switch name {
 	case fieldEnd:
@@ -44,7 +44,7 @@ func (r *request) take(name string, value []byte) {
 	r.known = true
 }
 
-// field is where a field goes that is no attribute by itself; nil for all others.
+// field returns the place for a field that is not an attribute by itself, and nil for all other fields.
 func (r *request) field(name string) *[]byte {
 	switch name {
 	case fieldStart:
@@ -70,7 +70,7 @@ func (r *request) field(name string) *[]byte {
 	}
 }
 
-// Severities of OTLP.
+// OTLP severities.
 const (
 	severityInfo  = 9
 	severityWarn  = 13
@@ -114,7 +114,7 @@ func (c *converter) record(line []byte) {
 	c.out = shut(b, message)
 }
 
-// append appends the record's body, and the attributes that are made of these fields.
+// append appends the record's body, and the attributes that are made from these fields.
 func (r *request) append(b []byte) []byte {
 	method, status := scalar(r.method), scalar(r.status)
 	host, port := splitPort(scalar(r.host))
@@ -134,7 +134,7 @@ func (r *request) append(b []byte) []byte {
 	return appendProtocol(b, scalar(r.protocol))
 }
 
-// appendSummary is the text that a reader sees in a list: what was asked for, and the answer.
+// appendSummary appends the text that a reader sees in a list: the request, and the status of the response.
 func appendSummary(b, method, host, path, status []byte) []byte {
 	from := len(b)
 	part := func(texts ...[]byte) {
@@ -151,7 +151,7 @@ func appendSummary(b, method, host, path, status []byte) []byte {
 	return b
 }
 
-// severity is that of the status: from 500 an error, from 400 a warning.
+// severity derives the severity from the status: an error from 500 on, a warning from 400 on.
 func (c *converter) severity(r *request) uint64 {
 	if r.status == nil {
 		return severityInfo
@@ -170,14 +170,14 @@ func (c *converter) severity(r *request) uint64 {
 	}
 }
 
-// refuse notes that a field cannot be read; the first one of a line counts.
+// refuse records that a field cannot be read. The first such field of a line counts.
 func (c *converter) refuse(field, reason string) {
 	if c.bad == nil {
 		c.bad = &activity.Error{Line: c.line, Field: field, Reason: reason}
 	}
 }
 
-// traceparent reads the header of W3C Trace Context, by which the record belongs to a span of the site itself.
+// traceparent reads the header of W3C Trace Context, which links the record to a span of the site itself.
 func (r *request) traceparent() (traceID, spanID []byte) {
 	if r.requestHeaders == nil || r.requestHeaders[0] != '{' {
 		return nil, nil

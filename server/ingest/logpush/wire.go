@@ -2,15 +2,15 @@ package logpush
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// The length of a message is known only once it is written.
+// The length of a message is known only after the message is written.
 
-// open begins a message in the field; what is appended until shut is its inside.
+// open begins a message in the field. The bytes appended before shut are its content.
 func open(b []byte, number protowire.Number) ([]byte, int) {
 	b = appendTag(b, number)
 	return b, len(b)
 }
 
-// shut makes room for the length of a message that began at from.
+// shut inserts the length of the message that began at from.
 func shut(b []byte, from int) []byte {
 	size := len(b) - from
 	n := protowire.SizeVarint(uint64(size))
@@ -20,14 +20,15 @@ func shut(b []byte, from int) []byte {
 	return b
 }
 
-// longLength is the size of a length whose room is kept beforehand: the messages around all records are too large to be moved.
+// longLength is the size of a length for which room is reserved beforehand, because the messages around all records are too large
+// to be moved.
 const longLength = 5
 
 func keepLength(b []byte) ([]byte, int) {
 	return append(b, 0x80, 0x80, 0x80, 0x80, 0), len(b)
 }
 
-// setLength writes a length where keepLength kept its room, of everything that follows.
+// setLength writes the length of all following bytes, into room that was reserved for it.
 func setLength(b []byte, from int) {
 	size := len(b) - from - longLength
 	for i := range longLength - 1 {

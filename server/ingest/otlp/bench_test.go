@@ -44,7 +44,7 @@ func stamp() *otlp.Stamp {
 	return &otlp.Stamp{Org: "org_bench", KeyType: otlp.KeyPrivate, ReceivedUnixNano: benchTime().UnixNano()}
 }
 
-// perItem reports the processor time of an item, from when it is called to when what it returns is called.
+// perItem measures the processor time of an item, from the call of perItem to the call of the function that it returns.
 func perItem(b *testing.B) func() {
 	from := cpuTime(b)
 	return func() { b.ReportMetric(float64(cpuTime(b)-from)/float64(b.N)/benchItems, "cpu-ns/item") }
@@ -68,7 +68,7 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
-// BenchmarkWalkPolicies is the walk of traces with the policies of an organization. Items are those sent, also when they are dropped.
+// BenchmarkWalkPolicies measures the walk of traces with the policies of an organization. Items that are dropped count as well.
 func BenchmarkWalkPolicies(b *testing.B) {
 	mappings := []otlp.Mapping{
 		{Source: "db.system.name", Target: "db.system"},
@@ -106,8 +106,8 @@ func BenchmarkWalkPolicies(b *testing.B) {
 	}
 }
 
-// BenchmarkPath is what a request costs from compressed body to Native bytes: gunzip, walk, merge into the batch, and the
-// batch's share of writing.
+// BenchmarkPath measures a request from compressed body to Native bytes: gunzip, walk, merge into the batch, and the request's
+// share of writing the batch.
 func BenchmarkPath(b *testing.B) {
 	const batch = 100
 	for _, signal := range []otlp.Signal{otlp.Traces, otlp.Logs, otlp.Metrics} {
@@ -193,7 +193,7 @@ func BenchmarkUnmarshal(b *testing.B) {
 	done()
 }
 
-// hexIDs is a request as OTLP JSON: protojson writes ids in base64, OTLP wants hexadecimal.
+// hexIDs returns a request as OTLP JSON. protojson writes ids in base64, but OTLP requires hexadecimal.
 func hexIDs(tb testing.TB, m proto.Message) []byte {
 	tb.Helper()
 	text, err := protojson.MarshalOptions{UseEnumNumbers: true}.Marshal(m)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// check goes over a whole request and names the first malformed place; nil when proto.Unmarshal would accept it.
+// check reads a whole request and names the first malformed place. It returns nil when proto.Unmarshal would accept the body.
 func check(signal Signal, body []byte) error {
 	if err := checkMessage(signal.message(), body, maxDepth); err != nil {
 		return err
@@ -13,7 +13,7 @@ func check(signal Signal, body []byte) error {
 	return nil
 }
 
-// checkMessage checks one message; depth is how many levels of messages may still be opened, this one included.
+// checkMessage checks one message. The depth is the number of message levels that may still be opened, including this one.
 func checkMessage(m message, b []byte, depth int) *Error {
 	if depth--; depth < 0 {
 		return &Error{Reason: "messages are nested more than " + strconv.Itoa(maxDepth) + " deep"}
@@ -91,7 +91,7 @@ func checkPacked(k kind, b []byte) *Error {
 	return nil
 }
 
-// maxPath bounds a path, whose inner end is cut: messages may be nested ten thousand deep.
+// maxPath bounds a path in bytes. Messages may be nested ten thousand levels deep, so the inner end of a longer path is cut.
 const maxPath = 500
 
 // prepend puts the name of the enclosing field before the path.

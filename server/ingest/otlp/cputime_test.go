@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// cpuTime is the processor time that this process has used, which other processes on the machine do not disturb as they do the
-// clock on the wall.
+// cpuTime returns the processor time that this process has used. Other processes on the machine disturb it less than wall-clock
+// time.
 func cpuTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	var u syscall.Rusage

@@ -18,7 +18,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// longTexts has a text of n bytes in every field that holds one, and as many events, links and exemplars.
+// longTexts returns a request with a text of n bytes in every text field, and with the given number of events, links and
+// exemplars.
 func longTexts(signal otlp.Signal, n, elements int) proto.Message {
 	long := strings.Repeat("x", n%3) + strings.Repeat("€", n/3)
 	attrs := kvs{otlptest.Text("a", "1")}
@@ -61,7 +62,7 @@ func TestLongTextsEqualReference(t *testing.T) {
 	}
 }
 
-// TestExtraElementsAreChecked: what is left out must be as well-formed as what is stored.
+// TestExtraElementsAreChecked: elements that are left out must be as well-formed as stored ones.
 func TestExtraElementsAreChecked(t *testing.T) {
 	set := &blocks.Set{}
 	for _, field := range []byte{0x5a, 0x6a} {

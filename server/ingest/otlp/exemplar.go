@@ -66,7 +66,7 @@ func (w *walker) readExemplar(e *blocks.Exemplars, b []byte) bool {
 	if badSize(traceID, 16) || badSize(spanID, 8) {
 		w.note(issueExemplarID, "exemplars")
 	}
-	e.ExemplarsTimestamp.Elements.Append(int64(at)) // 0 becomes the point's time when that is known.
+	e.ExemplarsTimestamp.Elements.Append(int64(at)) // 0 is replaced by the point's time once that is known.
 	e.ExemplarsValue.Elements.Append(value)
 	appendID(e.ExemplarsTraceID.Elements, traceID, 16)
 	appendID(e.ExemplarsSpanID.Elements, spanID, 8)
@@ -102,7 +102,7 @@ func endExemplars(e *blocks.Exemplars, at int64) {
 	e.ExemplarsAttributes.EndRow()
 }
 
-// admitPoint decides whether the point can be stored, and at which time.
+// admitPoint decides whether the point can be stored, and with which time.
 func (w *walker) admitPoint() (at int64, ok bool) {
 	p := &w.point
 	switch {
@@ -122,7 +122,7 @@ func (w *walker) admitPoint() (at int64, ok bool) {
 	return int64(p.time), true
 }
 
-// finishPoint stores the point when it can be stored; own appends the columns that only its table has.
+// finishPoint stores the point if it can be stored. The function own appends the columns that only its table has.
 func (w *walker) finishPoint(t *pointTable, own func()) bool {
 	p, m := &w.point, &w.metric
 	at, ok := w.admitPoint()
@@ -169,7 +169,7 @@ func (w *walker) finishPoint(t *pointTable, own func()) bool {
 	})
 }
 
-// enterMetric completes the metric when it turns out that it has a point to store.
+// enterMetric completes the metric when its first point to store is found.
 func (w *walker) enterMetric() {
 	m := &w.metric
 	if m.aggregated && enum(m.temporality, maxTemporality) == 0 {

@@ -11,8 +11,9 @@ var (
 	SeriesHash  = seriesHash
 )
 
-// Scramble rewrites a request into another encoding of about the same message, as the protobuf encoding allows: fields in another
-// order, embedded messages in several pieces, scalars given twice, packed numbers unpacked, unknown fields and groups, long varints.
+// Scramble rewrites a request into another encoding of nearly the same message, as the protobuf encoding allows: fields in
+// another order, embedded messages in several pieces, repeated scalars, unpacked numbers, unknown fields and groups, long
+// varints.
 func Scramble(signal Signal, body []byte, r *rand.Rand) []byte {
 	return scramble(signal.message(), body, r)
 }
@@ -39,7 +40,7 @@ func scramble(m message, b []byte, r *rand.Rand) []byte {
 		case f.kind == kindMessage:
 			payload = scramble(f.of, payload, r)
 			if !f.repeated && r.IntN(2) == 0 {
-				// Two pieces; only what merges the same way in any order.
+				// Split into two pieces only where the merge gives the same result in any order.
 				parts = append(parts, withLength(tag, nil, r))
 			}
 			parts = append(parts, withLength(tag, payload, r))
@@ -70,7 +71,7 @@ func longTag(tag uint64, value []byte, r *rand.Rand) []byte {
 	return append(longNumber(tag, r), value...)
 }
 
-// longNumber sometimes uses more bytes than it must.
+// longNumber sometimes uses more bytes than necessary.
 func longNumber(v uint64, r *rand.Rand) []byte {
 	b := binary.AppendUvarint(nil, v)
 	if r.IntN(10) == 0 {
@@ -89,7 +90,7 @@ func unknown(r *rand.Rand) []byte {
 	switch r.IntN(4) {
 	case 0:
 		return append(binary.AppendUvarint(nil, 999<<3|wireVarint), 0x85, 0x01)
-	case 1: // A known number with a wire type that it never has.
+	case 1: // A known field number with a wire type that the field never has.
 		return append(binary.AppendUvarint(nil, 1<<3|wireFixed4), 1, 2, 3, 4)
 	case 2:
 		b := append(binary.AppendUvarint(nil, 77<<3|wireGroup), 1<<3|wireVarint, 5, 2<<3|wireGroup, 2<<3|wireEnd)

@@ -5,8 +5,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Hot attributes are those of a span that columns of their own are made of, that name a product event, or that attribute mappings read
-// or write. They are found by the number of their key in the column's dictionary, so that a span costs no comparison of texts.
+// Hot attributes are span attributes that fill columns of their own, that name a product event, or that attribute mappings read
+// or write. They are found by the number of their key in the column's dictionary, so no span needs a comparison of texts.
 const (
 	notHot = iota
 	hotSampleRate
@@ -23,11 +23,11 @@ const (
 	hotPeerName
 	hotProductEvent
 	hots
-	// hotMapped is not a key: it says, in hotKeys.given, that the span has the source of a mapping.
+	// hotMapped is not a key. In hotKeys.given it says that the span has the source attribute of a mapping.
 	hotMapped = hots
 )
 
-// mapped is added to the number of a key that mappings read or write.
+// mapped marks a key that mappings read or write. It is added to the number of the hot key.
 const mapped = 0x80
 
 func hotKey(key []byte) uint8 {
@@ -63,7 +63,7 @@ func hotKey(key []byte) uint8 {
 	}
 }
 
-// hotKeys remembers which keys of a column are hot, and the values of the present span.
+// hotKeys remembers which keys of a column are hot, and their values on the current span.
 type hotKeys struct {
 	mapper mapper
 	byID   []uint8
@@ -84,7 +84,7 @@ func (h *hotKeys) forget() {
 	h.mapper.forget()
 }
 
-// see takes note of an attribute. The value must stay as it is until the span ends.
+// see records an attribute. The caller must not change the value until the span ends.
 func (h *hotKeys) see(m *native.Map, id uint32, value []byte, typ blocks.ValueType) {
 	if int(id) >= len(h.byID) || h.byID[id] != notHot {
 		h.look(m, id, value, typ)
@@ -98,7 +98,7 @@ func (h *hotKeys) look(m *native.Map, id uint32, value []byte, typ blocks.ValueT
 	}
 }
 
-// classify learns what the keys up to a number are.
+// classify decides for every key up to the given number whether it is hot.
 func (h *hotKeys) classify(m *native.Map, id uint32) {
 	for int(id) >= len(h.byID) {
 		next := uint32(len(h.byID))
@@ -140,7 +140,7 @@ func (h *hotKeys) get(k int) []byte {
 	return h.values[k]
 }
 
-// first is the first value that is not empty.
+// first returns the first of two values that is not empty.
 func (h *hotKeys) first(a, b int) []byte {
 	if v := h.get(a); len(v) > 0 {
 		return v

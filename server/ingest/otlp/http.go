@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// httpMethod is the method that the attributes name, else the one that the span's name shows, as in "GET /users" or "HTTP GET".
+// httpMethod returns the method from the attributes. Without one it returns the method that begins the span's name, as in "GET
+// /users" or "HTTP GET".
 func (h *hotKeys) httpMethod(name []byte) []byte {
 	if m := h.first(hotMethod, hotRequestMethod); len(m) > 0 {
 		return m
@@ -29,7 +30,8 @@ func isMethod(s []byte) bool {
 	}
 }
 
-// httpRoute is the route: for clients made of host and path, as they know no route. It may lie in scratch.
+// httpRoute returns the route. A client knows no route, so for clients it is made of host and path. The result may lie in
+// scratch.
 func (h *hotKeys) httpRoute(client bool, scratch *[]byte) []byte {
 	if r := h.get(hotRoute); len(r) > 0 {
 		return r
@@ -87,8 +89,8 @@ func (h *hotKeys) httpStatus() uint16 {
 	return n
 }
 
-// sampleRate is how many spans this one stands for: the attribute SampleRate when it is 1 or more, else what the sampling
-// threshold in the trace state says, else 1.
+// sampleRate returns how many spans this one stands for. It is the attribute SampleRate if that is 1 or more, else the rate from
+// the sampling threshold in the trace state, else 1.
 func (h *hotKeys) sampleRate(traceState []byte) float64 {
 	if s := h.get(hotSampleRate); len(s) > 0 {
 		if rate, err := strconv.ParseFloat(string(s), 64); err == nil && rate >= 1 && !math.IsInf(rate, 0) {
@@ -102,7 +104,7 @@ func (h *hotKeys) sampleRate(traceState []byte) float64 {
 	return rateOf(th)
 }
 
-// threshold reads `ot=th:c` of a W3C trace state; carried is whether there is such a thing.
+// threshold reads `ot=th:c` of a W3C trace state. The result carried says whether the trace state has a threshold.
 func threshold(traceState []byte) (th []byte, carried bool) {
 	for len(traceState) > 0 {
 		var member []byte
@@ -130,12 +132,12 @@ func cut(s []byte, sep byte) (before, after []byte) {
 	return s, nil
 }
 
-// maxThresholdRate is the largest rate that a threshold can state. A sampler that keeps fewer than one span in ten thousand states its rate
-// in SampleRate.
+// maxThresholdRate is the largest rate that a threshold can state. A sampler that keeps fewer than one span in ten thousand
+// states its rate in SampleRate.
 const maxThresholdRate = 10_000
 
-// rateOf is the rate of a threshold: the share of traces that were dropped, 64 bits in hexadecimal without trailing zeros. It is 1 when there is
-// none.
+// rateOf returns the rate of a threshold. The threshold is the share of dropped traces: 64 bits in hexadecimal without trailing
+// zeros. The rate is 1 if there is no threshold.
 func rateOf(th []byte) float64 {
 	const digits = 16
 	if len(th) == 0 || len(th) > digits {

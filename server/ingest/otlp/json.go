@@ -10,11 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// FromJSON turns an OTLP JSON request into the protobuf wire that Walk reads. Errors are *Error with the path in the body's own
-// spelling.
+// FromJSON turns an OTLP JSON request into the protobuf wire format that Walk reads. Errors are of type *Error; their path uses
+// the names of the JSON body.
 //
-// As OTLP says: ids in hexadecimal of either case, other bytes in base64, enums as numbers only, lowerCamelCase names only,
-// unknown fields ignored, 64-bit numbers as text or number, null as if absent. Of a field given twice the last counts.
+// It follows the OTLP specification: ids are hexadecimal in either case, other bytes are base64, enums are numbers only, and
+// names are lowerCamelCase only. Unknown fields are ignored. 64-bit numbers may be text or number. A null counts as absent. If a
+// field is given twice, the last one counts.
 func FromJSON(signal Signal, body []byte) ([]byte, error) {
 	if signal > Metrics {
 		return nil, &Error{Reason: signal.String() + ": not an OTLP signal"}
@@ -38,22 +39,24 @@ func FromJSON(signal Signal, body []byte) ([]byte, error) {
 }
 
 const (
-	// maxJSONNesting bounds objects and arrays within each other, of known and of ignored fields.
+	// maxJSONNesting bounds the nesting of objects and arrays, in known and in ignored fields.
 	maxJSONNesting = 1000
-	// maxJSONWire bounds what a body becomes that is smaller itself: a number of one digit takes nine bytes on the wire.
+	// maxJSONWire bounds the wire format, which can be larger than the JSON body: a number of one digit takes nine bytes on the
+	// wire.
 	maxJSONWire = 128 << 20
 )
 
-// jsonParser reads JSON and writes protobuf as it goes. The first error ends it; enclosing levels add their part of the path.
+// jsonParser reads JSON and writes protobuf as it goes. The first error stops it. Enclosing levels add their part of the path to
+// the error.
 type jsonParser struct {
 	in      []byte
 	at      int
 	depth   int
 	scratch []byte
-	// most is the size of the wire at which tooLarge is set and the parser gives up.
+	// most is the size of the wire format above which the parser sets tooLarge and gives up.
 	most     int
 	tooLarge bool
-	// spare is how many bytes may still be moved for fields that are given again.
+	// spare is the number of bytes that may still be moved for repeated fields.
 	spare int
 }
 
@@ -72,7 +75,7 @@ func (p *jsonParser) space() {
 	}
 }
 
-// peek returns the next byte after white space, 0 at the end.
+// peek returns the next byte after white space, or 0 at the end.
 func (p *jsonParser) peek() byte {
 	p.space()
 	if p.at < len(p.in) {
@@ -111,10 +114,10 @@ func (p *jsonParser) enter() *Error {
 	return nil
 }
 
-// extent is where a field was written, so that it can be cut out when it comes again.
+// extent is the range where a field was written. If the field is repeated, that range is cut out.
 type extent struct{ from, to int }
 
-// message appends the fields of the object that comes next.
+// message appends the fields of the next object.
 func (p *jsonParser) message(dst []byte, m message) ([]byte, *Error) {
 	if !p.take('{') {
 		return nil, p.fail("must be an object")

@@ -43,7 +43,7 @@ func idsToBase64(s string) (string, error) {
 	return base64.StdEncoding.EncodeToString(b), err
 }
 
-// rewriteIDs rewrites the id fields of a JSON request and drops names that OTLP JSON does not know, which protojson does.
+// rewriteIDs rewrites the id fields of a JSON request. It drops names that OTLP JSON does not know but protojson does.
 func rewriteIDs(text []byte, rewrite func(string) (string, error)) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -107,7 +107,7 @@ func TestFromJSON(t *testing.T) {
 	span := func(fields string) string { return `{"resourceSpans":[{"scopeSpans":[{"spans":[{` + fields + `}]}]}]}` }
 	cases := []struct {
 		name, in string
-		// want is protojson of the request, base64 ids; err is part of the error.
+		// want is the request in protojson with base64 ids. err is a part of the error.
 		want, err string
 	}{
 		{"empty object", `{}`, `{}`, ""},
@@ -163,7 +163,7 @@ func TestFromJSON(t *testing.T) {
 	}
 }
 
-// FuzzFromJSON holds FromJSON against protojson: where both accept, they mean the same.
+// FuzzFromJSON compares FromJSON with protojson: if both accept a body, they must read the same message.
 func FuzzFromJSON(f *testing.F) {
 	for _, signal := range []otlp.Signal{otlp.Traces, otlp.Logs, otlp.Metrics} {
 		f.Add(uint8(signal), hexIDs(f, request(f, signal, 2)))
@@ -185,7 +185,7 @@ func FuzzFromJSON(f *testing.F) {
 		}
 		canonical, err := rewriteIDs(in, idsToBase64)
 		if err != nil {
-			return // A field of that name inside an ignored one.
+			return // A field of that name inside an ignored field.
 		}
 		if (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(canonical, want) != nil {
 			return

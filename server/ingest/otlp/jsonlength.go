@@ -2,16 +2,18 @@ package otlp
 
 import "encoding/binary"
 
-// A message is written before its length is known, and a field may come again after it was written: these are the moves that follow.
+// The parser writes a message before it knows the length, and a field may be repeated after it was written. The functions below
+// move the bytes in these cases.
 
 const (
-	// longLengths is the depth of JSON from which the length of a message has as many bytes as any length needs. Above it, a long message is
-	// moved when its length is known, which for hundreds of levels would be hundreds of times.
+	// longLengths is a JSON depth. From this depth on, the length of a message is written in longLength bytes, which is enough for any
+	// length. At smaller depths, a long message is moved once its length is known. Moving it at hundreds of levels would cost
+	// hundreds of copies.
 	longLengths = 40
 	longLength  = 5
 )
 
-// keepLength keeps room for a length.
+// keepLength reserves room for a length.
 func keepLength(dst []byte, deep bool) []byte {
 	if deep {
 		return append(dst, 0x80, 0x80, 0x80, 0x80, 0)
@@ -19,7 +21,7 @@ func keepLength(dst []byte, deep bool) []byte {
 	return append(dst, 0)
 }
 
-// setLength writes the length of what was appended since the byte at from, where room was kept for it.
+// setLength writes the length of the bytes appended since from, into the room that keepLength reserved.
 func setLength(dst []byte, from int, deep bool) []byte {
 	if deep {
 		b := dst[from:]
@@ -43,7 +45,7 @@ func setLength(dst []byte, from int, deep bool) []byte {
 	return dst
 }
 
-// cutOut removes what a field had written.
+// cutOut removes the bytes that a field has written.
 func cutOut(dst []byte, written *[16]extent, index int) []byte {
 	cut := written[index]
 	size := cut.to - cut.from

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// number reads the JSON number that comes next and returns its text.
+// number reads the next JSON number and returns its text.
 func (p *jsonParser) number() ([]byte, *Error) {
 	p.space()
 	n := numberLength(p.in[p.at:])
@@ -56,7 +56,7 @@ func numberLength(b []byte) int {
 	return i
 }
 
-// numeral reads a number that may stand in quotes.
+// numeral reads a number, with or without quotes.
 func (p *jsonParser) numeral() ([]byte, *Error) {
 	if p.peek() != '"' {
 		return p.number()
@@ -84,7 +84,7 @@ func (p *jsonParser) double() (float64, *Error) {
 	return v, nil
 }
 
-// integer appends a whole number in the encoding of its kind.
+// integer appends a whole number in the encoding of the field's kind.
 func (p *jsonParser) integer(dst []byte, k kind) ([]byte, *Error) {
 	if k == kindEnum && p.peek() == '"' {
 		return nil, p.fail("must be the number of the enum value: OTLP JSON does not allow names")
@@ -148,8 +148,8 @@ func unsigned(s []byte, size int) (uint64, bool) {
 	return v, ok && (!negative || v == 0) && v <= math.MaxUint64>>(64-size)
 }
 
-// whole reads a number that has no fraction in the end, however it is written: 5, 5.0, 1.7637e18, 50e-1. It is exact, where a double is
-// not: JavaScript and some libraries write times in this way.
+// whole reads a number without a remaining fraction, in any notation: 5, 5.0, 1.7637e18, 50e-1. JavaScript and some libraries
+// write times in this way. The result is exact, where a double would not be.
 func whole(s []byte) (v uint64, negative, ok bool) {
 	if len(s) == 0 || numberLength(s) != len(s) {
 		return 0, false, false
@@ -178,7 +178,7 @@ func whole(s []byte) (v uint64, negative, ok bool) {
 	return scaled(bytes.TrimLeft(before, "0"), after, powerOfTen(exponent)-len(after), negative)
 }
 
-// scaled is the number of the digits before and after the point, in one row, times a power of ten.
+// scaled joins the digits before and after the point to one number and multiplies it by a power of ten.
 func scaled(before, after []byte, power int, minus bool) (v uint64, negative, ok bool) {
 	if power < 0 || power >= maxDigits {
 		return 0, false, false
@@ -198,7 +198,7 @@ func scaled(before, after []byte, power int, minus bool) (v uint64, negative, ok
 	return v, minus, true
 }
 
-// maxDigits is how many decimal digits 64 bits take.
+// maxDigits is the number of decimal digits of the largest 64-bit number.
 const maxDigits = 20
 
 func timesTen(v, digit uint64) (uint64, bool) {
@@ -207,7 +207,8 @@ func timesTen(v, digit uint64) (uint64, bool) {
 	return sum, high == 0 && carry == 0
 }
 
-// powerOfTen reads an exponent. One that is larger than any body is long is as good as any other.
+// powerOfTen reads an exponent. An exponent outside 32 bits becomes the smallest or largest 32-bit number, because no body has
+// that many digits.
 func powerOfTen(s []byte) int {
 	if len(s) == 0 {
 		return 0

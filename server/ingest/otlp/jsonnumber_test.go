@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// wholeNumbers are ways to write numbers, with and without a fraction, in and out of the range of every kind.
+// wholeNumbers are spellings of numbers, with and without a fraction, inside and outside the range of every kind.
 func wholeNumbers() []string {
 	all := []string{
 		"1.7952393840827085e+18", "1763700000000000000.0", "1.7637e+18", "1.7952393840827085123e18", "5.0", "5.10", "0.5e1", "50e-1", "55e-1", "1.0e0",
@@ -35,7 +35,8 @@ func wholeNumbers() []string {
 	return all
 }
 
-// TestJSONIntegersEqualProtojson: integers are taken and refused as protojson does it, but that what is whole and in range is never refused.
+// TestJSONIntegersEqualProtojson: FromJSON accepts and refuses the same integers as protojson, with one exception: it never
+// refuses a whole number in range.
 func TestJSONIntegersEqualProtojson(t *testing.T) {
 	kinds := []struct {
 		signal otlp.Signal

@@ -12,7 +12,7 @@ func (p *jsonParser) quoted() ([]byte, *Error) {
 	return p.text()
 }
 
-// text reads the string that comes next, valid until the next call.
+// text reads the next string. The result is valid until the next call.
 func (p *jsonParser) text() ([]byte, *Error) {
 	p.at++
 	from := p.at
@@ -78,7 +78,7 @@ func (p *jsonParser) escapedText(from int) ([]byte, *Error) {
 	return nil, p.fail("text without end")
 }
 
-// unicode reads what follows \u, and the second half of a surrogate pair. A surrogate alone is no character.
+// unicode reads the digits after \u, and the second half of a surrogate pair. It refuses a surrogate without its pair.
 func (p *jsonParser) unicode() (rune, bool) {
 	r, ok := p.hex4()
 	if !ok || !utf16.IsSurrogate(r) {

@@ -5,10 +5,11 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Attribute keys are counted by their number in a column's dictionary, and summed into attribute_keys when the hour or the
-// resource changes, or at the end.
+// Attribute keys are counted by their number in a column's dictionary. The counts are added to attribute_keys when the hour or
+// the resource changes, and at the end.
 
-// Counters, one for each column of attributes whose keys are listed. Those of metric tables follow their places.
+// There is one counter for each column of attributes whose keys are listed. The counters of metric tables have the same order as
+// their places.
 const (
 	countSpan = iota
 	countEvent
@@ -21,14 +22,14 @@ const (
 type keyCounter struct {
 	column *native.Map
 	scope  blocks.Scope
-	// counts is by key number and type; touched lists those above zero.
+	// counts is indexed by key number and type; touched lists the indexes above zero.
 	counts  []uint32
 	touched []uint32
 }
 
 const typeBits = 3
 
-// keyUseSize is about what a row of attribute_keys takes before it is merged.
+// keyUseSize is the approximate size in bytes of a row of attribute_keys before it is merged.
 const keyUseSize = 64
 
 func (c *keyCounter) reset() {
@@ -52,7 +53,7 @@ func (c *keyCounter) count(slot uint32) {
 	c.counts[slot]++
 }
 
-// countRow counts the keys of the row closed last.
+// countRow counts the keys of the row that was closed last.
 func (c *keyCounter) countRow() {
 	tags := c.column.RowTags()
 	for i, id := range c.column.RowKeys() {
@@ -60,9 +61,9 @@ func (c *keyCounter) countRow() {
 	}
 }
 
-// enterHour makes t's hour the one that is counted in.
+// enterHour makes the hour of t the current one.
 func (w *walker) enterHour(t int64) {
-	// The division is dear on this path, and nearly every item is in the hour of the one before.
+	// The division is expensive on this path, and nearly every item is in the same hour as the previous one.
 	if from := int64(w.hour) * 1e9; t >= from && t < from+nanosPerHour {
 		return
 	}
@@ -72,11 +73,11 @@ func (w *walker) enterHour(t int64) {
 
 func (w *walker) signalName() blocks.Signal { return blocks.Signal(w.signal) }
 
-// flushKeys adds what was counted to attribute_keys.
+// flushKeys adds the counts to attribute_keys.
 func (w *walker) flushKeys() {
 	for i := range w.counters {
 		c := &w.counters[i]
-		w.size += keyUseSize * len(c.touched) // The next row finds it when this is too much.
+		w.size += keyUseSize * len(c.touched) // The check for the next row refuses the request if this is too much.
 		for _, t := range c.touched {
 			typ := blocks.ValueType(t & (1<<typeBits - 1))
 			w.keys.Add(w.org, w.hour, w.signalName(), c.scope, c.column.KeyName(t>>typeBits), typ, uint64(c.counts[t]))

@@ -9,37 +9,40 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Limits on the attributes and texts of one item, resource, scope, event, link or exemplar. Larger values are cut or left out, and the sender is
-// told by a warning; the item itself is stored.
+// Limits on the attributes and texts of one item, resource, scope, event, link or exemplar. Larger values are cut or left out.
+// The item itself is stored, and the response carries a warning.
 //
-// Rows depend on these numbers, also when a record of the durable queue is walked again: they are constants, not settings.
+// These numbers are constants, not settings: walking a record of the durable queue again must give the same rows.
 const (
-	// maxAttributes is far above the 128 that SDKs allow by default. A row with more is a map that was meant as one value.
+	// maxAttributes is far above the 128 that SDKs allow by default. A row with more is usually a map that was meant as one
+	// value.
 	maxAttributes = limits.ItemAttributes
 	// maxKeyBytes bounds keys, which are kept in dictionaries and listed by hour.
 	maxKeyBytes = limits.AttributeKeyBytes
-	// maxValueBytes bounds a value as text. Reading one attribute reads those of all rows in a granule of 8,192: longer values would
-	// make that gigabytes. Stack traces and statements are shorter; what is long goes into the body of a log record.
+	// maxValueBytes bounds a value as text. To read one attribute, the database reads the attributes of all 8,192 rows of a
+	// granule; longer values would make that gigabytes. Stack traces and statements are shorter. Longer texts belong in the body
+	// of a log record.
 	maxValueBytes = limits.AttributeValue
 	// maxBodyBytes bounds the body of a log record, which may hold a document.
 	maxBodyBytes = limits.LogBody
 	// maxNameBytes bounds names, versions and units, many of which are kept in dictionaries.
 	maxNameBytes = limits.TelemetryNameBytes
-	// maxTextBytes bounds the message of a status, a trace state and the description of a metric.
+	// maxTextBytes bounds the message of a status, the trace state, and the description of a metric.
 	maxTextBytes = limits.TelemetryTextBytes
 	// maxElements bounds the events of a span, its links, and the exemplars of a data point. SDKs allow 128 by default.
 	maxElements = limits.ItemElements
-	// maxSampleRate bounds how many spans one stands for, its sampling policy included. Sums of weights, and of durations by weight, stay far from
-	// where numbers end: the views of the store refuse the whole block otherwise.
+	// maxSampleRate bounds how many spans one span stands for, including the factor of the sampling policy. It keeps sums of
+	// weights, and of durations times weights, far below overflow. On an overflow the views of the database would refuse the
+	// whole block.
 	maxSampleRate = 1_000_000_000
 	// cutMark ends a text that was cut. It counts towards the limit.
 	cutMark = "…[cut]"
 )
 
-// distinctKeySize is about what a key takes that was not in the request before, in the dictionaries and in attribute_keys.
+// distinctKeySize is the approximate memory of a key that is new in the request, in the dictionaries and in attribute_keys.
 const distinctKeySize = 256
 
-// cutText shortens the text that begins at b[from] to limit bytes, mark included, between two characters.
+// cutText shortens the text that begins at b[from] to at most limit bytes, including the mark. It cuts between two characters.
 func cutText(b []byte, from, limit int) []byte {
 	end := from + limit - len(cutMark)
 	for end > from && !utf8.RuneStart(b[end]) {
@@ -48,7 +51,7 @@ func cutText(b []byte, from, limit int) []byte {
 	return append(b[:end], cutMark...)
 }
 
-// limitKey is the key as it is stored.
+// limitKey returns the key as it is stored.
 func (w *walker) limitKey(key []byte) []byte {
 	if len(key) <= maxKeyBytes {
 		return key
@@ -57,7 +60,7 @@ func (w *walker) limitKey(key []byte) []byte {
 	return cutText(append(make([]byte, 0, maxKeyBytes), key[:maxKeyBytes]...), 0, maxKeyBytes)
 }
 
-// limitName is a name as it is stored; field is where it stands.
+// limitName returns a name as it is stored. The argument field names its place.
 func (w *walker) limitName(s []byte, field string) []byte {
 	if len(s) <= maxNameBytes {
 		return s
@@ -65,7 +68,7 @@ func (w *walker) limitName(s []byte, field string) []byte {
 	return w.shorten(s, maxNameBytes, issueLongName, field)
 }
 
-// limitText is a text as it is stored.
+// limitText returns a text as it is stored.
 func (w *walker) limitText(s []byte, field string) []byte {
 	if len(s) <= maxTextBytes {
 		return s
@@ -78,7 +81,7 @@ func (w *walker) shorten(s []byte, limit int, k issueKind, field string) []byte 
 	return cutText(append(make([]byte, 0, limit), s[:limit]...), 0, limit)
 }
 
-// extraElement is an event, link or exemplar beyond maxElements: it is checked, and left out. Depth is that of the element.
+// extraElement checks an event, link or exemplar beyond maxElements, which is not stored. The depth is that of the element.
 func (w *walker) extraElement(of message, b []byte, depth int, field string) bool {
 	w.note(issueManyElements, field)
 	return checkMessage(of, b, maxDepth-depth+1) == nil
@@ -93,7 +96,7 @@ func (w *walker) appendLimited(dst []byte, v *anyValue, depth int) ([]byte, bool
 	return dst, ok
 }
 
-// bodyText is the body of a log record as it is stored, in the request's memory or in scratch.
+// bodyText returns the body of a log record as it is stored. The result lies in the request's memory or in scratch.
 func (w *walker) bodyText(v *anyValue, depth int) ([]byte, bool) {
 	if v.typ == blocks.StringValue && len(v.bytes) <= maxBodyBytes {
 		return v.bytes, true
@@ -105,7 +108,8 @@ func (w *walker) bodyText(v *anyValue, depth int) ([]byte, bool) {
 	return w.scratch, ok && w.grow(len(w.scratch))
 }
 
-// appendUpTo appends the text of a value, cut when it is longer than the limit. Of a longer one only the beginning is made; all of it is checked.
+// appendUpTo appends the text of a value and cuts it if it is longer than the limit. It formats only the beginning of a longer
+// value, but checks all of it.
 func (w *walker) appendUpTo(limit int, dst []byte, v *anyValue, depth int) (text []byte, long, ok bool) {
 	from := len(dst)
 	w.textEnd = from + limit
@@ -116,7 +120,7 @@ func (w *walker) appendUpTo(limit int, dst []byte, v *anyValue, depth int) (text
 	return cutText(dst, from, limit), true, true
 }
 
-// upTo is the beginning of s, when s alone passes the end of the text that is made in dst.
+// upTo returns the beginning of s if s alone passes the end of the text that is built in dst.
 func (w *walker) upTo(dst, s []byte) []byte {
 	if room := max(w.textEnd-len(dst), 0); len(s) > room {
 		return s[:room+1]
@@ -124,21 +128,22 @@ func (w *walker) upTo(dst, s []byte) []byte {
 	return s
 }
 
-// extraAttribute is an attribute beyond maxAttributes: it is checked, and left out.
+// extraAttribute checks an attribute beyond maxAttributes, which is not stored.
 func (w *walker) extraAttribute(b []byte, depth int) bool {
 	w.note(issueManyAttributes, "attributes")
 	return checkMessage(keyValueMsg, b, maxDepth-depth+1) == nil
 }
 
-// key begins an entry of the open row, and counts the memory of a key that is new.
+// key begins an entry of the open row, and counts the memory of a new key.
 func (w *walker) key(m *native.Map, key []byte, typ blocks.ValueType) (uint32, bool) {
 	n := m.KeyCount()
 	id := m.Key(key, uint8(typ))
 	return id, m.KeyCount() == n || w.grow(distinctKeySize+len(key))
 }
 
-// joined appends more to a, in memory of our own from the first time on, so that many pieces cost no more than their bytes. Values within
-// each other may all be in pieces, each level a copy of those below it: the copies count against the bound of the request.
+// joined appends more to a. The first call copies a into memory of the walker's own, so that many pieces cost no more than their
+// bytes. Nested values may all come in pieces, and each level then copies the levels below it. The copies therefore count against
+// the memory bound of the request.
 func (w *walker) joined(a []byte, owned bool, more []byte) ([]byte, bool) {
 	if owned {
 		return append(a, more...), w.grow(2 * len(more))

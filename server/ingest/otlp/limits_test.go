@@ -25,7 +25,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// longAttributes are at, just above and far above each limit, in texts of every kind.
+// longAttributes have sizes at, just above and far above each limit, in texts of every kind.
 func longAttributes() map[string]kvs {
 	text, list := otlptest.Text, otlptest.List
 	crowd := kvs{}
@@ -47,7 +47,7 @@ func longAttributes() map[string]kvs {
 	}
 }
 
-// everywhere is a request with the attributes in every place that has some.
+// everywhere returns a request with the attributes in every place that takes attributes.
 func everywhere(signal otlp.Signal, attrs kvs) proto.Message {
 	now := uint64(benchTime().UnixNano())
 	res, scope := &resourcepb.Resource{Attributes: attrs}, &commonpb.InstrumentationScope{Attributes: attrs}
@@ -115,7 +115,7 @@ func TestLimitsAreWarnings(t *testing.T) {
 			if err != nil || r.Accepted != 1 || r.Rejected != 0 || !strings.Contains(r.Message(), c.want) {
 				t.Errorf("%s: %+v, %v, want %q", signal, r, err, c.want)
 			}
-			// The first place is the resource; without one, the item.
+			// The first place is the resource, or the item if there is no resource.
 			if first := r.Warnings[len(r.Warnings)-1].Path; !strings.HasSuffix(first, ".resource.attributes") {
 				t.Errorf("%s: path %q", signal, first)
 			}
@@ -135,7 +135,7 @@ func TestLimitsAreWarnings(t *testing.T) {
 	}
 }
 
-// TestReplacedNumbersAreWarnings: enums that OTLP does not define, and observed times of absurd clocks.
+// TestReplacedNumbersAreWarnings covers enums that OTLP does not define, and observed times of clocks that are far off.
 func TestReplacedNumbersAreWarnings(t *testing.T) {
 	span := func(kind, code int32) *tracepb.Span {
 		s := oneSpan()
@@ -179,12 +179,12 @@ func TestReplacedNumbersAreWarnings(t *testing.T) {
 	}
 }
 
-// TestExpansionIsBounded: bodies that would become many times their size.
+// TestExpansionIsBounded covers bodies that would grow to many times their size.
 func TestExpansionIsBounded(t *testing.T) {
 	repeat := func(n int, b ...byte) []byte { return bytes.Repeat(b, n) }
 	pieces := nested([]byte("x"), 1)
 	pieces = append(nested(repeat(1<<18, 'x'), 1), pieces...)
-	for range 40 { // each level in two pieces, which have to be joined
+	for range 40 { // each level comes in two pieces that must be joined
 		v := nested(nested(pieces, 1), 5)
 		pieces = append(v, nested(nil, 5)...)
 	}
@@ -222,7 +222,7 @@ func TestExpansionIsBounded(t *testing.T) {
 		if !errors.Is(err, otlp.ErrTooLarge) || set.Rows() > 0 {
 			t.Errorf("%s: %v, %d rows", name, err, set.Rows())
 		}
-		// What was acknowledged is read again without a bound.
+		// An acknowledged request is read again without a bound.
 		s.MaxBytes = 1 << 40
 		if _, err := otlp.Walk(c.signal, c.in, s, &blocks.Set{}); err != nil {
 			t.Errorf("%s, without a bound: %v", name, err)
@@ -231,7 +231,7 @@ func TestExpansionIsBounded(t *testing.T) {
 }
 
 func TestFieldsGivenAgainAreBounded(t *testing.T) {
-	// At each level a field comes again before a long one, which has to move.
+	// At each level a field is repeated before a long field, so the long field must move.
 	again := `{"stringValue":"` + strings.Repeat("x", 1<<18) + `"}`
 	for range 200 {
 		again = `{"kvlistValue":{"values":[{"key":"a","value":` + again + `,"key":"b"}]}}`
@@ -243,7 +243,7 @@ func TestFieldsGivenAgainAreBounded(t *testing.T) {
 	}
 }
 
-// TestDeepJSONEqualsWire: lengths are written in another way from some depth on.
+// TestDeepJSONEqualsWire: from a certain depth on, lengths are written in another way.
 func TestDeepJSONEqualsWire(t *testing.T) {
 	for _, levels := range []int{5, 12, 13, 14, 40, 64, 65, 300} {
 		value, want := `{"stringValue":"`+strings.Repeat("x", 200)+`"}`, nested([]byte(strings.Repeat("x", 200)), 1)

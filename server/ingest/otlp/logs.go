@@ -4,7 +4,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// logRecord is the fields of the log record being read.
+// logRecord holds the fields of the current log record.
 type logRecord struct {
 	traceID, spanID          []byte
 	severityText, eventName  []byte
@@ -89,7 +89,7 @@ func (w *walker) readLogRecord(t *blocks.Logs, columns *resourceColumns, b []byt
 	return w.finishRecord(t, columns, at)
 }
 
-// addBody keeps the body for when the record is read. Given twice, the second is merged into the first.
+// addBody keeps the body until the record is read. A second body is merged into the first.
 func (w *walker) addBody(m []byte) bool {
 	r := &w.record
 	if !r.hasBody {
@@ -105,8 +105,8 @@ func (w *walker) addBody(m []byte) bool {
 	return ok
 }
 
-// admitRecord decides whether the record can be stored, and at which time. A record may leave its own time out, but then it must say when it
-// was observed.
+// admitRecord decides whether the record can be stored, and with which time. A record without a time of its own must have an
+// observed time.
 func (w *walker) admitRecord() (int64, bool) {
 	r := &w.record
 	field, t := "time_unix_nano", r.time
@@ -166,7 +166,7 @@ func (w *walker) finishRecord(t *blocks.Logs, columns *resourceColumns, at int64
 
 const maxSeverity = 24
 
-// severityName is the short name of a severity number's range.
+// severityName returns the short name of a severity number's range.
 func severityName(n uint32) string {
 	if n == 0 || n > maxSeverity {
 		return ""

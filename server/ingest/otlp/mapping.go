@@ -7,39 +7,39 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// mapper applies the attribute mappings of an organization. The keys that mappings read on spans, or write, are found like other hot
-// keys, so that a span that has none of them costs nothing.
+// mapper applies the attribute mappings of an organization. It finds the keys that mappings read or write like other hot keys, so
+// a span without any of them costs nothing.
 type mapper struct {
-	// mappings is what rules and keys were made of: an organization's requests have the same ones for a long time.
+	// mappings is the list that rules and keys were built from. It stays the same over many requests of an organization.
 	mappings []Mapping
 	rules    []rule
 	keys     []mappedKey
 	byName   map[string]uint16
-	// slots is, by the number of a key in the column's dictionary, its place in keys.
+	// slots maps the number of a key in the column's dictionary to its place in keys.
 	slots []uint16
-	// onEach says that a mapping has its source in the present resource, and so may apply to each span.
+	// onEach says that the current resource has the source of a mapping, so that the mapping may apply to each span.
 	onEach bool
 }
 
-// rule is a mapping, with the places of its keys.
+// rule is a mapping with the places of its keys.
 type rule struct {
 	source, target uint16
 	move           bool
 	ofResource     bool
-	// found, text and typ are the source in the present resource.
+	// found, text and typ describe the source on the current resource.
 	resourceKey string
 	found       bool
 	text        []byte
 	typ         blocks.ValueType
 }
 
-// mappedKey is a key of spans that mappings read or write.
+// mappedKey is a span key that mappings read or write.
 type mappedKey struct {
 	name []byte
-	// id is the key's number in the column's dictionary, if known: a key that is not in the request has none.
+	// id is the key's number in the column's dictionary. A key that has not occurred in the request has no number.
 	id    uint32
 	known bool
-	// source says that a mapping reads the key. text and typ are then the value on the present span, if that has the key.
+	// source says that a mapping reads the key. If the current span has the key, text and typ hold its value.
 	source bool
 	text   []byte
 	typ    blocks.ValueType
@@ -70,7 +70,7 @@ func (p *mapper) compile(mappings []Mapping) {
 	}
 }
 
-// maxMappings keeps the numbers of keys in 16 bits, far above what anybody writes by hand.
+// maxMappings lets the numbers of keys fit in 16 bits. It is far above the number that people write by hand.
 const maxMappings = 1 << 14
 
 func (p *mapper) key(name string) uint16 {
@@ -84,7 +84,7 @@ func (p *mapper) key(name string) uint16 {
 	return at
 }
 
-// storedKey is a key as the walk stores it.
+// storedKey returns a key as the walk stores it.
 func storedKey(key string) []byte {
 	if len(key) > maxKeyBytes {
 		return cutText([]byte(key[:maxKeyBytes]), 0, maxKeyBytes)
@@ -92,7 +92,7 @@ func storedKey(key string) []byte {
 	return []byte(key)
 }
 
-// forget lets go of the request's memory.
+// forget releases the request's memory.
 func (p *mapper) forget() {
 	for i := range p.keys {
 		p.keys[i].text = nil
@@ -105,7 +105,7 @@ func (p *mapper) forget() {
 	}
 }
 
-// learn is told the name of each key, and reports whether mappings read or write it.
+// learn records the number and name of a key, and reports whether mappings read or write it.
 func (p *mapper) learn(id uint32, name []byte) bool {
 	if len(p.keys) == 0 {
 		return false
@@ -122,14 +122,14 @@ func (p *mapper) learn(id uint32, name []byte) bool {
 	return true
 }
 
-// take notes the value of a mapped key, and reports whether a mapping reads it.
+// take records the value of a mapped key, and reports whether a mapping reads it.
 func (p *mapper) take(id uint32, value []byte, typ blocks.ValueType) bool {
 	k := &p.keys[p.slots[id]]
 	k.text, k.typ = value, typ
 	return k.source
 }
 
-// enterResource looks up what mappings read of a resource.
+// enterResource looks up the mappings' sources on a resource.
 func (p *mapper) enterResource(r *resource) {
 	p.onEach = false
 	for i := range p.rules {
@@ -146,7 +146,7 @@ func (p *mapper) enterResource(r *resource) {
 
 func (k *mappedKey) on(m *native.Map) bool { return k.known && m.Has(k.id) }
 
-// mapAttributes applies the mappings to the open row, which are the span's attributes.
+// mapAttributes applies the mappings to the open row, which holds the span's attributes.
 func (w *walker) mapAttributes(m *native.Map) bool {
 	p := &w.hotKeys.mapper
 	for i := range p.rules {
@@ -170,7 +170,7 @@ func (w *walker) mapAttributes(m *native.Map) bool {
 			w.note(issueManyAttributes, "attributes")
 			continue
 		}
-		// A long value of the resource may be written on many small spans.
+		// A long value of the resource may be copied to many small spans, so its memory counts.
 		id, ok := w.key(m, target.name, typ)
 		if !ok || !w.grow(len(text)+len(text)/2) {
 			return false

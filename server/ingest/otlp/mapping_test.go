@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// oneSpan is a span that lacks nothing.
+// oneSpan returns a span with all fields set.
 func oneSpan(attributes ...kv) *tracepb.Span {
 	now := uint64(benchTime().UnixNano())
 	return &tracepb.Span{
@@ -34,7 +34,7 @@ func export(resource kvs, spans ...*tracepb.Span) *coltracepb.ExportTraceService
 	}}}
 }
 
-// walkTraces is the result and the rows of a request, by table.
+// walkTraces returns the result of a request and its rows by table.
 func walkTraces(tb testing.TB, stamp *otlp.Stamp, m proto.Message) (otlp.Result, map[string][]row) {
 	tb.Helper()
 	set := &blocks.Set{}
@@ -49,7 +49,8 @@ func walkTraces(tb testing.TB, stamp *otlp.Stamp, m proto.Message) (otlp.Result,
 	return result, rows
 }
 
-// TestEnvironment: what the key always sets decides, then what was sent, then what the key fills in, under either name of the attribute.
+// TestEnvironment: under either name of the attribute, the value that the key always sets wins over the sender's value, which
+// wins over the value that the key adds if missing.
 func TestEnvironment(t *testing.T) {
 	const old, name = "deployment.environment", "deployment.environment.name"
 	always := func(key, value string) otlp.ResourceAttribute { return otlp.ResourceAttribute{Key: key, Value: value} }
@@ -166,7 +167,7 @@ func TestMappings(t *testing.T) {
 					t.Errorf("the resource changed: %s", diff)
 				}
 			}
-			// Keys are listed as they are stored.
+			// Keys are listed in their stored form.
 			used := map[string]uint64{}
 			for _, r := range rows["spans"] {
 				for k := range r["SpanAttributes"].(map[string]string) {
@@ -213,7 +214,7 @@ func nativeBytes(tb testing.TB, set *blocks.Set) map[string]string {
 	return all
 }
 
-// TestMappingsOfFullSpans: a span with as many attributes as there may be gets no more, and the sender is told.
+// TestMappingsOfFullSpans: a span with the maximum number of attributes gets no more, and the response has a warning.
 func TestMappingsOfFullSpans(t *testing.T) {
 	full := kvs{}
 	for i := range 1024 {
@@ -235,7 +236,7 @@ func TestMappingsOfFullSpans(t *testing.T) {
 	compareWith(t, otlp.Traces, marshal(t, in), s, &blocks.Set{})
 }
 
-// TestMappingsAreBounded: a long value of a resource on many small spans is memory.
+// TestMappingsAreBounded: a long resource value that is copied to many small spans counts as memory.
 func TestMappingsAreBounded(t *testing.T) {
 	spans := make([]*tracepb.Span, 400)
 	for i := range spans {
@@ -248,12 +249,13 @@ func TestMappingsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Mappings = []otlp.Mapping{{Context: otlp.ResourceContext, Source: "long", Target: "a"}, {Source: "a", Target: "b"}}
-	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, &blocks.Set{}); err != otlp.ErrTooLarge { //nolint:errorlint // The bare value is promised.
+	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, &blocks.Set{}); err != otlp.ErrTooLarge { //nolint:errorlint // Walk promises the bare value.
 		t.Errorf("%v", err)
 	}
 }
 
-// TestAttributesAfterEvents: a span that is full goes on with an attribute after its events, whose keys have numbers of their own.
+// TestAttributesAfterEvents: a span with the maximum number of attributes continues with an attribute after its events. The keys
+// of events have their own numbers.
 func TestAttributesAfterEvents(t *testing.T) {
 	full := kvs{}
 	for i := range 1024 {

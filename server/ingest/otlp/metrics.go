@@ -4,10 +4,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// metric is the metric being read.
+// metric holds the fields of the current metric.
 type metric struct {
 	name, description, unit []byte
-	// data is the payload of the oneof that was given last, and tag its field.
+	// data is the payload of the oneof field that came last, and tag is that field.
 	data    []byte
 	tag     uint64
 	ownData bool
@@ -15,7 +15,7 @@ type metric struct {
 	temporality uint64
 	// aggregated says that the data has a temporality.
 	aggregated, monotonic bool
-	// run is the data points of the present hour, for metric_catalog.
+	// run counts the data points of the current hour, for metric_catalog.
 	run  blocks.MetricUse
 	hour uint32
 
@@ -88,7 +88,7 @@ func (w *walker) readMetric(b []byte) bool {
 	return ok
 }
 
-// addData keeps the data for when the metric is read. One kind given twice is merged, another kind replaces.
+// addData keeps the data until the metric is read. Data of the same kind is merged with it; data of another kind replaces it.
 func (w *walker) addData(tag uint64, data []byte) bool {
 	m := &w.metric
 	if m.tag != 0 && !w.checkWhole() {
@@ -104,7 +104,8 @@ func (w *walker) addData(tag uint64, data []byte) bool {
 	return true
 }
 
-// points reads the message that holds the data points: its own fields first, which every row needs, then each point.
+// points reads the message that holds the data points. It reads the message's own fields first, because every row needs them,
+// then each point.
 func (w *walker) points(sum bool, point func(m []byte) bool) bool {
 	m := &w.metric
 	for i := 0; i < len(m.data); {
@@ -133,7 +134,7 @@ func (w *walker) points(sum bool, point func(m []byte) bool) bool {
 	})
 }
 
-// pointTable is what is the same for all metrics tables.
+// pointTable holds the columns that all metrics tables share.
 type pointTable struct {
 	*blocks.Point
 	exemplars *blocks.Exemplars

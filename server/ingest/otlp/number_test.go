@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAppendDouble holds the short ways equal to the general one.
+// TestAppendDouble compares the fast paths with the general one.
 func TestAppendDouble(t *testing.T) {
 	general := func(f float64) string {
 		if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {

@@ -68,7 +68,7 @@ func oddAttributes() []kvs {
 	}
 }
 
-// manyProperties are more than an event holds, one of them too long.
+// manyProperties are more properties than an event holds. One of them is too long.
 func manyProperties() kvs {
 	all := kvs{otlptest.Text("svc.product_event.prop.k07", strings.Repeat("é", 600))}
 	for i := range 40 {
@@ -176,7 +176,7 @@ func oddMetrics() *colmetricspb.ExportMetricsServiceRequest {
 	return out
 }
 
-// oddHistogram has points of every shape, right and wrong.
+// oddHistogram returns points of every shape, valid and invalid.
 func oddHistogram() *metricspb.Histogram {
 	h := &metricspb.Histogram{AggregationTemporality: 7}
 	for _, counts := range [][]uint64{nil, {1}, {1, 2}, {1, 2, 3}} {
@@ -199,7 +199,8 @@ func nested(b []byte, fields ...protowire.Number) []byte {
 	return b
 }
 
-// oddWires are requests that no message struct encodes to: embedded messages in pieces, oneofs set twice, nesting to the limit.
+// oddWires are requests that no message struct encodes to: embedded messages in pieces, oneofs set twice, nesting up to the
+// limit.
 func oddWires(signal otlp.Signal) map[string][]byte {
 	str, list := nested([]byte("s"), 1), nested(nested([]byte("e"), 1), 5, 1)
 	kv := func(values ...[]byte) []byte {
@@ -210,7 +211,7 @@ func oddWires(signal otlp.Signal) map[string][]byte {
 		return out
 	}
 	bad := nested([]byte{0x0a}, 5)
-	// A resource attribute shows on every item, but only the item level has a body and data.
+	// A resource attribute appears on every item, but only the item level has a body and data.
 	item := map[otlp.Signal]protowire.Number{otlp.Traces: 9, otlp.Logs: 6, otlp.Metrics: 12}[signal]
 	attr := func(b []byte) []byte { return nested(b, 1, 2, 2, item) }
 	out := map[string][]byte{

@@ -1,8 +1,8 @@
-// Package otlp turns OTLP requests into warehouse rows. Walk goes once over the protobuf wire of an export request and fills the
-// columns of a blocks.Set: no message structs, no reflection, no allocation per item. FromJSON turns OTLP JSON into that wire,
-// so all doors share the walk.
+// Package otlp turns OTLP requests into warehouse rows. Walk goes once over the protobuf wire format of an export request and
+// fills the columns of a blocks.Set. It uses no message structs and no reflection, and allocates nothing per item. FromJSON turns
+// OTLP JSON into the same wire format, so that all endpoints share the walk.
 //
-// The walk accepts and refuses exactly what proto.Unmarshal does, and its rows depend on nothing but the body and the Stamp: a
+// The walk accepts and refuses exactly the bodies that proto.Unmarshal does. Its rows depend only on the body and the Stamp: a
 // body read back from the durable queue gives the same rows in the same order.
 package otlp
 
@@ -18,14 +18,14 @@ import (
 // Signal is the kind of an export request.
 type Signal uint8
 
-// Signals.
+// The signals.
 const (
 	Traces Signal = iota
 	Logs
 	Metrics
 )
 
-// String is the signal's name in paths and metrics: traces, logs or metrics.
+// String returns the signal's name in paths and metrics: traces, logs or metrics.
 func (s Signal) String() string {
 	switch s {
 	case Traces:
@@ -47,42 +47,42 @@ const (
 	KeyConnector = "connector"
 )
 
-// Stamp is what the server knows about a request and writes into its rows. Senders cannot forge it: their resource attributes
-// org_id and svc_* are removed.
+// Stamp is the server's knowledge about a request, which the walk writes into its rows. Senders cannot forge it: their resource
+// attributes org_id and svc_* are removed.
 type Stamp struct {
 	Org     principal.OrgID
 	KeyType string
-	// KeyID is the public id (ingk_…) of a custom key, else empty.
+	// KeyID is the public id (ingk_…) of a custom key, or empty.
 	KeyID            string
 	ReceivedUnixNano int64
-	// Attributes are put on every resource, in this order; a key must not be given twice.
+	// Attributes are added to every resource, in this order. Each key must occur only once.
 	Attributes []ResourceAttribute
 	// Mappings and Sampling apply to traces.
 	Mappings []Mapping
 	Sampling Sampling
-	// NoProductEvents says that the key may not send events: spans that name one make none.
+	// NoProductEvents says that the key may not send events. Spans that name an event then create no event.
 	NoProductEvents bool
-	// Acknowledged says that the request is read back from the durable queue, and was answered then, maybe by an older version of this
-	// program: what that one accepted is stored, also where the rules for senders have become stricter.
+	// Acknowledged says that the request was read back from the durable queue. It was answered earlier, maybe by an older version
+	// of this program. Everything which that version accepted is stored, even if the rules for senders have become stricter.
 	Acknowledged bool
-	// MaxBytes bounds the columns of one request, so that a small body cannot fill the memory (a huge resource repeated on a
-	// million empty items). 0 means DefaultMaxBytes.
+	// MaxBytes bounds the columns of one request. A small body could otherwise fill the memory, for example with a huge resource
+	// that is repeated on a million empty items. 0 means DefaultMaxBytes.
 	MaxBytes int
 }
 
-// DefaultMaxBytes is the bound on one request's columns when the stamp has none.
+// DefaultMaxBytes is the bound on one request's columns if the stamp sets none.
 const DefaultMaxBytes = limits.IngestColumns
 
 // ResourceAttribute is an attribute that the server adds to resources.
 type ResourceAttribute struct {
 	Key, Value string
-	// IfMissing leaves a resource alone that has the key already; otherwise the sender's value is replaced.
+	// IfMissing adds the attribute only to resources that lack the key. Otherwise the attribute replaces the sender's value.
 	IfMissing bool
 }
 
-// Error says what is wrong with a request, and where.
+// Error says what is wrong with a request, and at which place.
 type Error struct {
-	// Path is a field path, as in `resource_spans[0].scope_spans[0].spans[3].trace_id`; for JSON in the spelling of the body.
+	// Path is a field path, as in `resource_spans[0].scope_spans[0].spans[3].trace_id`. For JSON it uses the names of the body.
 	Path   string
 	Reason string
 }
@@ -97,8 +97,8 @@ func (e *Error) Error() string {
 // ErrTooLarge means that a request's rows would need more memory than Stamp.MaxBytes. It maps to 413, not 400.
 var ErrTooLarge = errors.New("the rows of the request need more memory than it may take")
 
-// Walk appends the rows of an export request to set. When it returns an error, which is an *Error or ErrTooLarge, the set is as
-// it was. Bytes of body are copied, never kept. One set must not be walked into by two goroutines.
+// Walk appends the rows of an export request to set. On an error, which is an *Error or ErrTooLarge, the set is unchanged. Walk
+// copies the bytes of body and does not keep it. Two goroutines must not walk into the same set.
 func Walk(signal Signal, body []byte, stamp *Stamp, set *blocks.Set) (Result, error) {
 	w, ok := set.Scratch.(*walker)
 	if !ok {
@@ -132,7 +132,7 @@ func Walk(signal Signal, body []byte, stamp *Stamp, set *blocks.Set) (Result, er
 	return result, nil
 }
 
-// failure explains why the walk stopped. The walk itself only knows that it had to; the checker finds the place.
+// failure explains why the walk stopped. The walk does not record the place of an error; the checker finds it.
 func (w *walker) failure() error {
 	if w.tooLarge {
 		return ErrTooLarge

@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// point is the fields of the data point being read, of all kinds.
+// point holds the fields of the current data point, of any kind.
 type point struct {
 	start, time                    uint64
 	flags                          uint32
@@ -20,7 +20,7 @@ type point struct {
 	zeroThreshold                  float64
 	positiveOffset, negativeOffset int32
 
-	// problem is why the point, of the shape it has, cannot be stored: noIssue, or an issue of the field.
+	// problem says why the shape of the point cannot be stored. It is noIssue, or an issue of the field.
 	problem issueKind
 	field   string
 
@@ -35,7 +35,7 @@ const pointAttributeDepth = itemDepth + 3
 
 func appendBool(c *native.UInt8, v bool) { native.AppendBool(c, v) }
 
-// beginPoint must come before the fields of a point are read.
+// beginPoint prepares the walker for a point. It must be called before the fields of the point are read.
 func (w *walker) beginPoint(t *pointTable) {
 	w.beginNotes()
 	w.point = point{mark: t.Attributes.Mark(), problem: noIssue}
@@ -98,7 +98,7 @@ func (w *walker) readNumber(t *pointTable, b []byte) bool {
 	return true
 }
 
-// flagNoRecordedValue marks a point that tells of a gap in its series. It is stored with its flags and a value of 0.
+// flagNoRecordedValue marks a point that represents a gap in its series. The point is stored with its flags and a value of 0.
 const flagNoRecordedValue = 1
 
 // readHistogram reads a HistogramDataPoint.
@@ -157,7 +157,7 @@ func (w *walker) readHistogram(t *pointTable, h *blocks.Histogram, b []byte) boo
 	return true
 }
 
-// checkBuckets holds a histogram to the data model of OTLP. A gap in the series may come with its bounds and without counts.
+// checkBuckets checks a histogram against the data model of OTLP. A gap in the series may have bounds without counts.
 func (w *walker) checkBuckets(counts []uint64, bounds []float64) {
 	p := &w.point
 	if len(counts) == 0 && (len(bounds) == 0 || p.flags&flagNoRecordedValue != 0) {
@@ -251,7 +251,7 @@ func (w *walker) readExponentialHistogram(t *pointTable, h *blocks.ExponentialHi
 	return true
 }
 
-// readBuckets reads a Buckets message at b[i]. A second one adds to the first.
+// readBuckets reads a Buckets message at b[i]. A repeated message adds to the first.
 func (w *walker) readBuckets(b []byte, i int, offset *int32, counts *native.UInt64) int {
 	m, after := chunk(b, i)
 	if after < 0 {
@@ -295,10 +295,10 @@ func (w *walker) readBuckets(b []byte, i int, offset *int32, counts *native.UInt
 	return after
 }
 
-// countSize is what a bucket count takes, which may be one byte on the wire.
+// countSize is the size of a stored bucket count in bytes. On the wire it may take only one byte.
 const countSize = 8
 
-// numbers is how many varints there are: each ends with a byte below 0x80.
+// numbers returns the number of varints. Each varint ends with a byte below 0x80.
 func numbers(packed []byte) int {
 	n := 0
 	for _, c := range packed {

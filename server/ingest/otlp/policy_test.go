@@ -8,7 +8,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// policyKeys are keys that the generated and the odd requests use, among them hot ones, and some that they do not.
+// policyKeys are keys that the generated and the odd requests use, including hot keys, and some keys that these requests do not
+// use.
 func policyKeys() []string {
 	return []string{
 		"http.route", "http.target", "url.path", "server.address", "net.peer.name", "SampleRate", "http.status_code", "http.response.status_code",
@@ -17,7 +18,7 @@ func policyKeys() []string {
 	}
 }
 
-// chosenMappings is a list of mappings that each three bytes choose one of.
+// chosenMappings returns a list of mappings. Each three bytes of b choose one.
 func chosenMappings(b []byte) (all []otlp.Mapping) {
 	keys := policyKeys()
 	for ; len(b) >= 3 && len(all) < 64; b = b[3:] {

@@ -10,8 +10,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Attributes that make a product event of a span. The name makes the event; what is the same for many events stays out of it: other
-// attributes of the span come along when they are listed, separated by commas.
+// These attributes create a product event from a span. The name attribute creates the event. Attributes of the span come along if
+// the sender lists them, separated by commas. The other attributes stay out because they are the same for many events.
 const (
 	productEvent          = "svc.product_event."
 	productEventName      = productEvent + "name"
@@ -25,11 +25,13 @@ const (
 	sessionID = "session.id"
 )
 
-// maxInclude is how many keys are taken off a list: above what an event can hold, because a span may lack some of them.
+// maxInclude bounds how many keys of a list are read. It is above the number that an event can hold, because a span may lack some
+// of the keys.
 const maxInclude = 4 * events.MaxAttributes
 
-// productEvent makes the product event of a span that names one. It does so before sampling: the span is one of many that tell the same,
-// the event is a fact of its own. A problem of the event is a warning. It reports false when the request is too large.
+// productEvent creates the product event of a span that names one. It runs before sampling: many spans report the same thing, but
+// each event is a fact of its own. A problem with the event becomes a warning. productEvent returns false if the request is too
+// large.
 func (w *walker) productEvent(m *native.Map, start int64) bool {
 	if w.stamp.NoProductEvents {
 		w.note(issueEventSignal, "attributes."+productEventName)
@@ -86,7 +88,7 @@ func (w *walker) productEvent(m *native.Map, start int64) bool {
 	return w.grow(rowSize + 2*(t.Bytes()-before))
 }
 
-// splitInclude is the keys of a list; more says that it has more than are looked at.
+// splitInclude splits a list into keys. The result more says that the list has more keys than are read.
 func splitInclude(list string) (keys map[string]bool, more bool) {
 	keys = map[string]bool{}
 	for key := range strings.SplitSeq(list, ",") {
@@ -101,8 +103,9 @@ func splitInclude(list string) (keys map[string]bool, more bool) {
 	return keys, false
 }
 
-// eventAttributes is the attributes of the event that the open row makes, by key: its properties, and the listed attributes of the span
-// whose keys no property has. Of a key that comes twice the last counts.
+// eventAttributes returns the attributes of the event that the open row creates, by key. They are the event's properties and the
+// listed attributes of the span; a property wins over a span attribute with the same key. Of a repeated key the last value
+// counts.
 func eventAttributes(m *native.Map, listed map[string]bool) []events.Attribute {
 	var properties, included []events.Attribute
 	m.EachOfRow(func(key, value []byte) {

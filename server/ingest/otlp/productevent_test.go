@@ -18,7 +18,7 @@ func TestProductEvents(t *testing.T) {
 	at := benchTime().UnixNano() - 5e6
 	for name, c := range map[string]struct {
 		span    kvs
-		want    row // nil for no event
+		want    row // nil if no event is expected
 		warning string
 	}{
 		"not named": {kvs{event("user_id", "u1"), event("prop.plan", "pro")}, nil, ""},
@@ -85,7 +85,7 @@ func TestProductEvents(t *testing.T) {
 			if diff := cmp.Diff(want, rows["product_events"]); diff != "" || result.ProductEvents != len(want) {
 				t.Errorf("%d events, -want +got:\n%s", result.ProductEvents, diff)
 			}
-			// The span keeps what it came with.
+			// The span keeps its own attributes.
 			if got := rows["spans"][0]["SpanAttributes"].(map[string]string); len(c.span) > 0 && got[c.span[0].Key] == "" && name != "an empty name" {
 				t.Errorf("the span has lost %s", c.span[0].Key)
 			}
@@ -94,7 +94,8 @@ func TestProductEvents(t *testing.T) {
 	}
 }
 
-// TestProductEventsOfPolicies: an event is made of what was sent, whatever sampling and mappings make of the span.
+// TestProductEventsOfPolicies: an event is created from the span as sent, regardless of what sampling and mappings do to the
+// span.
 func TestProductEventsOfPolicies(t *testing.T) {
 	s := stamp()
 	s.Sampling = otlp.Sampling{Ratio: 0.1}
@@ -108,18 +109,18 @@ func TestProductEventsOfPolicies(t *testing.T) {
 	if len(rows["spans"]) != 1 || len(rows["product_events"]) != 1 || rows["product_events"][0]["Name"] != "order" {
 		t.Errorf("%v", rows)
 	}
-	// What is wrong with the event of a span that is dropped is told all the same.
+	// A problem with the event is reported even if its span is dropped.
 	named.Attributes[0] = otlptest.Text("svc.product_event.name", "$order")
 	if result, _ = walkTraces(t, s, export(nil, named)); result.Sampled != 1 || !strings.Contains(result.Message(), "reserved") {
 		t.Errorf("%+v", result)
 	}
-	// A span that is rejected makes none.
+	// A rejected span creates no event.
 	rejected := oneSpan(otlptest.Text("svc.product_event.name", "order"))
 	rejected.SpanId = nil
 	if result, rows = walkTraces(t, s, export(nil, rejected)); result.Rejected != 1 || result.ProductEvents != 0 || len(rows) != 0 {
 		t.Errorf("%+v, %v", result, rows)
 	}
-	// A key that may not send events makes none of spans, and says so.
+	// A key that may not send events creates none from spans, and the result says so.
 	s = stamp()
 	s.NoProductEvents = true
 	result, rows = walkTraces(t, s, export(nil, oneSpan(otlptest.Text("svc.product_event.name", "order")), oneSpan()))
@@ -128,7 +129,7 @@ func TestProductEventsOfPolicies(t *testing.T) {
 	}
 }
 
-// TestProductEventsAreBounded: the resource is written with each event.
+// TestProductEventsAreBounded: the resource is written with each event and counts each time.
 func TestProductEventsAreBounded(t *testing.T) {
 	named := oneSpan(otlptest.Text("svc.product_event.name", "order"))
 	own := kvs{otlptest.Text("long", strings.Repeat("x", 60<<10))}
@@ -143,7 +144,7 @@ func TestProductEventsAreBounded(t *testing.T) {
 	}
 	s.NoProductEvents = false
 	set := &blocks.Set{}
-	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, set); err != otlp.ErrTooLarge || set.Rows() > 0 { //nolint:errorlint // The bare value is promised.
+	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, set); err != otlp.ErrTooLarge || set.Rows() > 0 { //nolint:errorlint // Walk promises the bare value.
 		t.Errorf("%v, %d rows", err, set.Rows())
 	}
 }

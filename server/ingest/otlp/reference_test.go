@@ -23,8 +23,8 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// The reference is a second implementation of the walk's meaning: proto.Unmarshal, then plain Go over the message structs. It
-// shares no code with the walk but the primitives of the series hash.
+// The reference is a second implementation of the walk: proto.Unmarshal, then plain Go over the message structs. It shares only
+// the primitives of the series hash with the walk.
 
 type row = map[string]any
 
@@ -42,7 +42,7 @@ func newReference(stamp *otlp.Stamp) *reference {
 	return &reference{stamp: stamp, tables: map[string][]row{}, keys: map[[4]any]uint64{}, catalog: map[[4]any]row{}}
 }
 
-// run fills the tables. It reports false when proto.Unmarshal refuses the body.
+// run fills the tables. It reports false if proto.Unmarshal refuses the body.
 func (r *reference) run(signal otlp.Signal, body []byte) bool {
 	m := newRequest(signal)
 	if proto.Unmarshal(body, m) != nil {
@@ -91,7 +91,7 @@ func typedMap(kvs []*commonpb.KeyValue) map[string]typed {
 	return m
 }
 
-// shortened is s, or as many of its characters as fit in limit bytes with a mark.
+// shortened returns s, or as many of its characters as fit in limit bytes together with a mark.
 func shortened(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -164,7 +164,7 @@ func quote(s string) string {
 	if err := e.Encode(s); err != nil {
 		panic(err)
 	}
-	// encoding/json also escapes two line separators, for JavaScript's sake.
+	// encoding/json also escapes two line separators, because of JavaScript.
 	out := strings.TrimSuffix(b.String(), "\n")
 	if strings.ContainsAny(s, "\u2028\u2029") {
 		out = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029").Replace(out)
@@ -301,7 +301,7 @@ func within(v int32, names ...string) string {
 	return names[v]
 }
 
-// orElse is t, or other when t is unset or beyond the range of the column.
+// orElse returns t, or other if t is unset or beyond the range of the column.
 func orElse(t uint64, other int64) int64 {
 	if t == 0 || t > math.MaxInt64 {
 		return other
@@ -309,7 +309,7 @@ func orElse(t uint64, other int64) int64 {
 	return int64(t)
 }
 
-// rollups are the rows of the two aggregated tables, in no order.
+// rollups returns the rows of the two aggregated tables, in no particular order.
 func (r *reference) rollups() (keys, catalog []row) {
 	for k, n := range r.keys {
 		keys = append(keys, row{
@@ -323,7 +323,7 @@ func (r *reference) rollups() (keys, catalog []row) {
 }
 
 func sortRows(rows []row) []row {
-	type printed struct { // once each: with the race detector the printing takes longer than everything else
+	type printed struct { // Print each value only once: with the race detector, printing takes longer than everything else.
 		text string
 		row  row
 	}

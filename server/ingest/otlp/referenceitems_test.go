@@ -255,7 +255,7 @@ type dataPoint interface {
 	GetFlags() uint32
 }
 
-// soundPoint holds a point to what the data model of OTLP says of its shape.
+// soundPoint checks the shape of a point against the OTLP data model.
 func soundPoint(p dataPoint) bool {
 	gap := p.GetFlags()&uint32(metricspb.DataPointFlags_DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK) != 0
 	switch p := p.(type) {

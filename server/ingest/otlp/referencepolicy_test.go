@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/ingest/otlp"
 )
 
-// refPolicies is what the policies make of a span: its attributes, what of the column SampleRate does not come from them, and whether it
-// is stored at all.
+// policies applies the policies to a span. It returns the span's attributes, the part of the column SampleRate that does not come
+// from them, and whether the span is stored.
 func (r *reference) policies(res *refResource, s *tracepb.Span, duration uint64, attrs map[string]typed) (weight float64, stored bool) {
 	stamped := false
 	weight = 1
@@ -59,7 +59,7 @@ func (r *reference) policies(res *refResource, s *tracepb.Span, duration uint64,
 	return weight * refRate(attrs, s.TraceState), true
 }
 
-// productEvent is the row of the product event that a span makes, if it does.
+// productEvent adds the row of the product event that a span creates, if it creates one.
 func (r *reference) productEvent(res *refResource, at int64, attrs map[string]typed) {
 	const prefix = "svc.product_event."
 	name, named := attrs[prefix+"name"]

@@ -8,16 +8,17 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// attribute is an attribute of a resource or scope, which are read once and written on many rows. Its memory is the body's or
-// the arena of its owner.
+// attribute is an attribute of a resource or scope, which are read once and written on many rows. Its memory belongs to the body
+// or to the arena of its owner.
 type attribute struct {
 	key, text []byte
 	typ       blocks.ValueType
-	// stamped attributes are the server's: they are no attribute keys of the sender's and no part of a series.
+	// stamped marks attributes that the server added. They are not listed among the sender's attribute keys and are not part of a
+	// series.
 	stamped bool
 }
 
-// attributeList is the attributes of a resource or scope.
+// attributeList holds the attributes of a resource or scope.
 type attributeList struct {
 	attributes []attribute
 	arena      []byte
@@ -58,7 +59,7 @@ func (l *attributeList) add(w *walker, b []byte, depth int) bool {
 	return true
 }
 
-// addText adds an attribute of the server's.
+// addText adds an attribute of the server.
 func (l *attributeList) addText(key, text string, stamped bool) {
 	from := len(l.arena)
 	l.arena = append(append(l.arena, key...), text...)
@@ -66,7 +67,7 @@ func (l *attributeList) addText(key, text string, stamped bool) {
 	l.attributes = append(l.attributes, attribute{key: l.arena[from:mid], text: l.arena[mid:], stamped: stamped})
 }
 
-// keepLast drops attributes whose key comes again later.
+// keepLast drops attributes whose key occurs again later.
 func (l *attributeList) keepLast() {
 	const few = 24
 	a := l.attributes
@@ -107,7 +108,7 @@ func (l *attributeList) find(key string) (attribute, bool) {
 	return attribute{}, false
 }
 
-// first is the first text that is not empty, of several keys.
+// first returns the first text that is not empty among the given keys.
 func (l *attributeList) first(keys ...string) []byte {
 	for _, k := range keys {
 		if a, ok := l.find(k); ok && len(a.text) > 0 {
@@ -121,13 +122,13 @@ func (l *attributeList) remove(drop func(key []byte) bool) {
 	l.attributes = slices.DeleteFunc(l.attributes, func(a attribute) bool { return drop(a.key) })
 }
 
-// resource is the resource that the walk is in.
+// resource is the current resource.
 type resource struct {
 	attributeList
 	service, namespace, version, environment []byte
-	// series is the resource's part of a series hash.
+	// series is the contribution of the resource to a series hash.
 	series uint64
-	// rows counts the rows in the present hour, for attribute_keys.
+	// rows counts the rows in the current hour, for attribute_keys.
 	rows uint64
 }
 
@@ -137,7 +138,7 @@ func (r *resource) forget() {
 	r.series, r.rows = 0, 0
 }
 
-// readResource reads a Resource message. A second one in the same place adds to the first.
+// readResource reads a Resource message. A repeated message in the same place adds to the first.
 func (w *walker) readResource(b []byte) bool {
 	for i := 0; i < len(b); {
 		tag, next := varint(b, i)
@@ -165,7 +166,7 @@ func (w *walker) readResource(b []byte) bool {
 	return true
 }
 
-// stampResource completes the resource once all of it is read.
+// stampResource completes the resource after all of it was read.
 func (w *walker) stampResource() {
 	r := &w.resource
 	r.keepLast()
@@ -212,14 +213,15 @@ func (w *walker) stampResource() {
 
 const unknownService = "unknown_service"
 
-// The environment has two names. Of both the old one counts, but what the key always sets counts before what was sent, under whichever name,
-// and that before what the key fills in.
+// The environment has two attribute names. If both are present, the old name wins. Attributes that the key always sets come
+// first, then the sender's attributes, then attributes that the key adds if missing, each under either name.
 const (
 	environmentOld  = "deployment.environment"
 	environmentName = "deployment.environment.name"
 )
 
-// alwaysSet is the first text that is not empty of several attributes; decided when the key sets one of them whatever the sender says.
+// alwaysSet returns the first text that is not empty among the given attributes. The result decided says that the key sets one of
+// them regardless of the sender.
 func (w *walker) alwaysSet(keys ...string) (text []byte, decided bool) {
 	for _, k := range keys {
 		for i := range w.stamp.Attributes {
@@ -234,7 +236,7 @@ func (w *walker) alwaysSet(keys ...string) (text []byte, decided bool) {
 	return text, decided
 }
 
-// scope is the instrumentation scope that the walk is in.
+// scope is the current instrumentation scope.
 type scope struct {
 	attributeList
 	name, version []byte
@@ -245,7 +247,7 @@ func (s *scope) forget() {
 	s.name, s.version = nil, nil
 }
 
-// readScope reads an InstrumentationScope message. A second one in the same place adds to the first.
+// readScope reads an InstrumentationScope message. A repeated message in the same place adds to the first.
 func (w *walker) readScope(b []byte) bool {
 	for i := 0; i < len(b); {
 		tag, next := varint(b, i)
@@ -273,7 +275,7 @@ func (w *walker) readScope(b []byte) bool {
 	return true
 }
 
-// each calls do with each message of one field, in order, in the resource and scope levels of all signals.
+// each calls do with each message of one field, in order. It serves the resource and scope levels of all signals.
 func each(b []byte, number uint64, do func(m []byte, index int) bool) bool {
 	index := 0
 	for i := 0; i < len(b); {
@@ -296,8 +298,8 @@ func each(b []byte, number uint64, do func(m []byte, index int) bool) bool {
 	return true
 }
 
-// items walks the levels that all signals share and calls item with each span, log record or metric. The resource may stand
-// after its items on the wire, so each level is gone over twice, the second time skipping what the first has read.
+// items walks the levels that all signals share and calls item with each span, log record or metric. The resource may come after
+// its items on the wire, so items goes over each level twice. The second time it skips the parts that the first has read.
 func (w *walker) items(body []byte, item func(m []byte) bool) bool {
 	return each(body, 1, func(m []byte, index int) bool {
 		w.flushKeys()
@@ -330,11 +332,11 @@ func (w *walker) items(body []byte, item func(m []byte) bool) bool {
 	})
 }
 
-// yieldEvery is how much of a body is walked, for about 0.1 ms, before other requests get the processor. The scheduler itself would let a large
-// body have it for 10 ms at a time.
+// yieldEvery is the number of bytes that are walked, in about 0.1 ms, before other requests get the processor. The scheduler by
+// itself would give a large body 10 ms at a time.
 const yieldEvery = 128 << 10
 
-// schemaURL checks the field that is not stored.
+// schemaURL checks the schema URL, which is not stored.
 func schemaURL(b []byte) bool {
 	return each(b, 3, func(s []byte, _ int) bool { return validText(s) })
 }

@@ -8,28 +8,30 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Result says what became of the items of a request that was well-formed.
+// Result says what happened to the items of a well-formed request.
 type Result struct {
 	Accepted, Rejected int
-	// Sampled counts spans that the sampling policy dropped, which are neither accepted nor rejected: the sender is told nothing of them.
+	// Sampled counts spans that the sampling policy dropped. They are neither accepted nor rejected, and the response does not
+	// mention them.
 	Sampled int
-	// ProductEvents counts the product events that spans made, whether the spans themselves are stored or not.
+	// ProductEvents counts the product events that spans created, even if the spans themselves are not stored.
 	ProductEvents int
-	// Cut counts what was shortened or left out of accepted items because it is beyond a limit, as the warnings say: texts, attributes, events, links, exemplars.
+	// Cut counts the parts of accepted items that were shortened or left out because of a limit: texts, attributes, events,
+	// links, exemplars. The warnings name them.
 	Cut int
-	// Reasons says why items were rejected, Warnings what was changed or left out in accepted ones. Each kind comes once.
+	// Reasons says why items were rejected. Warnings says what was changed or left out in accepted items. Each kind occurs once.
 	Reasons, Warnings []Note
 }
 
 // Note is one kind of problem.
 type Note struct {
 	Message string
-	// Path is where it was first met.
+	// Path is the place of the first occurrence.
 	Path  string
 	Count int
 }
 
-// String is the note as one line of text.
+// String returns the note as one line of text.
 func (n Note) String() string {
 	if n.Count == 1 {
 		return n.Path + ": " + n.Message
@@ -37,7 +39,7 @@ func (n Note) String() string {
 	return fmt.Sprintf("%s: %s (%d times in this request)", n.Path, n.Message, n.Count)
 }
 
-// Message is the error_message of a partial success: empty when there is nothing to say.
+// Message returns the error_message of a partial success. It is empty if there is nothing to report.
 func (r Result) Message() string {
 	var b strings.Builder
 	for _, notes := range [][]Note{r.Reasons, r.Warnings} {
@@ -154,7 +156,7 @@ func (k issueKind) message() string {
 	}
 }
 
-// cuts says that something was shortened or left out because it is beyond a limit.
+// cuts reports whether the issue means that something was shortened or left out because of a limit.
 func (k issueKind) cuts() bool {
 	switch k {
 	case issueDeepValue, issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements, issueEventLimit:
@@ -164,7 +166,7 @@ func (k issueKind) cuts() bool {
 	}
 }
 
-// note counts an issue; field is the path below the item, or empty for the item itself.
+// note counts an issue. The argument field is the path below the item, or empty for the item itself.
 func (w *walker) note(k issueKind, field string) {
 	n := &w.issues[k]
 	w.noted[k]++
@@ -195,7 +197,7 @@ func (w *walker) note(k issueKind, field string) {
 	n.path = path
 }
 
-// noteMetric counts an issue of the present metric itself.
+// noteMetric counts an issue of the current metric itself.
 func (w *walker) noteMetric(k issueKind, field string) {
 	point := w.itemAt
 	w.itemAt = -1
@@ -203,14 +205,14 @@ func (w *walker) noteMetric(k issueKind, field string) {
 	w.itemAt = point
 }
 
-// beginNotes begins those of an item.
+// beginNotes clears the issues of the previous item.
 func (w *walker) beginNotes() {
 	if w.anyNoted {
 		w.noted, w.anyNoted = [issues]int{}, false
 	}
 }
 
-// takeBackWarnings forgets what was changed or left out in the present item, because nothing of it is stored: it was rejected, or sampled out.
+// takeBackWarnings removes the warnings of the current item. The item was rejected or sampled out, so nothing of it is stored.
 func (w *walker) takeBackWarnings() {
 	if !w.anyNoted {
 		return

@@ -13,9 +13,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// TraceHash is what decides about a trace: it is stored when the hash, as a share of 2⁶⁴, is at most the ratio. It is XXH64 with seed 0 of
-// the organization, a colon and the trace id in lower-case hexadecimal, which the warehouse's xxHash64(concat(OrgId, ':', TraceId)) gives
-// too. Every node must come to the same decision, now and when a queue is read back: it must never change.
+// TraceHash decides whether a trace is sampled. A trace is stored if its hash, as a share of 2⁶⁴, is at most the ratio. The hash
+// is XXH64 with seed 0 of the organization, a colon and the trace id in lower-case hexadecimal. The warehouse computes the same
+// with xxHash64(concat(OrgId, ':', TraceId)). Every node must decide alike, now and when a queue is read back, so the hash must
+// never change.
 func TraceHash(org principal.OrgID, traceID []byte) uint64 {
 	return traceHash([]byte(string(org)+":"), traceID)
 }
@@ -30,13 +31,13 @@ const traceIDDigits = 32
 type sampler struct {
 	Sampling
 	enabled bool
-	// most is the highest hash that passes the ratio.
+	// most is the largest hash that passes the ratio.
 	most uint64
-	// weight is that of a span which passes; text and typ are the same as an attribute.
+	// weight is the weight of a span that passes. text and typ are the same as an attribute.
 	weight float64
 	text   []byte
 	typ    blocks.ValueType
-	// prefix is what is hashed before the trace id, with room for that.
+	// prefix holds the bytes that are hashed before the trace id, with room for the id.
 	prefix []byte
 }
 
@@ -74,10 +75,11 @@ func appendWeight(dst []byte, weight float64) []byte {
 	return dst[:end]
 }
 
-// sample decides whether the span is stored, and what it then stands for in w.weight.
+// sample decides whether the span is stored, and puts its weight into w.weight.
 //
-// A weight is one by the chance that the span had. A span that the policy keeps by its own right had no other, so it stands for itself
-// alone, also when its trace passes the ratio: with the weight of its trace, errors would be counted up to twice.
+// The weight is one divided by the chance that the span had of being stored. A span that the policy always keeps, as an error,
+// had a chance of one and stands for itself alone, even if its trace passes the ratio. With the weight of its trace, errors would
+// be counted up to twice.
 func (w *walker) sample(start int64) bool {
 	s := &w.sampler
 	w.weight = 1
@@ -96,7 +98,8 @@ func (w *walker) sample(start int64) bool {
 	return true
 }
 
-// stampWeight writes the weight on the span, unless its sender has put one there. The column SampleRate has the product of both.
+// stampWeight writes the weight on the span, unless the sender has set that attribute. The column SampleRate holds the product of
+// both.
 func (w *walker) stampWeight(m *native.Map) bool {
 	if w.weight == 1 || w.hotKeys.has(hotSampleRate) {
 		return true
@@ -111,7 +114,7 @@ func (w *walker) stampWeight(m *native.Map) bool {
 	}
 	m.Values.Append(s.text)
 	h.classify(m, id)
-	if h.byID[id]&mapped != 0 { // Mappings see it; the column does not count it again.
+	if h.byID[id]&mapped != 0 { // Mappings see the weight; the column must not count it twice.
 		h.take(mapped, id, s.text, s.typ)
 	}
 	return true

@@ -19,8 +19,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native/nativetest"
 )
 
-// TestTraceHash pins the hash: every node, and every version, must decide alike about a trace. The values are those of ClickHouse's
-// xxHash64('org_1:000102030405060708090a0b0c0d0e0f') and so on.
+// TestTraceHash pins the hash, because every node and every version must decide alike about a trace. The values come from
+// ClickHouse, as xxHash64('org_1:000102030405060708090a0b0c0d0e0f').
 func TestTraceHash(t *testing.T) {
 	id := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 	for org, want := range map[principal.OrgID]uint64{"": 6828606181333448554, "org_1": 1756130587424941110, "org_2Kv7": 9429145803461955289} {
@@ -30,7 +30,7 @@ func TestTraceHash(t *testing.T) {
 	}
 }
 
-// traceWith is a trace id of the organization of stamp() whose hash is below a share, or is not.
+// traceWith returns a trace id for the organization of stamp(). Its hash is below the given share, or not.
 func traceWith(share float64, below bool) []byte {
 	id := make([]byte, 16)
 	for n := uint64(1); ; n++ {
@@ -51,14 +51,14 @@ func TestSampling(t *testing.T) {
 	type outcome struct {
 		Kept   bool
 		Weight float64
-		// Attribute is SampleRate as stored, empty when there is none.
+		// Attribute is SampleRate as stored. It is empty if the span has no such attribute.
 		Attribute string
 	}
 	dropped := outcome{}
 	for name, c := range map[string]struct {
 		policy      otlp.Sampling
 		change      func(*tracepb.Span)
-		pass, other outcome // of a span whose trace passes the ratio, and of one whose does not
+		pass, other outcome // the outcomes of a span whose trace passes the ratio, and of a span whose trace does not
 	}{
 		"no policy":           {otlp.Sampling{}, nil, outcome{true, 1, ""}, outcome{true, 1, ""}},
 		"all":                 {otlp.Sampling{Ratio: 1}, nil, outcome{true, 1, ""}, outcome{true, 1, ""}},
@@ -130,7 +130,7 @@ func TestSamplingClamps(t *testing.T) {
 	}
 }
 
-// TestDroppedSpansLeaveNothing: a request with spans that are dropped gives the same bytes and notes as one without them.
+// TestDroppedSpansLeaveNothing: a request with dropped spans gives the same bytes and notes as one without them.
 func TestDroppedSpansLeaveNothing(t *testing.T) {
 	text := otlptest.Text
 	s := stamp()
@@ -157,7 +157,7 @@ func TestDroppedSpansLeaveNothing(t *testing.T) {
 	if diff := cmp.Diff(otlp.Result{Sampled: 1}, result); diff != "" || len(got) > 0 {
 		t.Errorf("all dropped: %s, %d tables", diff, len(got))
 	}
-	// A note that a stored span makes as well stays, at its place.
+	// A note stays in its place if a stored span causes it too.
 	long := oneSpan(otlptest.Bytes("long", make([]byte, 40<<10)))
 	long.TraceId = stored.TraceId
 	result, _ = walkTraces(t, s, export(nil, dropped, long, dropped, long))
@@ -166,7 +166,7 @@ func TestDroppedSpansLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestMappingsAfterSampling: mappings find the mark of the weight, and decide nothing.
+// TestMappingsAfterSampling: mappings see the weight attribute, and do not influence the sampling.
 func TestMappingsAfterSampling(t *testing.T) {
 	s := stamp()
 	s.Sampling = otlp.Sampling{Ratio: 0.1, KeepErrors: true}
@@ -186,8 +186,8 @@ func TestMappingsAfterSampling(t *testing.T) {
 	}
 }
 
-// TestSamplingIsFair: over many traces, all spans of a trace share its fate, and weighted sums are what they would be without sampling,
-// for all spans as for errors and slow ones.
+// TestSamplingIsFair: over many traces, all spans of a trace are stored or dropped together. Weighted sums equal the sums without
+// sampling, for all spans as well as for errors and slow spans.
 func TestSamplingIsFair(t *testing.T) {
 	const traces, spansEach = 8_000, 4
 	for _, ratio := range []float64{0.5, 0.1, 0.02} {
@@ -195,7 +195,7 @@ func TestSamplingIsFair(t *testing.T) {
 			r := rand.New(rand.NewPCG(11, 11))
 			s, set := stamp(), &blocks.Set{}
 			s.Sampling = otlp.Sampling{Ratio: ratio, KeepErrors: true, KeepSlowNano: 100e6}
-			// By class: plain, errors, slow. What is true, and what the stored rows say.
+			// The classes are plain, errors and slow. sent holds the true sums, weighted the sums of the stored rows.
 			var sent, weighted [3]float64
 			stored, plain := map[string]int{}, map[string]int{}
 			for from := 0; from < traces; from += 500 {
@@ -244,11 +244,11 @@ func TestSamplingIsFair(t *testing.T) {
 					t.Fatalf("%d of %d spans of a trace are stored", n, plain[id])
 				}
 			}
-			// Errors and slow spans are all there, each as one.
+			// All errors and slow spans are stored, and each counts as one.
 			if weighted[1] != sent[1] || weighted[2] != sent[2] {
 				t.Errorf("sent %v, weighted %v", sent, weighted)
 			}
-			// The others: whole traces are drawn, so the spread is that of traces.
+			// For the others, whole traces are drawn, so the spread is that of traces.
 			spread := spansEach * math.Sqrt(traces*(1-ratio)/ratio)
 			if off := math.Abs(weighted[0] - sent[0]); off > 4*spread {
 				t.Errorf("plain spans: %v sent, %v weighted, off by %.0f, expected spread %.0f", sent[0], weighted[0], off, spread)

@@ -1,6 +1,7 @@
 package otlp
 
-// The OTLP messages, as far as requests use them: one table for naming what is wrong on the wire and for encoding JSON.
+// schema describes the OTLP messages, as far as requests use them. One table serves both to name errors on the wire and to encode
+// JSON.
 
 type message uint8
 
@@ -49,7 +50,7 @@ const (
 	kindMessage kind = iota
 	kindString
 	kindBytes
-	// kindID is bytes that JSON writes in hexadecimal.
+	// kindID is a bytes field that JSON writes in hexadecimal.
 	kindID
 	kindBool
 	kindEnum
@@ -69,11 +70,11 @@ type field struct {
 	kind     kind
 	repeated bool
 	of       message
-	// name is that of the .proto file, json that of OTLP JSON.
+	// name is the field's name in the .proto file; json is its name in OTLP JSON.
 	name, json string
 }
 
-// wire is the wire type of one value.
+// wire returns the wire type of one value.
 func (k kind) wire() uint64 {
 	switch k {
 	case kindMessage, kindString, kindBytes, kindID:
@@ -89,7 +90,7 @@ func (k kind) wire() uint64 {
 
 func (s Signal) message() message { return tracesRequest + message(s) }
 
-// schema is read only.
+// schema is read-only.
 var schema = [messages][]field{
 	tracesRequest:      {sub(1, resourceSpansMsg, "resource_spans", "resourceSpans")},
 	logsRequest:        {sub(1, resourceLogsMsg, "resource_logs", "resourceLogs")},

@@ -7,10 +7,10 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// SeriesHash is a 64-bit hash that tells the series of a metric apart: of the metric's name, the resource attributes as the
-// sender gave them (with configured additions, without svc_* stamps, so that a new ingest key starts no new series), the
-// scope's name and the data point's attributes. Attributes count as text and in any order. It is stored, so the functions
-// below must never change.
+// SeriesHash is a 64-bit hash that identifies a series of a metric. It covers the metric's name, the resource attributes, the
+// scope's name and the data point's attributes. The resource attributes are those of the sender and configured additions, without
+// the svc_* stamps, so a new ingest key starts no new series. Attributes count as text, and their order does not matter. The hash
+// is stored, so the functions below must never change.
 
 const (
 	seriesK1 = 0x9e3779b97f4a7c15
@@ -35,7 +35,7 @@ func hashText(s []byte) uint64 {
 	return fold(h^tail, seriesK2) ^ h>>32
 }
 
-// seriesEntry is the hash of one attribute. Those of a list are added up, which makes their order irrelevant.
+// seriesEntry returns the hash of one attribute. The hashes of a list are added up, so its order does not matter.
 func seriesEntry(key, value []byte) uint64 {
 	return fold(hashText(key)+seriesK1, hashText(value)^seriesK3)
 }

@@ -47,16 +47,17 @@ func (w *walker) readEvent(t *blocks.Spans, b []byte) bool {
 		at = 0
 		w.note(issueTimeRange, "events.time_unix_nano")
 	}
-	t.EventsTimestamp.Elements.Append(int64(at)) // 0 becomes the span's start when that is known.
+	t.EventsTimestamp.Elements.Append(int64(at)) // 0 is replaced by the span's start once that is known.
 	t.EventsName.Elements.Append(w.limitName(name, "events.name"))
 	w.span.events++
 	return w.grow(elementSize)
 }
 
-// elementSize is about what an event, link or exemplar takes besides its attributes.
+// elementSize is the approximate memory of an event, link or exemplar without its attributes.
 const elementSize = 64
 
-// deferRow notes the keys of the row closed last, to be counted when it is known that the span is stored, and in which hour.
+// deferRow records the keys of the row that was closed last. They are counted later, when it is known whether the span is stored,
+// and in which hour.
 func deferRow(slots []uint32, m *native.Map) []uint32 {
 	tags := m.RowTags()
 	for i, id := range m.RowKeys() {

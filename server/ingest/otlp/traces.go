@@ -7,7 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// span is the fields of the span being read that have no column to go to at once.
+// span holds those fields of the current span that cannot go to a column at once.
 type span struct {
 	traceID, spanID, parentID   []byte
 	traceState, name            []byte
@@ -22,7 +22,7 @@ type span struct {
 	linkMark, linkTrace, linkSpan, linkState native.Mark
 }
 
-// Depths of messages in a request, the request itself being 1.
+// Depths of messages in a request. The request itself has depth 1.
 const (
 	itemDepth          = 4
 	itemAttributeDepth = itemDepth + 1
@@ -51,7 +51,7 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 	mark := attributes.Mark()
 	attributes.BeginRow()
 	for i := 0; i < len(b); {
-		// As varint and chunk do, written out for what most of a span is.
+		// This repeats varint and chunk inline, because most of a span consists of these fields.
 		tag := uint64(b[i])
 		if i++; tag >= 0x80 {
 			if tag, i = longVarint(b, i-1); i < 0 {
@@ -132,9 +132,9 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 	return w.finishSpan(t, columns, start)
 }
 
-// applyPolicies does what is done to few spans or for few organizations, before anything else is made of the span: its product event, as
-// it came and whatever becomes of the span itself; then sampling, the mark of its weight, attribute mappings. It reports whether the span is to be stored, and false when the request
-// is too large.
+// applyPolicies applies the rules that concern few spans or few organizations. First it creates the product event from the span
+// as the sender sent it, regardless of what happens to the span itself. Then it applies sampling, writes the weight, and applies
+// attribute mappings. The result keep says whether the span is stored; ok is false if the request is too large.
 func (w *walker) applyPolicies(t *blocks.Spans, start int64) (keep, ok bool) {
 	m := t.SpanAttributes
 	keep = !w.sampler.enabled || w.sample(start)
@@ -179,7 +179,7 @@ func (w *walker) readStatus(b []byte) bool {
 	return true
 }
 
-// admitSpan decides whether the span can be stored, and when it started.
+// admitSpan decides whether the span can be stored, and returns its start.
 func (w *walker) admitSpan() (start int64, ok bool) {
 	s := &w.span
 	switch {
@@ -312,7 +312,7 @@ const (
 	statusError  = 2
 )
 
-// enum is the number of an enum value, 0 (unspecified) for those that are not known.
+// enum returns the number of an enum value, or 0 (unspecified) if the value is not known.
 func enum(v uint64, last int32) uint32 {
 	if n := int32(v); n >= 0 && n <= last {
 		return uint32(n)
@@ -341,7 +341,7 @@ func (w *walker) spanDuration(start int64) (d uint64, problem issueKind) {
 	}
 }
 
-// appendID appends an id in hexadecimal, or an empty text when it is all zero or of another size than it should be.
+// appendID appends an id in hexadecimal. It appends an empty text if the id is all zero or has the wrong size.
 func appendID(c *native.String, id []byte, size int) bool {
 	if len(id) != size || allZero(id) {
 		c.Append(nil)

@@ -10,18 +10,18 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
-// anyValue is an AnyValue with its outermost level read. The payload of an array or kvlist is not yet looked at.
+// anyValue is an AnyValue whose outermost level was read. The payload of an array or kvlist is not parsed yet.
 type anyValue struct {
 	typ   blocks.ValueType
 	set   bool
 	owned bool
-	// bytes is the text, bytes, array or kvlist.
+	// bytes holds the text, bytes, array or kvlist.
 	bytes []byte
-	// bits is the bool, int or double.
+	// bits holds the bool, int or double.
 	bits uint64
 }
 
-// readAny reads an AnyValue at the given depth of messages.
+// readAny reads an AnyValue at the given message depth.
 func (w *walker) readAny(b []byte, depth int, v *anyValue) bool {
 	if depth > maxDepth {
 		return false
@@ -33,7 +33,8 @@ func (w *walker) readAny(b []byte, depth int, v *anyValue) bool {
 			return false
 		}
 		if v.set && (v.typ == blocks.ArrayValue || v.typ == blocks.KvlistValue) && !w.checkWhole() {
-			// Replaced or merged values are not read in their place any more, so the request is checked once as a whole.
+			// Values that were replaced or merged are no longer checked in their place, so the request is checked once as a
+			// whole.
 			return false
 		}
 		i = next
@@ -58,7 +59,7 @@ func (w *walker) readAny(b []byte, depth int, v *anyValue) bool {
 			v.bytes, i = chunk(b, i)
 			v.is(blocks.BytesValue)
 		case 8<<3 | wireVarint:
-			// string_value_strindex belongs to profiles; in other signals it refers to nothing.
+			// string_value_strindex belongs to profiles. In other signals it refers to nothing.
 			_, i = varint(b, i)
 			v.bytes = nil
 			v.is(blocks.StringValue)
@@ -74,7 +75,7 @@ func (w *walker) readAny(b []byte, depth int, v *anyValue) bool {
 
 func (v *anyValue) is(t blocks.ValueType) { v.typ, v.set, v.owned = t, true, false }
 
-// merge reads an array or kvlist. Given twice, their elements are joined, as protobuf does: joined bytes are joined elements.
+// merge reads an array or kvlist. If it is repeated, the elements are joined, as protobuf does: joined bytes are joined elements.
 func (w *walker) merge(v *anyValue, b []byte, i int, t blocks.ValueType) int {
 	payload, i := chunk(b, i)
 	if i < 0 {
@@ -93,9 +94,9 @@ func (w *walker) merge(v *anyValue, b []byte, i int, t blocks.ValueType) int {
 	return i
 }
 
-// appendText appends a value as attribute maps hold it: text as is, bool, int and double in words and digits, bytes in
-// hexadecimal, arrays and kvlists as compact JSON. It reports false when a nested value is malformed. A text that would pass w.textEnd
-// is right up to there, and goes past it.
+// appendText appends a value in the format of attribute maps: text unchanged, bool, int and double as words and digits, bytes in
+// hexadecimal, arrays and kvlists as compact JSON. It reports false if a nested value is malformed. If a text is longer than
+// w.textEnd, only the part before w.textEnd is right; the result is then longer than w.textEnd too.
 func (w *walker) appendText(dst []byte, v *anyValue, depth int) ([]byte, bool) {
 	switch v.typ {
 	case blocks.BoolValue:
@@ -113,7 +114,7 @@ func (w *walker) appendText(dst []byte, v *anyValue, depth int) ([]byte, bool) {
 	}
 }
 
-// maxJSONDepth is how deep arrays and kvlists are written out. What lies deeper is replaced by deepMark and counted.
+// maxJSONDepth is the depth to which arrays and kvlists are written out. Deeper values are replaced by deepMark and counted.
 const (
 	maxJSONDepth = 64
 	deepMark     = `"[nested too deep]"`
@@ -185,7 +186,7 @@ func (w *walker) appendJSON(dst []byte, v *anyValue, depth, level int) ([]byte, 
 			dst = append(dst, ',')
 		}
 		first = false
-		// The list itself is one message deeper than the value that holds it, its elements are two.
+		// The list itself is one message deeper than the value that holds it. Its elements are two deeper.
 		var ok bool
 		if array {
 			dst, ok = w.appendElement(dst, element, depth+2, level+1)
@@ -217,7 +218,8 @@ func (w *walker) appendMember(dst, kv []byte, depth, level int) ([]byte, bool) {
 	return w.appendJSON(dst, &v, depth+1, level)
 }
 
-// readKeyValue reads a KeyValue with the outermost level of its value. The key may stand after the value, and either twice.
+// readKeyValue reads a KeyValue with the outermost level of its value. The key may come after the value, and either may be
+// repeated.
 func (w *walker) readKeyValue(b []byte, depth int, key *[]byte, v *anyValue) bool {
 	if depth > maxDepth {
 		return false
@@ -264,7 +266,8 @@ func (w *walker) readKeyValue(b []byte, depth int, key *[]byte, v *anyValue) boo
 	return w.readAny(value, depth+1, v)
 }
 
-// appendDouble writes the shortest text that reads back as the same number, as JavaScript does it: 1, 0.1, 1e21, NaN, -Infinity.
+// appendDouble writes the shortest text that reads back as the same number, in the format of JavaScript: 1, 0.1, 1e21, NaN,
+// -Infinity.
 func appendDouble(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -287,8 +290,8 @@ func appendDouble(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// appendDecimal writes numbers of at most 15 digits, six of them after the point, which is what people measure in. Of such texts
-// only one reads as a given double, so the one found is the shortest; the general search costs four times as much.
+// appendDecimal writes numbers of at most 15 digits, six of them after the point. Most measurements are of this kind. Only one
+// such text reads as a given double, so the one found is the shortest. The general search costs four times as much.
 func appendDecimal(dst []byte, f float64) ([]byte, bool) {
 	const scale, most = 1e6, 1e15
 	a := math.Abs(f)
@@ -345,7 +348,7 @@ func appendQuoted(dst, s []byte) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// upper is text in upper case, in scratch memory unless it is that already.
+// upper returns the text in upper case. The result lies in scratch memory unless the text is already in upper case.
 func (w *walker) upper(s []byte) []byte {
 	for i, c := range s {
 		if c >= utf8.RuneSelf {

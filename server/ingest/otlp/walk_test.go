@@ -20,7 +20,7 @@ func fullStamp() *otlp.Stamp {
 	return s
 }
 
-// compare holds the walk of a body against the reference, without policies for traces and with some.
+// compare checks the walk of a body against the reference. For traces it does so without policies and with some.
 func compare(tb testing.TB, signal otlp.Signal, in []byte, set *blocks.Set) {
 	tb.Helper()
 	compareWith(tb, signal, in, fullStamp(), set)
@@ -31,7 +31,7 @@ func compare(tb testing.TB, signal otlp.Signal, in []byte, set *blocks.Set) {
 	}
 }
 
-// compareWith holds the walk of a body against the reference: both refuse, or both store the same rows.
+// compareWith checks the walk of a body against the reference: both refuse the body, or both store the same rows.
 func compareWith(tb testing.TB, signal otlp.Signal, in []byte, stamp *otlp.Stamp, set *blocks.Set) {
 	tb.Helper()
 	ref := newReference(stamp)
@@ -68,7 +68,8 @@ func compareWith(tb testing.TB, signal otlp.Signal, in []byte, stamp *otlp.Stamp
 	}
 }
 
-// differ is the difference of rows; nothing and empty are equal, and so are NaNs. What is equal to the letter, as nearly all is, takes no cmp.
+// differ returns the difference between rows. Nil equals empty, and NaN equals NaN. Rows that are identical, as nearly all are,
+// skip cmp.
 func differ[T any](want, got T) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -96,7 +97,7 @@ func TestWalkScrambled(t *testing.T) {
 	}
 }
 
-// TestWalkDamaged flips and cuts bytes: what is refused and what is understood must not differ.
+// TestWalkDamaged flips and cuts bytes. The walk and the reference must refuse and accept the same bodies.
 func TestWalkDamaged(t *testing.T) {
 	set, r := &blocks.Set{}, rand.New(rand.NewPCG(7, 7))
 	for _, signal := range signals() {

@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// walker is the state of one walk. It lives in Set.Scratch, so that its memory serves the next request.
+// walker is the state of one walk. It lives in Set.Scratch, so that the next request reuses its memory.
 type walker struct {
 	signal Signal
 	body   []byte
@@ -17,7 +17,7 @@ type walker struct {
 	set    *blocks.Set
 	org    []byte
 
-	// checked says that the whole body is known to be well-formed.
+	// checked says that the whole body was checked and is well-formed.
 	checked  bool
 	tooLarge bool
 	// size estimates the memory of the columns filled so far.
@@ -25,8 +25,8 @@ type walker struct {
 
 	resource resource
 	scope    scope
-	// resourceAt, scopeAt and itemAt are where the walk is, for reasons in the result. metricAt is for metrics only, where
-	// itemAt is that of the data point; what does not apply is -1.
+	// resourceAt, scopeAt and itemAt are the current place of the walk, for reasons in the result. For metrics, metricAt is the
+	// metric and itemAt the data point. An index that does not apply is -1.
 	resourceAt, scopeAt, metricAt, itemAt int
 
 	places   [places]placement
@@ -35,19 +35,19 @@ type walker struct {
 	counters [counters]keyCounter
 	hour     uint32
 
-	// accepted and sampled count items, events product events of spans.
+	// accepted and sampled count items; events counts the product events of spans.
 	accepted, sampled, events int
-	// unyielded is how much was walked since others had the processor.
+	// unyielded is the number of bytes walked since the walker last gave up the processor.
 	unyielded int
 
 	issues [issues]issue
-	// noted counts the issues of the present item; anyNoted spares most items the clearing of it.
+	// noted counts the issues of the current item. anyNoted avoids clearing the counts for most items.
 	noted    [issues]int
 	anyNoted bool
 
 	hotKeys hotKeys
 	sampler sampler
-	// weight is what the present span stands for by the sampling policy.
+	// weight is the number of spans that the current span stands for under the sampling policy.
 	weight float64
 	span   span
 	record logRecord
@@ -55,12 +55,12 @@ type walker struct {
 	metric metric
 
 	scratch []byte
-	// textEnd is how long a text in scratch need not become longer than.
+	// textEnd is a length for texts in scratch. Formatting may stop once a text is longer.
 	textEnd int
 	entry   entry
 }
 
-// entry is the attribute read last.
+// entry is the attribute that was read last.
 type entry struct {
 	id   uint32
 	typ  blocks.ValueType
@@ -88,7 +88,7 @@ func (w *walker) begin(signal Signal, body []byte, stamp *Stamp, set *blocks.Set
 	}
 }
 
-// end lets go of the request's memory.
+// end releases the request's memory.
 func (w *walker) end() {
 	w.body, w.stamp, w.set = nil, nil, nil
 	w.resource.forget()
@@ -113,20 +113,20 @@ func (w *walker) checkWhole() bool {
 	return w.checked
 }
 
-// grow counts memory against the bound of the request.
+// grow counts memory against the bound of the request. It returns false above the bound.
 func (w *walker) grow(n int) bool {
 	w.size += n
 	w.tooLarge = w.size > w.maxSize
 	return !w.tooLarge
 }
 
-// attribute reads a KeyValue and appends it to the open row of m; the entry is left in w.entry. Depth is that of the KeyValue. A row takes
-// maxAttributes; w.entry is then what it was, maybe of another column.
+// attribute reads a KeyValue at the given depth, appends it to the open row of m and leaves the entry in w.entry. A row takes
+// maxAttributes; for further attributes w.entry is unchanged and may belong to another column.
 func (w *walker) attribute(m *native.Map, b []byte, depth int) bool {
 	if len(m.RowTags()) >= maxAttributes {
 		return w.extraAttribute(b, depth)
 	}
-	// Nearly all attributes are a key below 128 bytes and a value below 16 KiB with nothing in it but a scalar, in this order.
+	// Nearly all attributes have this form: a key below 128 bytes, then a value below 16 KiB that contains only a scalar.
 	if len(b) >= 4 && b[0] == 1<<3|wireBytes && b[1] < 0x80 {
 		if at := 2 + int(b[1]); at+1 < len(b) && b[at] == 2<<3|wireBytes {
 			key, rest := b[2:at], b[at+1:]
@@ -144,7 +144,8 @@ func (w *walker) attribute(m *native.Map, b []byte, depth int) bool {
 	return w.anyAttribute(m, b, depth)
 }
 
-// scalar appends an attribute whose value is one field of the common types; known is false, and nothing done, for any other.
+// scalar appends an attribute whose value is one field of a common type. For any other value it does nothing and returns known as
+// false.
 func (w *walker) scalar(m *native.Map, key, value []byte) (known, ok bool) {
 	e := &w.entry
 	switch value[0] {
@@ -196,7 +197,7 @@ func (w *walker) scalar(m *native.Map, key, value []byte) (known, ok bool) {
 	return true, true
 }
 
-// anyAttribute is attribute for whatever there may be.
+// anyAttribute does the work of attribute for any form of a KeyValue.
 func (w *walker) anyAttribute(m *native.Map, b []byte, depth int) bool {
 	e := &w.entry
 	var v anyValue
@@ -226,7 +227,7 @@ func (w *walker) anyAttribute(m *native.Map, b []byte, depth int) bool {
 	return true
 }
 
-// attributeKey begins the entry of an attribute. A key that was there before is known to be valid.
+// attributeKey begins the entry of an attribute. A key that occurred before is known to be valid.
 func (w *walker) attributeKey(m *native.Map, key []byte, typ blocks.ValueType) bool {
 	e := &w.entry
 	e.typ = typ
@@ -241,7 +242,7 @@ func (w *walker) attributeKey(m *native.Map, key []byte, typ blocks.ValueType) b
 	return ok
 }
 
-// Rows of each table are counted on their own: dictionary numbers are a table's own.
+// Rows are counted separately for each table, because each table has its own dictionary numbers.
 const (
 	placeSpans = iota
 	placeLogs
@@ -253,7 +254,7 @@ const (
 	places
 )
 
-// placement is where the present resource and scope were first written in a table, to be copied from there for later rows.
+// placement is the place where the current resource and scope were first written in a table. Later rows are copied from there.
 type placement struct {
 	hasOrg, hasResource, hasScope         bool
 	org, service, namespace, version, env uint32
@@ -262,7 +263,7 @@ type placement struct {
 	resourceSize, scopeSize               int
 }
 
-// resourceColumns are the columns that every table has for a resource and scope. Version may be nil.
+// resourceColumns are the columns that every table has for a resource and scope. version may be nil.
 type resourceColumns struct {
 	org, service, namespace, version, env, scopeName, scopeVersion *native.LowCardinality
 	scopeAttributes, resourceAttributes                            *native.Map
@@ -302,16 +303,17 @@ func (w *walker) place(at int, c *resourceColumns) bool {
 	}
 	c.scopeName.AppendID(p.scopeName)
 	c.scopeVersion.AppendID(p.scopeVersion)
-	// A column that grows needs memory for what it has and for what it gets, at one time.
+	// While a column grows, it needs memory for its old and its new content at the same time.
 	repeated := p.resourceSize + p.scopeSize
 	return w.grow(rowSize + repeated + repeated/2)
 }
 
-// rowSize is about what the columns of fixed width take for one row. A rejected item takes no memory but time, and is bounded as well.
+// rowSize is the approximate size of the fixed-width columns of one row. A rejected item takes no memory but takes time, so it
+// counts as well.
 const (
 	rowSize      = 256
 	rejectedSize = 64
-	// levelSize is the same for a resource or scope, which may hold nothing.
+	// levelSize is the same for a resource or scope, which may have no items.
 	levelSize = 64
 )
 
@@ -330,8 +332,8 @@ const (
 	day          = 24 * nanosPerHour
 )
 
-// inWindow reports whether a time may be stored: rows are partitioned by day, and one bad clock must not make a hundred
-// partitions. The bounds are the retention of the signal, and a day ahead.
+// inWindow reports whether rows with this time may be stored. Rows are partitioned by day, and one bad clock must not create a
+// hundred partitions. The bounds are the retention of the signal, and one day ahead.
 func (w *walker) inWindow(t uint64, days int64) bool {
 	if t > math.MaxInt64 {
 		return false

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Wire types of the protobuf encoding, and limits of the Go implementation, which the walk shares.
+// Wire types of the protobuf encoding, and limits that the walk shares with the Go implementation of protobuf.
 const (
 	wireVarint = 0
 	wireFixed8 = 1
@@ -19,7 +19,8 @@ const (
 	maxDepth       = 10000
 )
 
-// The functions below read at b[i] and return the position after what they read, or a negative number when it is malformed.
+// The functions below read at b[i]. They return the position after the bytes they read, or a negative number if the input is
+// malformed.
 
 // varint reads an unsigned number of up to ten bytes.
 func varint(b []byte, i int) (uint64, int) {
@@ -66,7 +67,7 @@ func text(b []byte, i int) ([]byte, int) {
 	return s, i
 }
 
-// validText is utf8.Valid, with a short way for what most text is.
+// validText does the same as utf8.Valid, with a fast path for ASCII.
 func validText(s []byte) bool {
 	const high = 0x8080808080808080
 	n := len(s)
@@ -76,7 +77,7 @@ func validText(s []byte) bool {
 		for t := s; len(t) >= 8; t = t[8:] {
 			all |= binary.LittleEndian.Uint64(t)
 		}
-		all |= binary.LittleEndian.Uint64(s[n-8:]) // the rest, with some bytes again
+		all |= binary.LittleEndian.Uint64(s[n-8:]) // the rest, which overlaps the bytes above
 	case n >= 4:
 		all = uint64(binary.LittleEndian.Uint32(s)) | uint64(binary.LittleEndian.Uint32(s[n-4:]))
 	case n > 0:

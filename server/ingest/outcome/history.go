@@ -12,23 +12,23 @@ const (
 	problemsOfSort = 10
 )
 
-// history is what is known of one key.
+// history is the known outcomes of one key.
 type history struct {
 	key    Key
 	recent ring
-	// problems are older than everything in recent.
+	// problems are older than all outcomes in recent.
 	problems []sort
 
-	// seeded says that what was saved earlier is in, so that saving does not replace it unseen.
+	// seeded says that the outcomes saved earlier were read, so that saving does not overwrite them.
 	seeded  bool
 	unsaved changes
-	// place is that in the order of use.
+	// place is the position in the order of use.
 	place *list.Element
-	// agent and reason were stored last: senders repeat themselves.
+	// agent and reason are the last texts that were stored. Senders often repeat themselves, so the texts are reused.
 	agent, reason string
 }
 
-// changes are what is not saved: the first of them came at since, one of them was a problem.
+// changes describes unsaved outcomes: since is the time of the first, and problem says whether one was a problem.
 type changes struct {
 	since   time.Time
 	problem bool
@@ -36,13 +36,13 @@ type changes struct {
 
 func (c changes) any() bool { return !c.since.IsZero() }
 
-// sort is the problems of one signal with one tag.
+// sort holds the problems of one signal with one tag.
 type sort struct {
 	signal, tag string
 	ring        ring
 }
 
-// ring holds the last outcomes, up to a bound. It grows as it is used.
+// ring holds the last outcomes, up to a bound. It grows with use.
 type ring struct {
 	all  []Outcome
 	next int
@@ -73,7 +73,7 @@ func (h *history) add(o *Outcome) {
 	}
 }
 
-// keep takes in a problem that the recent ones have pushed out. They come in the order of time.
+// keep stores a problem that newer outcomes have pushed out of recent. Problems arrive in the order of time.
 func (h *history) keep(o *Outcome) {
 	i := slices.IndexFunc(h.problems, func(s sort) bool { return s.tag == o.Tag && s.signal == o.Signal })
 	if i < 0 {
@@ -86,7 +86,7 @@ func (h *history) keep(o *Outcome) {
 	h.problems[i].ring.put(o, problemsOfSort)
 }
 
-// dropSort forgets the sort that was met longest ago.
+// dropSort removes the sort that occurred least recently.
 func (h *history) dropSort() {
 	longest := 0
 	for i := range h.problems {
@@ -104,7 +104,7 @@ func (r *ring) last() time.Time {
 	return r.all[r.next-1].At
 }
 
-// list returns everything, oldest first.
+// list returns all outcomes, oldest first.
 func (h *history) list() []Outcome {
 	n := len(h.recent.all)
 	for i := range h.problems {
@@ -114,12 +114,12 @@ func (h *history) list() []Outcome {
 	for i := range h.problems {
 		all = h.problems[i].ring.appendTo(all)
 	}
-	// The problems of a sort are in order, and all of them before the recent ones.
+	// The problems of one sort are in order, and all of them are older than the recent outcomes.
 	slices.SortStableFunc(all, func(x, y Outcome) int { return x.At.Compare(y.At) })
 	return h.recent.appendTo(all)
 }
 
-// seed puts what an earlier run saved before what came since.
+// seed inserts the outcomes that an earlier run saved before the newer ones.
 func (h *history) seed(earlier []Outcome) {
 	since := h.list()
 	h.recent, h.problems, h.seeded = ring{}, nil, true

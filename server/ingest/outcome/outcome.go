@@ -24,27 +24,28 @@ type Outcome struct {
 	// Door is "http" or "grpc".
 	Door   string
 	Status int
-	// Tag names the error, empty for a success.
+	// Tag names the error. It is empty for a success.
 	Tag string
-	// Accepted items were stored, Rejected ones could not be, Sampled ones were dropped by the organization's sampling policy.
+	// Accepted counts items that were stored, Rejected items that could not be stored, and Sampled items that the organization's
+	// sampling policy dropped.
 	Accepted, Rejected, Sampled int
 	// Cut counts values of accepted items that were shortened or left out because they exceed a limit.
 	Cut int
-	// Bytes is the body as it was sent, 0 when it was not read.
+	// Bytes is the size of the body as sent, or 0 if the body was not read.
 	Bytes int
-	// Reason is the first problem, in the words of the answer.
+	// Reason is the first problem, in the words of the response.
 	Reason string
 	// Agent is the sender's User-Agent.
 	Agent string
 }
 
-// clean reports a success without any problem.
+// clean reports whether the outcome is a success without any problem.
 func (o *Outcome) clean() bool { return o.Tag == "" && o.Rejected == 0 && o.Reason == "" }
 
 // Key names an ingest key.
 type Key struct {
 	Org principal.OrgID
-	// ID is public.
+	// ID is the public id of the key.
 	ID string
 }
 
@@ -58,19 +59,19 @@ type History struct {
 type Store interface {
 	// PutOutcomes replaces the histories of these keys.
 	PutOutcomes(ctx context.Context, node string, all []History) error
-	// Outcomes returns the histories that were put last, oldest first.
+	// Outcomes returns the history of the key that was last put, oldest outcome first.
 	Outcomes(ctx context.Context, node string, key Key) ([]Outcome, error)
-	// DeleteOutcomes deletes the histories of all nodes that were not put since that time.
+	// DeleteOutcomes deletes histories of all nodes that were last put before that time.
 	DeleteOutcomes(ctx context.Context, before time.Time) error
 }
 
-// Bounds of the texts that come from senders, or quote them.
+// Bounds of texts that come from senders or quote them.
 const (
 	maxReason = 300
 	maxAgent  = 120
 )
 
-// cut shortens a text to a bound without halving a character. It copies the text, so that the longer one can be freed.
+// cut shortens a text to a bound, at a character boundary. It copies the text, so that the longer one can be freed.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

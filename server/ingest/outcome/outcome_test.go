@@ -72,7 +72,7 @@ func (s *memoryStore) setFails(v bool) {
 	s.fails = v
 }
 
-// of returns the saved outcomes in short: reason, tag or "ok" of each.
+// of returns the saved outcomes in short form: the reason, tag or "ok" of each.
 func (s *memoryStore) of(key string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func refusal(signal, tag string, n int) Outcome {
 	return Outcome{Signal: signal, Door: "grpc", Status: 400, Tag: tag, Reason: fmt.Sprintf("%s %d", tag, n)}
 }
 
-// Whatever comes later, the last refusals of each sort stay.
+// The last refusals of each sort stay, whatever comes later.
 func TestProblemsStay(t *testing.T) {
 	h := &history{}
 	add := func(o Outcome) { h.add(&o) }
@@ -144,7 +144,7 @@ func TestProblemsStay(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// More sorts than there is room for: the one met longest ago goes.
+	// There are more sorts than places. The sort that occurred least recently is removed.
 	many(20, func(i int) Outcome { return refusal("logs", fmt.Sprintf("Sort%d", i), 0) })
 	many(200, func(int) Outcome { return success() })
 	got = short(h.list())
@@ -221,7 +221,7 @@ func TestSave(t *testing.T) {
 	})
 }
 
-// The next run adds to what this one saved.
+// The next run adds to the outcomes that this one saved.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
@@ -260,7 +260,7 @@ func TestStoreDown(t *testing.T) {
 		s.setFails(false)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		// What was saved before is not lost by the first save that works.
+		// The first successful save does not lose the outcomes saved earlier.
 		if diff := cmp.Diff([]string{"Old 0", "BadRequest 1"}, s.of("ingk_1")); diff != "" {
 			t.Error(diff)
 		}
@@ -283,11 +283,11 @@ func TestLeastRecentlyUsedMakesRoom(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait() // all saved
 		r.Record(id(0), success())
-		r.Record(id(3), success()) // takes the place of 1
+		r.Record(id(3), success()) // takes the place of key 1
 		if r.keys[id(1).ID] != nil || r.keys[id(0).ID] == nil || r.keys[id(2).ID] == nil {
 			t.Errorf("%v", r.keys)
 		}
-		r.Record(id(1), success()) // takes the place of 2, and gets its history back
+		r.Record(id(1), success()) // takes the place of key 2, and gets its history back
 		if got := r.Stats(); got.Keys != 3 || got.Evicted != 2 || got.Unsaved != 0 {
 			t.Errorf("%+v", got)
 		}

@@ -12,27 +12,28 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Config says how a Recorder works. Store and Node are required.
+// Config configures a Recorder. Store and Node are required.
 type Config struct {
 	Store Store
-	// Node names this node among all that write to the store; it stays over restarts.
+	// Node names this node among all that write to the store. It must stay the same over restarts.
 	Node string
-	// SaveEvery is how often keys with new problems are saved. Default 5 s.
+	// SaveEvery is the interval for saving keys with new problems. Default 5 s.
 	SaveEvery time.Duration
-	// SaveCleanEvery is how often keys are saved of which there are only successes to tell. Default 30 s.
+	// SaveCleanEvery is the interval for saving keys whose unsaved outcomes are all successes. Default 30 s.
 	SaveCleanEvery time.Duration
-	// Keep is how long the store keeps the history of a key that is not used. Default 30 days.
+	// Keep is how long the store keeps the history of an unused key. Default 30 days.
 	Keep time.Duration
 	// CallTimeout bounds one call of the store. Default 10 s.
 	CallTimeout time.Duration
-	// MaxKeys bounds the keys in memory; the one not used for longest makes room. Default 1,024, which takes 30 MB at most.
+	// MaxKeys bounds the keys in memory. The least recently used key makes room for a new one. Default 1,024, which takes 30 MB
+	// at most.
 	MaxKeys int
 	Logger  *slog.Logger
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
 
-// Recorder is safe for concurrent use; Close it.
+// Recorder is safe for concurrent use. The caller must Close it.
 type Recorder struct {
 	cfg  Config
 	stop chan struct{}
@@ -40,20 +41,20 @@ type Recorder struct {
 	once sync.Once
 
 	mu   sync.Mutex
-	keys map[string]*history // by id, which no two organizations share
-	// used has the history that was used last in front.
+	keys map[string]*history // by id, which is unique across organizations
+	// used is ordered by use, with the most recently used history in front.
 	used  list.List
 	stats Stats
 }
 
-// Stats is a snapshot for metrics; counters count since Start.
+// Stats is a snapshot for metrics. Its counters start at Start.
 type Stats struct {
 	Keys int
-	// Oldest is the age of the oldest outcome that is not saved, 0 when all are.
+	// Oldest is the age of the oldest unsaved outcome, or 0 if all are saved.
 	Oldest time.Duration
-	// Saved counts histories that were saved, SaveFailures calls of the store that failed.
+	// Saved counts saved histories. SaveFailures counts store calls that failed.
 	Saved, SaveFailures int64
-	// Evicted counts keys that made room for others, Unsaved those of them that had something to save.
+	// Evicted counts keys that made room for others. Unsaved counts the evicted keys with unsaved outcomes.
 	Evicted, Unsaved int64
 }
 
@@ -78,7 +79,7 @@ func Start(cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
-// Record notes an answer; its time is now.
+// Record adds an answer with the current time.
 func (r *Recorder) Record(key Key, o Outcome) {
 	o.At = r.cfg.Now()
 	r.mu.Lock()

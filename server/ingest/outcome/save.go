@@ -14,7 +14,7 @@ const (
 	deleteEvery = 24 * time.Hour
 )
 
-// Close saves what is not saved. Stop recording before.
+// Close saves the unsaved outcomes. Stop recording before Close.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.once.Do(func() { close(r.stop) })
 	select {
@@ -73,7 +73,7 @@ func (r *Recorder) deleteOld(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// save saves the histories that are due, those that changed first before others; all that changed when everything is asked for.
+// save saves the histories that are due, the earliest changes first. If everything is set, it saves all changed histories.
 func (r *Recorder) save(ctx context.Context, everything bool) error {
 	due := r.due(everything)
 	for part := range slices.Chunk(due, keysAtOnce) {
@@ -84,7 +84,7 @@ func (r *Recorder) save(ctx context.Context, everything bool) error {
 			return fmt.Errorf("save ingest outcomes: %w", err)
 		}
 		if !everything {
-			break // the rest has its turn at the next tick, so that a save stays small
+			break // the rest waits for the next tick, so that a save stays small
 		}
 	}
 	return nil
@@ -105,7 +105,7 @@ func (r *Recorder) due(everything bool) (due []*history) {
 	return due
 }
 
-// savePart saves some histories. What is recorded meanwhile is saved the next time.
+// savePart saves some histories. Outcomes recorded meanwhile are saved the next time.
 func (r *Recorder) savePart(ctx context.Context, part []*history) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.CallTimeout)
 	defer cancel()

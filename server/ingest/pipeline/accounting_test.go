@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a run acknowledged is what it stored of its own and what the warehouse refused, whatever an earlier run left behind: in batches of
-// every size, with and without a batch that was under way.
+// The records that a run acknowledged are the records of its own that it stored and those that the warehouse refused. Records of
+// an earlier run do not count. This must hold for batches of every size, with and without a batch under way.
 func TestAccounting(t *testing.T) {
 	for _, maxRows := range []int{1, 7, 1000} {
 		for _, underWay := range []bool{false, true} {
@@ -55,7 +55,7 @@ func TestAccounting(t *testing.T) {
 	}
 }
 
-// A record of an earlier run that is refused, and one that is stored from the retry folder, are not this run's.
+// A record of an earlier run that is refused, or that is stored from the retry folder, does not count to this run.
 func TestAccountingOfEarlierRefusals(t *testing.T) {
 	w := newWarehouse(t)
 	r := newRig(t, t.TempDir(), w, func(c *Config) { c.MaxAge = time.Hour })

@@ -7,33 +7,33 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// readRetry is the pause after the log could not be read or a record not be quarantined.
+// readRetry is the pause after a failure to read the log or to quarantine a record.
 const readRetry = time.Second
 
-// cut is a range of the log with the batch made of it.
+// cut is a range of the log with the batch made from it.
 type cut struct {
 	from, to queue.Position
 	batch    Batch
 	records  int
-	// first is when the first record was added, oldest when it was appended to the log.
+	// first is the time when the first record was added; oldest is the time when it was appended to the log.
 	first  time.Time
 	oldest time.Time
 }
 
-// full says that the batch is worth an insert, brimful that it must not grow any more.
+// full says that the batch is worth an insert. brimful says that it must not grow any more.
 func (p *Pipeline) full(c *cut) bool { return c.batch.Rows() >= p.cfg.MaxRows || p.brimful(c) }
 
 func (p *Pipeline) brimful(c *cut) bool {
 	return c.batch.Rows() >= growth*p.cfg.MaxRows || c.batch.Bytes() >= p.cfg.MaxBytes || p.resumed(c)
 }
 
-// resumed says that the cut has the last records of earlier runs.
+// resumed reports whether the cut has the last records of earlier runs.
 func (p *Pipeline) resumed(c *cut) bool {
 	return c.records > 0 && c.from.Before(p.resumeTo) && !p.cursor.Before(p.resumeTo)
 }
 
-// assemble takes the records in log order and cuts them into batches. While one batch is inserted the next one fills; when that
-// is full too, records wait in memory up to the bound, and beyond it in the log alone.
+// assemble takes the records in log order and cuts them into batches. While one batch is inserted, the next one fills. When that
+// is full too, records wait in memory up to the bound. Beyond the bound they wait in the log only.
 func (p *Pipeline) assemble() {
 	defer close(p.cuts)
 	defer p.closeReader()
@@ -48,7 +48,7 @@ func (p *Pipeline) assemble() {
 	}
 }
 
-// nextCut waits for a free batch; nil when the pipeline gives up.
+// nextCut waits for a free batch. It returns nil if the pipeline gives up.
 func (p *Pipeline) nextCut() *cut {
 	select {
 	case b := <-p.free:
@@ -58,7 +58,7 @@ func (p *Pipeline) nextCut() *cut {
 	}
 }
 
-// gather fills the cut and hands it on; false ends the work.
+// gather fills the cut and hands it to the inserter. It returns false at the end of the work.
 func (p *Pipeline) gather(c *cut) bool {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -87,8 +87,8 @@ func (p *Pipeline) gather(c *cut) bool {
 				return false
 			}
 		}
-		// A batch that is full or aged goes as soon as the inserter is free; until then it grows: fewer and larger inserts are what
-		// the warehouse needs when it is the slower one.
+		// A full or aged batch goes as soon as the inserter is free, and grows until then. A slow warehouse needs fewer and
+		// larger inserts.
 		var ready chan<- *cut
 		wait := time.Hour
 		if c.records > 0 {
@@ -125,7 +125,7 @@ func (p *Pipeline) stopping() bool {
 
 func (p *Pipeline) aged(c *cut) bool { return c.records > 0 && time.Since(c.first) >= p.cfg.MaxAge }
 
-// grow adds one more record to a cut while the inserter is busy, and reports whether there was one.
+// grow adds one more record to a cut while the inserter is busy, and reports whether it found a record.
 func (p *Pipeline) grow(c *cut) bool {
 	p.mu.Lock()
 	busy := !p.since[1].IsZero()
@@ -141,14 +141,14 @@ func (p *Pipeline) grow(c *cut) bool {
 	return more
 }
 
-// handedOn notes that the records are the inserter's now, which tells their age from there on.
+// handedOn records that the inserter now has the records. From here on their age counts there.
 func (p *Pipeline) handedOn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.since[0] = time.Time{}
 }
 
-// resume builds the range that was being inserted when the process ended, and hands it on first.
+// resume rebuilds the range that was being inserted when the process ended, and hands it on first.
 func (p *Pipeline) resume() bool {
 	p.mu.Lock()
 	in := p.state.Intent
@@ -181,7 +181,7 @@ func (p *Pipeline) resume() bool {
 	}
 }
 
-// sleep waits, and reports false when the pipeline gives up meanwhile.
+// sleep waits. It returns false if the pipeline gives up meanwhile.
 func (p *Pipeline) sleep(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// checkpoint is the durable state: everything before Done is stored; Intent, when set, is a range of which some tables may be.
+// checkpoint is the durable state. Everything before Done is stored. If Intent is set, some tables of that range may be stored.
 type checkpoint struct {
 	Log    string         `json:"log"`
 	Done   queue.Position `json:"done"`
@@ -27,7 +27,7 @@ type intent struct {
 	Splits []split        `json:"splits,omitempty"`
 }
 
-// split says that a table's rows of a range are inserted as two ranges.
+// split says that the rows of a table's range are inserted as two ranges.
 type split struct {
 	Table string         `json:"table"`
 	From  queue.Position `json:"from"`
@@ -46,11 +46,11 @@ func (c checkpoint) clone() checkpoint {
 
 const (
 	checkpointFile = "checkpoint"
-	// previousFile is the checkpoint before, for the case that the newest cannot be read.
+	// previousFile holds the previous checkpoint, in case the newest cannot be read.
 	previousFile = "checkpoint.previous"
 )
 
-// saveCheckpoint replaces the file at once or not at all: one line of JSON, one line with its CRC-32C.
+// saveCheckpoint replaces the file atomically. The file has one line of JSON and one line with its CRC-32C.
 func saveCheckpoint(dir string, c checkpoint) error {
 	b, err := json.Marshal(c)
 	if err != nil {
@@ -73,7 +73,7 @@ func saveCheckpoint(dir string, c checkpoint) error {
 func checkpointSum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // loadCheckpoint returns the newest readable checkpoint of this log, or an empty one. A crash between the two renames of a save
-// leaves only the previous file, which is then the truth.
+// leaves only the previous file, which is then current.
 func loadCheckpoint(dir, log string, logger *slog.Logger) (checkpoint, error) {
 	for _, name := range []string{checkpointFile, previousFile} {
 		path := filepath.Join(dir, name)
@@ -107,7 +107,7 @@ func parseCheckpoint(b []byte) (checkpoint, error) {
 	return c, err
 }
 
-// writeDurably replaces a file at once or not at all.
+// writeDurably replaces a file atomically.
 func writeDurably(path string, parts ...[]byte) error {
 	tmp := path + ".new"
 	if err := writeFile(tmp, parts...); err != nil {
@@ -119,7 +119,7 @@ func writeDurably(path string, parts ...[]byte) error {
 	return queue.OSFilesystem{}.SyncDir(filepath.Dir(path))
 }
 
-// writeFile writes and syncs.
+// writeFile writes and syncs a file.
 func writeFile(path string, parts ...[]byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

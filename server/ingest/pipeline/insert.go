@@ -32,10 +32,11 @@ func (p *Pipeline) insertAll() {
 	}
 }
 
-// insert stores the cut's tables between the two checkpoint writes. False means the pipeline gave up; the next start goes on.
+// insert stores the cut's tables between the two checkpoint writes. It returns false if the pipeline gave up. The next start then
+// continues.
 func (p *Pipeline) insert(c *cut) bool {
 	if !p.checkpoint(func(s *checkpoint) {
-		// After a restart the recorded range is this one, with the splits that were made.
+		// After a restart, the recorded range is this one, with its recorded splits.
 		if s.Intent == nil {
 			s.Intent = &intent{From: c.from, To: c.to}
 		}
@@ -66,7 +67,7 @@ func (p *Pipeline) insert(c *cut) bool {
 	return true
 }
 
-// checkpoint changes the state and makes it durable, however long that takes; false when the pipeline gives up.
+// checkpoint changes the state and makes it durable, however long that takes. It returns false if the pipeline gives up.
 func (p *Pipeline) checkpoint(change func(*checkpoint)) bool {
 	p.saving.Lock()
 	defer p.saving.Unlock()
@@ -89,12 +90,12 @@ func (p *Pipeline) checkpoint(change func(*checkpoint)) bool {
 	}
 }
 
-// token names a range of one table for deduplication: the same for the same rows, and different for any others.
+// token names a range of one table for deduplication. The same rows have the same token, and any other rows have another one.
 func (p *Pipeline) token(table string, from, to queue.Position) string {
 	return fmt.Sprintf("%s/%d-%d/%s", p.log.ID(), from.Seq, to.Seq, table)
 }
 
-// insertTable stores the rows a range of the log has for one table. An error means only that the pipeline gives up.
+// insertTable stores the rows of one table for a range of the log. It returns an error only if the pipeline gives up.
 func (p *Pipeline) insertTable(t Table, from, to queue.Position) error {
 	if t.Rows() == 0 {
 		return nil
@@ -109,8 +110,9 @@ func (p *Pipeline) insertTable(t Table, from, to queue.Position) error {
 	return p.isolate(t, from, to, cause)
 }
 
-// store inserts a table, and when its rows are refused what can be stored without the views that fail on them, under the same token. To cut a range up is
-// right only when that fails too: an insert that failed in a view has stored the rows in the table already, and under other tokens they would be stored twice.
+// store inserts a table. If the warehouse refuses the rows, store inserts them again under the same token, without the views that
+// fail on them. Only if that fails too may the range be cut up. An insert that failed in a view has already stored the rows in
+// the table, and other tokens would store them twice.
 func (p *Pipeline) store(t Table, token string, earlier bool, suspect int) (cause, err error) {
 	cause, err = p.tryInsert(p.cfg.Inserter.Insert, t, token, earlier, suspect)
 	s, ok := p.cfg.Inserter.(ViewIgnorer)
@@ -136,11 +138,12 @@ func (p *Pipeline) stored(t Table, earlier bool) {
 	})
 }
 
-// earlier says that a range that ends there was acknowledged by earlier runs.
+// earlier reports whether a range that ends at this position was acknowledged by earlier runs.
 func (p *Pipeline) earlier(to queue.Position) bool { return !p.resumeTo.Before(to) }
 
-// How often an insert is tried that fails for a reason which may lie in the rows or not: some eight seconds, and some two minutes before a record on its
-// own is set aside for it. Should it have been the server after all, that is how slowly records are set aside.
+// These are the attempts for an insert whose failure may or may not lie in the rows. They take about eight seconds, and about two
+// minutes for a single record before it is set aside. If the server was at fault after all, records are set aside only at that
+// slow pace.
 const (
 	suspectAttempts     = 6
 	loneSuspectAttempts = 11
@@ -148,8 +151,8 @@ const (
 
 type insertFunc func(ctx context.Context, table Table, token string) error
 
-// tryInsert repeats an insert until it succeeds or these rows are refused, which cause then tells; for a suspect failure (see Inserter) that is after so
-// many attempts. The rows of earlier runs are counted apart.
+// tryInsert repeats an insert until it succeeds or the rows are refused; cause then holds the reason. A suspect failure (see
+// Inserter) counts as a refusal after the given number of attempts. Rows of earlier runs are counted separately.
 func (p *Pipeline) tryInsert(insert insertFunc, t Table, token string, earlier bool, suspect int) (cause, err error) {
 	suspected := 0
 	for attempt := 0; ; attempt++ {
@@ -185,7 +188,7 @@ func isSuspect(err error) bool {
 	return errors.As(err, &s) && s.Suspect()
 }
 
-// backoff doubles from RetryMin to RetryMax, with up to half of it taken off at random.
+// backoff doubles from RetryMin to RetryMax. Up to half of it is subtracted at random.
 func (p *Pipeline) backoff(attempt int) time.Duration {
 	d := p.cfg.RetryMax
 	if attempt < 20 {

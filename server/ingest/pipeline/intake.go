@@ -18,8 +18,7 @@ type pendingRecord struct {
 	bytes            int64
 }
 
-// accept is the log's sink. It keeps attachments within the memory bound; every other record is read from the log when its turn
-// comes.
+// accept is the log's sink. It keeps attachments within the memory bound. Every other record is read from the log later.
 func (p *Pipeline) accept(records []queue.Committed) {
 	p.mu.Lock()
 	for _, c := range records {
@@ -45,7 +44,7 @@ func (p *Pipeline) accept(records []queue.Committed) {
 	}
 }
 
-// inMemory takes the next record from memory when it is the one that follows the cursor.
+// inMemory takes the next record from memory if that record follows the cursor.
 func (p *Pipeline) inMemory() (pendingRecord, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,13 +64,13 @@ func (p *Pipeline) inMemory() (pendingRecord, bool) {
 	return pendingRecord{}, false
 }
 
-// fill adds the next record to the cut and reports whether there was one.
+// fill adds the next record to the cut and reports whether it found one.
 func (p *Pipeline) fill(c *cut) (bool, error) {
 	if r, ok := p.inMemory(); ok {
 		err := c.batch.Add(nil, nil, r.attachment)
 		p.cfg.ReleaseAttachment(r.attachment)
 		if err != nil {
-			// The record decides, not what was made of it: it is read from the log next.
+			// The record decides, not the columns made from it. It is read from the log next.
 			p.logger.Warn("decoded columns refused, record is decoded again", slog.String("position", r.pos.String()), slog.Any("error", err))
 			return true, nil
 		}
@@ -86,7 +85,7 @@ func (p *Pipeline) fill(c *cut) (bool, error) {
 	}
 	r, err := p.read()
 	if errors.Is(err, io.EOF) {
-		p.cursor = seen // nothing readable up to there
+		p.cursor = seen // nothing readable before seen
 		return false, nil
 	}
 	if err != nil {

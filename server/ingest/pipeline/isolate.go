@@ -9,8 +9,8 @@ import (
 
 var errGivenUp = errors.New("the ingest pipeline gives up")
 
-// isolate finds the records for which a table refuses a range, by halves. Each halving is recorded before anything of it is
-// inserted, so that a restart makes the same cuts and uses the same tokens; the whole range is never inserted after that.
+// isolate finds the records for which a table refuses a range, by bisection. Each split is recorded before any part of it is
+// inserted, so that a restart makes the same cuts and uses the same tokens. The whole range is never inserted after that.
 func (p *Pipeline) isolate(t Table, from, to queue.Position, cause error) error {
 	table := t.Name()
 	var at []queue.Position
@@ -72,7 +72,7 @@ func (p *Pipeline) halves(table string, from, mid, to queue.Position) error {
 	return nil
 }
 
-// part decodes a range again and returns its rows for one table; nil when there are none.
+// part decodes a range again and returns its rows for one table. It returns nil if the table has no rows.
 func (p *Pipeline) part(table string, from, to queue.Position) (Table, error) {
 	b := p.cfg.NewBatch()
 	if err := p.again(func() error {
@@ -94,7 +94,7 @@ func (p *Pipeline) part(table string, from, to queue.Position) (Table, error) {
 	return nil, nil
 }
 
-// splitAt returns where a range of a table was split, in this life or before.
+// splitAt returns the position where a range of a table was split, in this run or an earlier one.
 func (p *Pipeline) splitAt(table string, from, to queue.Position) (queue.Position, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +109,7 @@ func (p *Pipeline) splitAt(table string, from, to queue.Position) (queue.Positio
 	return queue.Position{}, false
 }
 
-// again repeats work on the disk until it succeeds or the pipeline gives up.
+// again repeats disk work until it succeeds or the pipeline gives up.
 func (p *Pipeline) again(f func() error) error {
 	for {
 		err := f()

@@ -1,10 +1,10 @@
-// Package pipeline carries committed records from the ingest queue into the warehouse: it gathers them into large batches in log
+// Package pipeline carries committed records from the ingest queue into the warehouse. It gathers them into large batches in log
 // order, inserts each batch with deduplication tokens and advances a checkpoint.
 //
-// A batch is a range of the log. The range is recorded durably before the first insert and the checkpoint after the last, so that
-// after a crash the same range is built again and inserted with the same tokens: nothing is lost and nothing is stored twice. In
-// the normal run records come with their decoded columns attached and are not decoded again. When the warehouse is slow or down, columns
-// beyond a memory bound are dropped, and the records are read from the log later.
+// A batch is a range of the log. The pipeline records the range durably before the first insert, and the checkpoint after the
+// last. After a crash it builds the same range again and inserts it with the same tokens, so nothing is lost and nothing is
+// stored twice. Normally records come with their decoded columns attached and are not decoded again. While the warehouse is slow
+// or down, columns beyond a memory bound are dropped, and the records are read from the log later.
 package pipeline
 
 import (
@@ -20,40 +20,41 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// Batch accumulates decoded records, in order, for all tables. It is used by one goroutine at a time.
+// Batch accumulates decoded records, in order, for all tables. Only one goroutine uses it at a time.
 type Batch interface {
-	// Add adds one record. With an attachment, header and payload are nil and the attachment holds the decoded columns, which
-	// stay the caller's; without, the record is decoded from header and payload, which are good only during the call. The same
-	// records in the same order must give the same tables either way. On an error the batch is as it was before.
+	// Add adds one record. With an attachment, header and payload are nil. The attachment then holds the decoded columns and
+	// still belongs to the caller. Without an attachment, the record is decoded from header and payload, which are valid only
+	// during the call. Either way, the same records in the same order must give the same tables. On an error the batch is
+	// unchanged.
 	Add(header, payload []byte, attachment any) error
 	Rows() int
 	Bytes() int
-	// Tables returns what to insert; tables without rows are passed over.
+	// Tables returns the tables to insert. Tables without rows are skipped.
 	Tables() []Table
 	Reset()
 }
 
-// Table is the rows of one batch for one table.
+// Table holds the rows of one batch for one table.
 type Table interface {
 	Name() string
 	Rows() int
-	// Columns is the column list of the INSERT, WriteTo the data in the Native format. WriteTo is called again when an insert is
-	// retried.
+	// Columns returns the column list of the INSERT. WriteTo writes the data in the Native format, and is called again for a
+	// retry.
 	Columns() string
 	WriteTo(w io.Writer) (int64, error)
 }
 
-// Inserter stores a table. A second insert with the same token must add nothing. An insert that fails is retried for ever, with two
-// exceptions. An error with a method Retryable() bool that returns false means that these rows are refused; the pipeline then searches for
-// the bad record. Errors of the table or the server (unknown table, wrong password) must be retryable. An error with a method Suspect() bool
-// that returns true may come from the rows or from the server. It is retried for a while only, since one block must not stop all later
-// ones.
+// Inserter stores a table. A second insert with the same token must add nothing. The pipeline retries a failed insert forever,
+// with two exceptions. An error with a method Retryable() bool that returns false means that these rows are refused; the pipeline
+// then searches for the bad record. Errors of the table or the server (unknown table, wrong password) must be retryable. An error
+// with a method Suspect() bool that returns true may come from the rows or from the server. The pipeline retries it only for a
+// while, because one block must not stop all later ones.
 type Inserter interface {
 	Insert(ctx context.Context, table Table, token string) error
 }
 
-// ViewIgnorer is an Inserter that can also store a table without the views that fail on the rows. It gets the token of the failed insert and
-// stores nothing twice.
+// ViewIgnorer is an Inserter that can also store a table without the views that fail on its rows. It gets the token of the failed
+// insert and stores nothing twice.
 type ViewIgnorer interface {
 	InsertIgnoringViews(ctx context.Context, table Table, token string) error
 }
@@ -68,24 +69,24 @@ const (
 	DefaultRetryMax  = 30 * time.Second
 )
 
-// growth is how many times MaxRows a batch may reach while the one before it is being inserted.
+// growth is the factor by which a batch may exceed MaxRows while the previous one is being inserted.
 const growth = 2
 
-// Config says what a pipeline works with.
+// Config configures a pipeline.
 type Config struct {
 	Log *queue.Log
-	// NewBatch makes an empty batch; it may be called from several goroutines.
+	// NewBatch makes an empty batch. Several goroutines may call it.
 	NewBatch func() Batch
 	Inserter Inserter
-	// A batch is inserted when it has MaxRows or MaxBytes, or MaxAge after its first record came in. While the one before it is still
-	// being inserted it goes on growing, to MaxBytes or twice MaxRows.
+	// A batch is inserted when it reaches MaxRows or MaxBytes, or MaxAge after its first record arrived. While the previous batch
+	// is being inserted, it continues to grow, up to MaxBytes or twice MaxRows.
 	MaxRows  int
 	MaxBytes int
 	MaxAge   time.Duration
 	// MaxMemory bounds the attachments that wait to be added to a batch.
 	MaxMemory int64
-	// AttachmentBytes returns the memory an attachment holds; ReleaseAttachment gives it back to its pool. The pipeline calls
-	// ReleaseAttachment exactly once for every attachment it was handed; it must not block.
+	// AttachmentBytes returns the memory of an attachment. ReleaseAttachment returns it to its pool and must not block. The
+	// pipeline calls ReleaseAttachment exactly once for every attachment that it received.
 	AttachmentBytes   func(any) int
 	ReleaseAttachment func(any)
 	RetryMin          time.Duration
@@ -127,14 +128,14 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// Pipeline is a running pipeline. Its methods may be called from any goroutine.
+// Pipeline is a running pipeline. Its methods are safe for concurrent use.
 type Pipeline struct {
 	cfg    Config
 	log    *queue.Log
 	logger *slog.Logger
 	save   func(dir string, c checkpoint) error
 
-	// ctx ends when the pipeline gives up what it is doing.
+	// ctx ends when the pipeline gives up its work.
 	ctx    context.Context
 	cancel context.CancelFunc
 	stop   chan struct{}
@@ -145,31 +146,32 @@ type Pipeline struct {
 	once   sync.Once
 
 	mu sync.Mutex
-	// seen is the end of the newest record handed over. The log's own tail may be ahead of it for a moment; taking that would
-	// read records from disk whose columns are about to arrive.
+	// seen is the end of the newest record that the sink received. The log's own tail may be ahead of it for a moment. Using the
+	// tail would read records from disk whose columns are about to arrive.
 	seen    queue.Position
 	pending []pendingRecord
 	memory  int64
 	state   checkpoint
 	moved   chan struct{}
-	// since are the times of the oldest records in the batch being filled and in the one being inserted.
+	// since holds the times of the oldest record in the batch being filled and in the batch being inserted.
 	since   [2]time.Time
 	started time.Time
 	stats   Stats
 
-	// resumeTo is where the records of earlier runs end. No batch reaches over it, so that the rows of a batch are all theirs or all ours.
+	// resumeTo is the end of the records of earlier runs. No batch crosses it, so all rows of a batch belong either to earlier
+	// runs or to this one.
 	resumeTo queue.Position
 
-	// saving serialises checkpoint writes of tables that are split at the same time.
+	// saving serializes checkpoint writes of tables that are split at the same time.
 	saving sync.Mutex
 
-	// The rest belongs to the assembling goroutine.
+	// Only the assembling goroutine uses the fields below.
 	cursor   queue.Position
 	reader   *queue.Reader
 	readerAt queue.Position
 }
 
-// Start takes up the work where the checkpoint left it and subscribes to the log. Call it before the first Append.
+// Start resumes the work at the checkpoint and subscribes to the log. Call it before the first Append.
 func Start(cfg Config) (*Pipeline, error) { return start(cfg, saveCheckpoint) }
 
 func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
@@ -196,7 +198,7 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 		end = state.Intent.To
 	}
 	p.log.EnsureAfter(end)
-	// Records that an earlier run stored use no share of the queue any more.
+	// Records that an earlier run stored must not use any share of the queue.
 	if err := p.log.Release(state.Done); err != nil {
 		p.logger.Warn("queue segments not released, next batch tries again", slog.Any("error", err))
 	}
@@ -209,8 +211,8 @@ func start(cfg Config, save func(string, checkpoint) error) (*Pipeline, error) {
 	return p, nil
 }
 
-// Close inserts what has been committed so far, checkpoints and stops. When ctx ends first, it gives up at once; the rest is in
-// the log for the next start. Stop appending before, and close the log after the pipeline.
+// Close inserts the records committed so far, writes the checkpoint and stops. If ctx ends first, Close gives up at once, and the
+// next start reads the rest from the log. Stop appending before Close, and close the log after it.
 func (p *Pipeline) Close(ctx context.Context) error {
 	p.once.Do(func() { close(p.stop) })
 	finished := make(chan struct{})
@@ -257,25 +259,26 @@ func (p *Pipeline) Flushed(ctx context.Context, pos queue.Position) error {
 	}
 }
 
-// Stats is a snapshot for metrics; counters count since Start.
+// Stats is a snapshot for metrics. Its counters start at Start.
 type Stats struct {
-	// Rows inserted, by table. Rows that an earlier run acknowledged or set aside are counted in Resumed, too.
+	// Rows counts inserted rows by table. Rows that an earlier run acknowledged or set aside count in Resumed too.
 	Rows, Resumed map[string]int64
-	// Refused are rows, by table, that this run acknowledged and the warehouse refuses. Rows of a record that cannot be decoded are not
-	// counted, because their number is unknown.
+	// Refused counts rows, by table, that this run acknowledged and the warehouse refused. Rows of a record that cannot be
+	// decoded are not counted, because their number is unknown.
 	Refused map[string]int64
 	Batches int64
 	Retries int64
-	// Salvaged are inserts stored without the views that failed on their rows.
+	// Salvaged counts inserts that were stored without the views that failed on their rows.
 	Salvaged int64
-	// Replayed records were read from the log instead of taken from memory; Spilled attachments were given up for memory.
+	// Replayed counts records that were read from the log instead of taken from memory. Spilled counts attachments that were
+	// dropped to save memory.
 	Replayed    int64
 	Spilled     int64
 	Quarantined int64
-	// MemoryBytes are held by attachments that wait.
+	// MemoryBytes is the memory of waiting attachments.
 	MemoryBytes int64
-	// OldestUnflushed is the age of the oldest record that is not yet inserted, 0 when there is none. Of records that are still to
-	// be read from the log only a lower bound is known: they have waited since Start.
+	// OldestUnflushed is the age of the oldest record that is not yet inserted, or 0 if all are inserted. For records that must
+	// still be read from the log, it is a lower bound: the time since Start.
 	OldestUnflushed time.Duration
 	// Done is the checkpoint.
 	Done queue.Position

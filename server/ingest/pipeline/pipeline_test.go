@@ -36,12 +36,12 @@ func TestRowsArriveOnceAndInOrder(t *testing.T) {
 			}
 			s := r.p.Stats()
 			for end := time.Now().Add(5 * time.Second); s.OldestUnflushed != 0 && time.Now().Before(end); s = r.p.Stats() {
-				time.Sleep(time.Millisecond) // who waited is told of the checkpoint before the batch is given back
+				time.Sleep(time.Millisecond) // Flushed returns at the checkpoint, before the batch is given back
 			}
 			if s.Rows["a"] != 500 || s.Rows["b"] != 500 || s.Batches == 0 || s.MemoryBytes != 0 || s.OldestUnflushed != 0 {
 				t.Errorf("stats %+v", s)
 			}
-			// A record that comes in just when a batch is cut can be read from the log, where it is as well.
+			// A record that arrives just when a batch is cut may also be read from the log.
 			if attached && s.Replayed > 10 || !attached && s.Replayed != 500 {
 				t.Errorf("%d records read from the log", s.Replayed)
 			}
@@ -73,7 +73,7 @@ func TestCloseInsertsWhatIsGathered(t *testing.T) {
 	}
 }
 
-// A crash at every step of a batch: afterwards each row is there exactly once.
+// A crash at every step of a batch. Afterwards each row is stored exactly once.
 func TestCrashAtEveryStep(t *testing.T) {
 	down := errors.New("connection refused")
 	noDisk := errors.New("no space left")
@@ -175,7 +175,7 @@ func TestRefusedRecordIsQuarantinedAlone(t *testing.T) {
 	}
 }
 
-// The search for a refused record is interrupted by crashes; the cuts it made stay.
+// Crashes interrupt the search for a refused record. The cuts that it made stay.
 func TestCrashWhileIsolating(t *testing.T) {
 	w := newWarehouse(t)
 	r := newRig(t, t.TempDir(), w, func(c *Config) { c.MaxAge = 30 * time.Millisecond })
@@ -232,7 +232,7 @@ func TestMemoryBoundWhileWarehouseIsDown(t *testing.T) {
 	last := r.append("a", "row 1000", true)
 	r.flushed(last)
 	before := r.p.Stats().Replayed
-	// Caught up: records come from memory again.
+	// The pipeline has caught up. Records come from memory again.
 	r.flushed(r.append("a", "row 1001", true))
 	if s := r.p.Stats(); s.Replayed != before || s.Retries == 0 {
 		t.Errorf("%d records read from the log after catching up, %d retries", s.Replayed-before, s.Retries)
@@ -243,7 +243,7 @@ func TestMemoryBoundWhileWarehouseIsDown(t *testing.T) {
 	}
 }
 
-// While one batch is being inserted the next grows beyond MaxRows, but not without end.
+// While one batch is being inserted, the next grows beyond MaxRows, but not without a bound.
 func TestBatchGrowsWhileTheInserterIsBusy(t *testing.T) {
 	w := newWarehouse(t)
 	begun, release := make(chan struct{}), make(chan struct{})
@@ -368,7 +368,7 @@ func TestCheckpointFile(t *testing.T) {
 	}
 }
 
-// unsynced leaves out the syncs of the log, which a crash of the pipeline alone does not need.
+// unsynced omits the syncs of the log. A crash of only the pipeline does not need them.
 type unsynced struct{ queue.OSFilesystem }
 
 type unsyncedFile struct{ queue.File }
@@ -382,7 +382,7 @@ func (u unsynced) Create(path string) (queue.File, error) {
 	return unsyncedFile{f}, err
 }
 
-// Any sequence of appends, outages, lost answers and crashes ends with every row stored once, or quarantined.
+// After any sequence of appends, outages, lost answers and crashes, every row is stored once or quarantined.
 func TestAnyHistoryStoresEachRowOnce(t *testing.T) {
 	base := t.TempDir()
 	var run int

@@ -11,10 +11,10 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// quarantineFolder is in the queue's folder.
+// quarantineFolder is a folder inside the queue's folder.
 const quarantineFolder = "quarantine"
 
-// quarantined is the first line of a quarantine file; the record's header and payload follow it as they were received.
+// quarantined is the first line of a quarantine file. The record's header and payload follow it unchanged.
 type quarantined struct {
 	Position     queue.Position `json:"position"`
 	Time         time.Time      `json:"time"`
@@ -24,8 +24,9 @@ type quarantined struct {
 	PayloadBytes int            `json:"payload_bytes"`
 }
 
-// quarantine keeps a record that cannot be stored in <queue folder>/quarantine/<seq>.rec, or <seq>-<table>.rec when only one
-// table refuses its rows. It is durable before the checkpoint passes the record; writing it again changes nothing. retryQuarantined is the way back.
+// quarantine keeps a record that cannot be stored in <queue folder>/quarantine/<seq>.rec, or <seq>-<table>.rec if only one table
+// refuses its rows. The file is durable before the checkpoint passes the record. Writing it again changes nothing.
+// retryQuarantined stores such a record later.
 func (p *Pipeline) quarantine(r queue.Committed, table string, cause error) error {
 	first, err := json.Marshal(quarantined{
 		Position: r.Position, Time: r.Time, Table: table, Reason: cause.Error(), HeaderBytes: len(r.Header), PayloadBytes: len(r.Payload),

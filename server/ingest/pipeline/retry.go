@@ -13,12 +13,12 @@ import (
 	"github.com/svc-observability/svc/server/ingest/queue"
 )
 
-// retryFolder is where an operator puts quarantined files to have them stored at the next start, once the cause is mended: a newer
-// version decodes what this one could not, or the tables take what they refused.
+// retryFolder is where an operator puts quarantined files once the cause is fixed: a newer version can decode the record, or the
+// tables accept its rows. The next start stores them.
 const retryFolder = "retry"
 
-// retryQuarantined stores the files of the retry folder and removes them. One that is refused again goes back to the quarantine, one
-// that cannot be read stays where it is.
+// retryQuarantined stores the files of the retry folder and removes them. A record that is refused again returns to the
+// quarantine. A file that cannot be read stays in place.
 func (p *Pipeline) retryQuarantined() {
 	paths, err := filepath.Glob(filepath.Join(p.log.Dir(), quarantineFolder, retryFolder, "*.rec"))
 	if err != nil {
@@ -27,7 +27,7 @@ func (p *Pipeline) retryQuarantined() {
 	}
 	for _, path := range paths {
 		if p.stopping() || p.ctx.Err() != nil {
-			return // the next start goes on
+			return // the next start continues
 		}
 		rows, err := p.retry(path)
 		var refusal *refusedAgain
@@ -45,13 +45,13 @@ func (p *Pipeline) retryQuarantined() {
 	}
 }
 
-// refusedAgain is a record that is no better than when it was quarantined.
+// refusedAgain is the cause for which a quarantined record was refused again.
 type refusedAgain struct{ cause error }
 
 func (e *refusedAgain) Error() string { return e.cause.Error() }
 
-// retry stores the record of one file, in the table that refused it or in all when it could not be decoded, and removes the file. The
-// token is the same at every attempt, so a crash before the removal stores nothing twice.
+// retry stores the record of one file and removes the file. It stores the record in the table that refused it, or in all tables
+// if the record could not be decoded. The token is the same at every attempt, so a crash before the removal stores nothing twice.
 func (p *Pipeline) retry(path string) (rows int, err error) {
 	r, err := readQuarantined(path)
 	if err != nil {

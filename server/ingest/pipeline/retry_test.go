@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestQuarantinedRecordsAreStoredOnceTheirCauseIsGone moves what was quarantined to the retry folder: at the next start it is stored in the
-// table that refused it and in no other, what is refused again goes back, and a file that is none stays.
+// TestQuarantinedRecordsAreStoredOnceTheirCauseIsGone moves quarantined records to the retry folder. The next start stores a
+// record in the table that refused it and in no other. A record that is refused again returns to the quarantine, and a file that
+// is not a quarantine file stays.
 func TestQuarantinedRecordsAreStoredOnceTheirCauseIsGone(t *testing.T) {
 	w := newWarehouse(t)
 	r := newRig(t, t.TempDir(), w, nil)
@@ -32,7 +33,7 @@ func TestQuarantinedRecordsAreStoredOnceTheirCauseIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i == 0 { // its cause is mended: the same length, and no poison any more
+		if i == 0 { // the cause is fixed: the same length, but without poison
 			text = append(text[:len(text)-len("poison@b 1")], "mended@b 1"...)
 		}
 		if err := os.WriteFile(filepath.Join(retry, filepath.Base(file)), text, 0o600); err != nil {
@@ -52,7 +53,7 @@ func TestQuarantinedRecordsAreStoredOnceTheirCauseIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The second start finds the file again, as if the first had crashed before it removed it.
+	// The second start finds the file again, as after a crash before the first start removed it.
 	for range 2 {
 		if err := os.WriteFile(mended, kept, 0o600); err != nil {
 			t.Fatal(err)

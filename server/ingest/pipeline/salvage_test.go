@@ -18,8 +18,8 @@ func (suspicious) Error() string   { return "code 70: inf or nan to integer conv
 func (suspicious) Retryable() bool { return true }
 func (suspicious) Suspect() bool   { return true }
 
-// viewed is a warehouse whose tables have views: a row with "view!" is stored in its table, then fails in a view. One with "unknown!" fails in the table
-// itself. Neither error says whose fault it is.
+// viewed is a warehouse whose tables have views. A row with "view!" is stored in its table, then fails in a view. A row with
+// "unknown!" fails in the table itself. Neither error shows whether the row or the server is at fault.
 type viewed struct{ *warehouse }
 
 func (v viewed) Insert(ctx context.Context, t Table, token string) error {
@@ -51,7 +51,7 @@ func textOf(t Table) string {
 	return text.String()
 }
 
-// One record stops nobody, whatever the reason that the warehouse gives, and no row is stored twice for it.
+// One record never stops the others, for any reason that the warehouse gives, and no row is stored twice because of it.
 func TestSuspectRowsStopNobody(t *testing.T) {
 	w := newWarehouse(t)
 	r := newRig(t, t.TempDir(), w, func(c *Config) { c.MaxAge, c.Inserter = time.Hour, viewed{w} })
@@ -78,7 +78,7 @@ func TestSuspectRowsStopNobody(t *testing.T) {
 	}
 }
 
-// While the server itself is at fault, nothing is cut up or set aside.
+// While the server itself is at fault, no range is cut up and no record is set aside.
 func TestOutageBetweenSuspicions(t *testing.T) {
 	w := newWarehouse(t)
 	calls := 0

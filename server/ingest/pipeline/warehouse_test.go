@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A test record's header names its tables ("a,b"); its payload is its row in each of them. A payload that starts with "undecodable"
-// cannot be decoded.
+// The header of a test record names its tables ("a,b"), and its payload is its row in each of them. A payload that starts with
+// "undecodable" cannot be decoded.
 
 type columns struct{ header, payload string }
 
@@ -77,13 +77,13 @@ type refused struct{}
 func (refused) Error() string   { return "a value is out of range" }
 func (refused) Retryable() bool { return false }
 
-// warehouse stores rows, once per token, and outlives pipelines.
+// warehouse stores rows once per token, and outlives pipelines.
 type warehouse struct {
 	t      testing.TB
 	mu     sync.Mutex
 	tokens map[string]string
 	rows   map[string][]string
-	// before runs ahead of an insert and may refuse it; after runs once the rows are stored and may lose the answer.
+	// before runs ahead of an insert and may refuse it. after runs once the rows are stored and may lose the answer.
 	before, after func(table string) error
 	inserts       atomic.Int64
 }
@@ -141,7 +141,7 @@ func (w *warehouse) stored(table string) []string {
 	return slices.Clone(w.rows[table])
 }
 
-// rig is a log with a pipeline on a warehouse that outlives both.
+// rig is a log with a pipeline, on a warehouse that outlives both.
 type rig struct {
 	t        testing.TB
 	dir      string
@@ -183,12 +183,12 @@ func (r *rig) open() {
 	r.log, r.p = log, p
 }
 
-// crash stops without finishing anything, as far as the disk can tell.
+// crash stops the pipeline without finishing anything that the disk would show.
 func (r *rig) crash() {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = r.p.Close(ctx) // says that records wait for the next start, or not: both are what is tested
+	_ = r.p.Close(ctx) // reports records that wait for the next start, or no error: the tests cover both
 	r.closeLog()
 }
 

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// pending is an append on its way to the disk. It is pooled; who owns it follows from state.
+// pending is an append on its way to the disk. It is pooled. The state decides who owns it.
 type pending struct {
-	// front holds the frame head and the record header, so that a record is two buffers and the payload is never copied.
+	// front holds the frame head and the record header. A record is then two buffers, and the payload is never copied.
 	front      []byte
 	head       frameHead
 	payload    []byte
@@ -30,17 +30,17 @@ type pending struct {
 type pendingState int
 
 const (
-	// queued: the caller may still withdraw it.
+	// queued: the caller may still withdraw the append.
 	queued pendingState = iota
-	// taken: the committer has it and will answer on done.
+	// taken: the committer has the append and will answer on done.
 	taken
-	// answered: the outcome is known and on its way.
+	// answered: the outcome is known and is being sent.
 	answered
-	// abandoned: the caller is gone while the disk had it, the committer drops it.
+	// abandoned: the caller gave up while the disk had the append. The committer drops it.
 	abandoned
 )
 
-// pendings is a pool that keeps the memory of frame heads and answer channels; it holds no state of any log.
+// pendings is a pool that reuses the memory of frame heads and answer channels. It holds no state of any log.
 type pendings struct{ pool sync.Pool }
 
 func (p *pendings) get() *pending {
@@ -55,9 +55,9 @@ func (p *pendings) put(v *pending) {
 	p.pool.Put(v)
 }
 
-// Append stores the record and returns its position once it is on stable storage. A record whose ctx ends before the writer took
-// it is withdrawn: nothing of it is written. Once the writer has it, Append waits for the outcome even when ctx is canceled, but not
-// beyond the deadline of ctx: then the error is ErrUndecided.
+// Append stores the record and returns its position once it is on stable storage. If ctx ends before the writer took the record,
+// Append withdraws it and writes nothing of it. Once the writer has the record, Append waits for the outcome even if ctx is
+// canceled, but not beyond the deadline of ctx. At the deadline it returns ErrUndecided.
 func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 	if err := ctx.Err(); err != nil {
 		return Position{}, fmt.Errorf("queue: append withdrawn: %w", err)
@@ -66,7 +66,8 @@ func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 	if size > maxRecordBytes || int64(size)+frameHeadSize+segmentHeadSize > l.cfg.MaxBytes {
 		return Position{}, fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
 	}
-	// Asked before the checksum is made, so that refusing costs next to nothing; what counts is the answer below.
+	// This check runs before the checksum is made, so that a refusal costs next to nothing. The check in enqueue is the one that
+	// counts.
 	if err := l.Admits(rec.Owner, size); err != nil {
 		l.refused.Add(1)
 		return Position{}, err
@@ -98,15 +99,15 @@ func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 	return pos, nil
 }
 
-// Admits returns nil when a record of size bytes (header and payload) would be taken now, otherwise ErrOwnerFull, ErrBackedUp or
-// ErrClosed.
+// Admits returns nil if the log would now take a record of size bytes (header and payload). Otherwise it returns ErrOwnerFull,
+// ErrBackedUp or ErrClosed.
 func (l *Log) Admits(owner string, size int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.admits(owner, frameHeadSize+int64(size))
 }
 
-// admits wants l.mu.
+// admits requires l.mu.
 func (l *Log) admits(owner string, size int64) error {
 	if l.closing {
 		return ErrClosed
@@ -123,7 +124,7 @@ func (l *Log) admits(owner string, size int64) error {
 	return nil
 }
 
-// enqueue reserves the record's bytes and puts it before the committer.
+// enqueue reserves the record's bytes and hands the append to the committer.
 func (l *Log) enqueue(p *pending) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,7 +141,7 @@ func (l *Log) enqueue(p *pending) error {
 	return nil
 }
 
-// await returns the outcome of an append. Settled is false when there will be none for this caller, who must not touch p any more.
+// await returns the outcome of an append. If settled is false, this caller gets no outcome and must not touch p any more.
 func (l *Log) await(ctx context.Context, p *pending) (err error, settled bool) { // the error is the result here, not a failure of await
 	select {
 	case err := <-p.done:
@@ -168,7 +169,7 @@ func (l *Log) await(ctx context.Context, p *pending) (err error, settled bool) {
 	return <-p.done, true
 }
 
-// withdraw takes an append back that the committer has not taken, and reports whether it could.
+// withdraw takes back an append that the committer has not taken, and reports whether that succeeded.
 func (l *Log) withdraw(p *pending) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,7 +182,7 @@ func (l *Log) withdraw(p *pending) bool {
 	return true
 }
 
-// abandon leaves an append to the committer, unless its outcome is about to come.
+// abandon leaves an append to the committer, unless its outcome is about to arrive.
 func (l *Log) abandon(p *pending) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,7 +193,7 @@ func (l *Log) abandon(p *pending) bool {
 	return true
 }
 
-// settle is called with the outcome of a group, under l.mu: committed records stay in the ledger until they are released.
+// settle records the outcome of a group. It requires l.mu. Committed records stay in the ledger until they are released.
 func (l *Log) settle(group []*pending, committed bool) {
 	for _, p := range group {
 		l.waitingBytes -= p.memory
@@ -207,7 +208,7 @@ func (l *Log) settle(group []*pending, committed bool) {
 	}
 }
 
-// answer tells the callers of a settled group.
+// answer sends the outcome to the callers of a settled group.
 func (l *Log) answer(group []*pending, err error) {
 	for _, p := range group {
 		if p.state == abandoned {

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkAppend appends with real fdatasync. The consumer is simulated by releasing everything every few segments, so that the
-// disk does not fill up. Reported: acknowledgements a second, syncs and processor time (user + system, whole process) each.
+// BenchmarkAppend appends with real fdatasync. It simulates the consumer by releasing everything every few segments, so that the
+// disk does not fill up. It reports acknowledgements per second, and for each acknowledgement the syncs and the processor time
+// (user + system, whole process).
 func BenchmarkAppend(b *testing.B) {
 	for _, writers := range []int{1, 64} {
 		for _, size := range []int{8 << 10, 256 << 10} {

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// refuseLogEvery bounds how often a failing disk is logged.
+// refuseLogEvery is the shortest time between two log messages about a failing disk.
 const refuseLogEvery = 10 * time.Second
 
-// commitBytes bounds what one sync waits for. Larger groups do not go faster, but cost twice the processor time in the page
-// cache and let the first writers wait for the last (64 writers of 256 KiB, measured from 1 to 64 MiB).
+// commitBytes bounds the bytes of one sync. Larger groups are not faster, cost twice the processor time in the page cache, and
+// let the first writers wait for the last (measured with 64 writers of 256 KiB, from 1 to 64 MiB).
 const commitBytes = 2 << 20
 
-// run is the committer: it alone writes.
+// run is the committer. No other goroutine writes.
 func (l *Log) run() {
 	defer close(l.done)
 	for {
 		_, open := <-l.wake
 		for {
-			// Callers that were just answered are about to append again: let them, so that they share this sync.
+			// Callers that were just answered are about to append again. Let them run, so that they share this sync.
 			runtime.Gosched()
 			group := l.take()
 			if len(group) == 0 {
@@ -37,8 +37,8 @@ func (l *Log) run() {
 	}
 }
 
-// take returns the appends that one sync is to serve: as many as commitBytes allow, owners in turn, so that what one owner has waiting
-// delays another by one group at the most.
+// take returns the appends of the next sync, up to commitBytes. Owners take turns, so the backlog of one owner delays another by
+// at most one group.
 func (l *Log) take() []*pending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,12 +57,12 @@ func (l *Log) take() []*pending {
 	}
 }
 
-// commit makes the group durable in as few writes as segments allow and answers every append in it.
+// commit makes the group durable in as few writes as the segments allow and answers every append in it.
 func (l *Log) commit(group []*pending) {
 	for len(group) > 0 {
 		first := group[0]
 		if err := l.makeRoom(first.head.size()); err != nil {
-			// A record that does not fit the bound may be followed by a smaller one that does; a failing disk fails them all.
+			// After a record that does not fit the bound, a smaller one may fit. A failing disk fails all of them.
 			n := len(group)
 			if errors.Is(err, errBound) {
 				n = 1
@@ -83,10 +83,10 @@ func (l *Log) commit(group []*pending) {
 	}
 }
 
-// errBound marks the total bound, as opposed to a disk without space.
+// errBound says that the total bound is reached, as opposed to a full disk.
 var errBound = errors.New("the bound of the queue is reached")
 
-// makeRoom leaves an active segment with room for size bytes, or says why there is none.
+// makeRoom makes sure that the active segment has room for size bytes. Otherwise it returns the reason.
 func (l *Log) makeRoom(size int64) error {
 	if l.suspect {
 		if err := l.repair(); err != nil {
@@ -119,7 +119,7 @@ func (l *Log) usage() (total int64, consumed bool) {
 	return l.total, len(l.segments) > 0 && !l.released.Before(l.tail)
 }
 
-// replaceNewest starts a new segment so that the newest one, which Release otherwise keeps, can go.
+// replaceNewest starts a new segment, so that Release can delete the present newest one, which it otherwise keeps.
 func (l *Log) replaceNewest(size int64) error {
 	if err := l.roll(size); err != nil {
 		return err
@@ -130,7 +130,8 @@ func (l *Log) replaceNewest(size int64) error {
 	return l.Release(upTo)
 }
 
-// fit returns how many of the group go into the active segment within the bounds; at least one, for which makeRoom made room.
+// fit returns how many appends of the group go into the active segment within the bounds. It is at least one, because makeRoom
+// made room for that one.
 func (l *Log) fit(group []*pending) int {
 	l.mu.Lock()
 	room := l.cfg.MaxBytes - l.total
@@ -147,7 +148,7 @@ func (l *Log) fit(group []*pending) int {
 	return n
 }
 
-// roll seals the active segment and makes the next one.
+// roll seals the active segment and creates the next one.
 func (l *Log) roll(size int64) error {
 	if err := l.seal(); err != nil {
 		return err
@@ -181,7 +182,7 @@ func (l *Log) roll(size int64) error {
 	return nil
 }
 
-// seal closes the active segment, giving back the space it did not use. Its records are durable already.
+// seal closes the active segment and gives back its unused space. Its records are durable already.
 func (l *Log) seal() error {
 	if l.active == nil {
 		return nil
@@ -201,11 +202,11 @@ func (l *Log) seal() error {
 	return nil
 }
 
-// write puts the group behind the last durable record and syncs it.
+// write writes the group behind the last durable record and syncs it.
 func (l *Log) write(group []*pending) error {
 	l.mu.Lock()
 	after, seq := l.tail, l.nextSeq
-	l.nextSeq += uint64(len(group)) // used up even if the write fails: a number never names two records
+	l.nextSeq += uint64(len(group)) // used up even if the write fails: two records never share a number
 	l.mu.Unlock()
 	off := l.activeSeg.size
 	l.buffers = l.buffers[:0]
@@ -280,8 +281,8 @@ func (l *Log) refuse(group []*pending, cause error) {
 	l.answer(group, err)
 }
 
-// repair makes sure that nothing behind the last durable record survives a failed write, and leaves the segment: after a failed
-// sync the kernel may hold pages it will never write, so the file is not written again.
+// repair makes sure that nothing behind the last durable record survives a failed write, and abandons the segment. After a failed
+// sync the kernel may hold pages that it will never write, so the log does not write to the file again.
 func (l *Log) repair() error {
 	seg := l.activeSeg
 	if err := l.active.Truncate(seg.size); err != nil {

@@ -11,17 +11,18 @@ import (
 
 // Damage names bytes of a segment that hold no readable record.
 type Damage struct {
-	// Segment is the file name, Offset and Bytes the range in it.
+	// Segment is the file name. Offset and Bytes are the range in the file.
 	Segment string
 	Offset  int64
 	Bytes   int64
-	// Seq is the damaged record's sequence number when SeqKnown.
+	// Seq is the damaged record's sequence number, if SeqKnown is set.
 	Seq      uint64
 	SeqKnown bool
 	Reason   string
-	// Torn says that the range is the tail of the newest segment, most likely a write that a crash interrupted.
+	// Torn says that the range is the tail of the newest segment. Most likely a crash interrupted a write.
 	Torn bool
-	// Copy is where the bytes were saved; empty when they could not be, or need not be because the write was never completed.
+	// Copy is the path of the saved bytes. It is empty if they could not be saved, or need not be saved because the write was
+	// never completed.
 	Copy string
 }
 
@@ -41,7 +42,7 @@ func (d Damage) attrs() []any {
 	return a
 }
 
-// Damage returns the damaged ranges found at start and by readers since.
+// Damage returns the damaged ranges that Open and later readers found.
 func (l *Log) Damage() []Damage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,7 +67,8 @@ func (l *Log) reportDamage(r io.ReaderAt, seg *segment, s scanned) {
 	l.mu.Unlock()
 }
 
-// preserve copies the range into the folder "damaged" and returns the path. A start must not fail because a copy cannot be made.
+// preserve copies the range into the folder "damaged" and returns the path. A failed copy must not prevent a start, so it only
+// logs the error.
 func (l *Log) preserve(r io.ReaderAt, d Damage) string {
 	path := filepath.Join(l.cfg.Dir, "damaged", fmt.Sprintf("%s-%d-%d.bin", d.Segment, d.Offset, d.Bytes))
 	if err := copyRange(path, r, d.Offset, d.Bytes); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// written makes a closed log of one segment and returns its folder, its bytes and where the records are.
+// written creates a closed log of one segment. It returns the folder, the segment's bytes and the positions of the records.
 func written(t testing.TB, records []string) (dir string, data []byte, at []Position) {
 	t.Helper()
 	dir = t.TempDir()
@@ -141,7 +141,8 @@ func TestDamageFoundWhileReading(t *testing.T) {
 	}
 }
 
-// A payload that holds a copy of this log's own bytes must not be taken for records when the frame around it is damaged.
+// A payload may hold a copy of this log's own bytes. If the frame around it is damaged, these bytes must not be taken for
+// records.
 func TestForeignFramesInPayload(t *testing.T) {
 	_, foreign, _ := written(t, texts(0, 4))
 	dir := t.TempDir()
@@ -162,7 +163,8 @@ func TestForeignFramesInPayload(t *testing.T) {
 	}
 }
 
-// A copy of the folder taken at any moment while appends run opens, and holds every record acknowledged before the copy began.
+// A copy of the folder may be taken at any moment while appends run. The copy opens and holds every record that was acknowledged
+// before the copy began.
 func TestCopyTakenWhileWriting(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, Config{Dir: dir, SegmentBytes: 16 << 10})
@@ -224,7 +226,7 @@ func copyFolder(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Newest first: a segment that is sealed while the copy runs is then copied whole.
+	// Copy the newest segment first. A segment that is sealed while the copy runs is then copied whole.
 	for i := len(entries) - 1; i >= 0; i-- {
 		b, err := os.ReadFile(filepath.Join(from, entries[i].Name()))
 		if err != nil {

@@ -12,14 +12,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// faultyFilesystem is the real disk with failures to order.
+// faultyFilesystem is the real disk with failures on demand.
 type faultyFilesystem struct {
 	OSFilesystem
 	syncs, dirSyncs atomic.Int64
 
 	mu                                         sync.Mutex
 	writeErr, syncErr, truncateErr, reserveErr error
-	// short makes the next write stop after so many bytes.
+	// short makes the next write stop after this many bytes.
 	short int64
 	free  uint64
 }
@@ -71,7 +71,7 @@ func (f *faultyFile) WriteBuffers(b [][]byte, off int64) (int64, error) {
 		}
 		n := min(short, int64(len(all)))
 		if short == 0 {
-			n = int64(len(all)) / 2 // a failing write may leave anything behind
+			n = int64(len(all)) / 2 // a failing write may leave any part of the bytes behind
 		}
 		if _, werr := f.File.WriteBuffers([][]byte{all[:n]}, off); werr != nil {
 			return 0, werr
@@ -137,7 +137,7 @@ func mustAppend(t testing.TB, l *Log, text string) Position {
 	return p
 }
 
-// contents reads every record's payload behind from, and checks headers and the chain of positions.
+// contents reads every record's payload behind from, and checks the headers and the chain of positions.
 func contents(t testing.TB, l *Log, from Position) []string {
 	t.Helper()
 	r := l.Reader(from)

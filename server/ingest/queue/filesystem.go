@@ -5,16 +5,16 @@ import (
 	"os"
 )
 
-// Filesystem is what the log needs of the disk: a seam for tests that make the disk fail.
+// Filesystem is the log's access to the disk. Tests replace it to make the disk fail.
 type Filesystem interface {
-	// Create makes a new file for reading and writing, mode 0600; it fails when the file exists.
+	// Create creates a new file for reading and writing, with mode 0600. It fails if the file exists.
 	Create(path string) (File, error)
 	// Open opens an existing file for reading and writing.
 	Open(path string) (File, error)
 	Remove(path string) error
 	// SyncDir makes creations and removals in dir durable.
 	SyncDir(dir string) error
-	// Free returns the bytes an ordinary user may still write on the filesystem that holds dir.
+	// Free returns the bytes that an ordinary user may still write on the filesystem of dir.
 	Free(dir string) (uint64, error)
 }
 
@@ -22,14 +22,14 @@ type Filesystem interface {
 type File interface {
 	io.ReaderAt
 	io.Closer
-	// WriteBuffers writes the buffers one after the other from off on. It may change the slice of buffers but not what
-	// they hold. Fewer bytes than given mean an error.
+	// WriteBuffers writes the buffers one after the other, starting at off. It may change the slice of buffers but not their
+	// contents. If it writes fewer bytes than given, it returns an error.
 	WriteBuffers(buffers [][]byte, off int64) (int64, error)
-	// Sync returns once everything written is on stable storage, with the metadata needed to read it (fdatasync).
+	// Sync returns once all written bytes are on stable storage, with the metadata needed to read them (fdatasync).
 	Sync() error
 	Truncate(size int64) error
-	// Preallocate reserves disk blocks for the first size bytes and sets the file size, so that later writes neither run
-	// out of space nor change the size.
+	// Preallocate reserves disk blocks for the first size bytes and sets the file size. Later writes then neither run out of
+	// space nor change the size.
 	Preallocate(size int64) error
 	Size() (int64, error)
 }

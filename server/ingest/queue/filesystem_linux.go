@@ -43,7 +43,7 @@ func (f *osFile) Sync() error {
 	}
 }
 
-// Preallocate falls back to setting the size where the filesystem cannot reserve blocks.
+// Preallocate only sets the size if the filesystem cannot reserve blocks.
 func (f *osFile) Preallocate(size int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), 0, 0, size)

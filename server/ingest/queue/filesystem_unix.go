@@ -20,7 +20,7 @@ func (f *osFile) WriteBuffers(buffers [][]byte, off int64) (int64, error) {
 	return written, nil
 }
 
-// Preallocate only sets the size: there is no portable way to reserve blocks, and running out of space is then met by the write.
+// Preallocate only sets the size, because there is no portable way to reserve blocks. A write then fails if the disk is full.
 func (f *osFile) Preallocate(size int64) error { return f.Truncate(size) }
 
 // Free implements Filesystem.

@@ -23,8 +23,8 @@ const (
 	frameMagic    = 0x31525153 // "SQR1"
 	frameVersion  = 1
 	frameHeadSize = 40
-	// maxRecordBytes bounds header plus payload. The largest payload is a gRPC message, 64 MiB by default (limits.GRPCMessage), and
-	// Append refuses a larger record with ErrTooLarge. The bound lets the reader allocate the length that a head names.
+	// maxRecordBytes bounds header plus payload. The largest payload is a gRPC message, 64 MiB by default (limits.GRPCMessage).
+	// Append refuses a larger record with ErrTooLarge. The bound lets the reader allocate the length that a head states.
 	maxRecordBytes = 256 << 20
 )
 
@@ -43,7 +43,7 @@ func (h frameHead) bodySize() int64 { return int64(h.headerSize) + int64(h.paylo
 
 func (h frameHead) size() int64 { return frameHeadSize + h.bodySize() }
 
-// checksum holds what the checksums of one log start from.
+// checksum holds the start values of the checksums of one log.
 type checksum struct {
 	table *crc32.Table
 	salt  uint32
@@ -76,7 +76,7 @@ func (c checksum) putHead(b []byte, segment uint64, h frameHead) {
 	le.PutUint32(b[36:], c.head(segment, b))
 }
 
-// parseHead reads a head; why is empty when it can be believed.
+// parseHead reads a head. The result why is empty if the head is valid.
 func (c checksum) parseHead(b []byte, segment uint64) (h frameHead, why string) {
 	le := binary.LittleEndian
 	switch {

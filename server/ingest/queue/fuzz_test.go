@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzScanner reads arbitrary bytes as a segment: it must end, cover the bytes without a gap, and find only records that are
-// really there.
+// FuzzScanner reads arbitrary bytes as a segment. The scanner must end, cover the bytes without a gap, and find only records that
+// really exist.
 func FuzzScanner(f *testing.F) {
 	var id logID // fixed, so that the corpus stays valid
 	sum := newChecksum(id)
@@ -52,7 +52,7 @@ func FuzzScanner(f *testing.F) {
 			again := make([]byte, frameHeadSize)
 			sum.putHead(again, 1, item.head)
 			again = bytes.Join([][]byte{again, item.header, item.payload}, nil)
-			// The three spare bytes are covered by the checksum and zero in every record of this version.
+			// The checksum covers the three spare bytes, which are zero in every record of this version.
 			if !bytes.Equal(again, data[item.from:item.to]) {
 				t.Fatalf("record at %d is not what the bytes say", item.from)
 			}

@@ -17,8 +17,8 @@ import (
 // killedFolder tells the process started by TestKill which folder to fill.
 const killedFolder = "SVC_TEST_QUEUE_KILLED_FOLDER"
 
-// TestKill starts a process that appends as fast as it can and prints every acknowledged record, kills it (SIGKILL) at a random
-// moment, and finds all of them, round after round in the same folder.
+// TestKill starts a process that appends as fast as it can and prints every acknowledged record. It kills the process (SIGKILL)
+// at a random moment and checks that all records are there. It repeats this in the same folder.
 func TestKill(t *testing.T) {
 	if dir := os.Getenv(killedFolder); dir != "" {
 		fillUntilKilled(t, dir)
@@ -37,7 +37,7 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bufio.NewReader(out)
-		first, err := lines.ReadString('\n') // it is appending now
+		first, err := lines.ReadString('\n') // the process is appending now
 		if err != nil {
 			t.Fatalf("the writing process said nothing: %v", err)
 		}
@@ -84,7 +84,7 @@ func fillUntilKilled(t *testing.T, dir string) {
 	var wg sync.WaitGroup
 	for w := range 8 {
 		wg.Go(func() {
-			// The parent kills this process; the bound only ends it should the parent be gone.
+			// The parent kills this process. The bound only ends the process if the parent has died.
 			for i := range 100_000 {
 				name := fmt.Sprintf("%s-%d-%d", os.Getenv("ROUND"), w, i)
 				s := name + " " + strings.Repeat("z", i*37%3000)

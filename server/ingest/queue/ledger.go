@@ -1,22 +1,23 @@
 package queue
 
-// ledger counts whose bytes the log holds: reserved for appends under way, and committed ones until they are released. It keeps no entry
-// per record: committed bytes are summed up by owner over ranges of the log, and a range is given back when the release has passed it.
+// ledger counts the bytes in the log by owner. It counts reserved bytes for appends under way, and committed bytes until they are
+// released. It has no entry per record: it sums committed bytes by owner over ranges of the log, and frees a range once the
+// release has passed it.
 type ledger struct {
 	holders map[string]*holder
-	// total are all bytes, reserved those of appends under way.
+	// total counts all bytes, reserved those of appends under way.
 	total, reserved int64
-	// ranges are in log order, each of about grain bytes; first is the number of the oldest.
+	// ranges are in log order, each of about grain bytes. first is the number of the oldest.
 	ranges []ledgerRange
 	first  uint64
 	grain  int64
 }
 
-// holder is an owner with bytes in the log; it is dropped when it has none left.
+// holder is an owner with bytes in the log. It is removed when the owner has no bytes left.
 type holder struct {
 	owner string
 	bytes int64
-	// share is the index of its part of the range with the number in; 0 is no range.
+	// share is the index of the holder's part in the range with the number in. An in of 0 means no range.
 	in    uint64
 	share int
 }
@@ -32,7 +33,7 @@ type ledgerShare struct {
 	bytes  int64
 }
 
-// Bounds of a range: what an owner has is known to within one.
+// Bounds of a range. An owner's bytes are known to within one range.
 const (
 	minLedgerRange = 4 << 10
 	maxLedgerRange = 1 << 20
@@ -77,7 +78,7 @@ func (l *ledger) subtract(h *holder, n int64) {
 	}
 }
 
-// reserve counts n bytes that are about to be written, which cancel or commit settles.
+// reserve counts n bytes that are about to be written. A later cancel or commit settles them.
 func (l *ledger) reserve(owner string, n int64) *holder {
 	l.reserved += n
 	return l.add(owner, n)
@@ -88,7 +89,7 @@ func (l *ledger) cancel(h *holder, n int64) {
 	l.subtract(h, n)
 }
 
-// commit notes that reserved bytes are in the log, up to end; ends must rise.
+// commit records that reserved bytes are in the log, up to end. Ends must rise.
 func (l *ledger) commit(h *holder, n int64, end Position) {
 	l.reserved -= n
 	l.append(h, n, end)
@@ -120,7 +121,7 @@ func (l *ledger) append(h *holder, n int64, end Position) {
 	r.shares[h.share].bytes += n
 }
 
-// release gives back the ranges that end at or before upTo.
+// release frees the ranges that end at or before upTo.
 func (l *ledger) release(upTo Position) {
 	n := 0
 	for n < len(l.ranges) && !upTo.Before(l.ranges[n].end) {

@@ -14,7 +14,8 @@ import (
 // ErrInUse says that another process has the log open.
 var ErrInUse = errors.New("in use by another process")
 
-// lockFolder takes the folder's lock; closing the file gives it back, and so does the end of the process, however it ends.
+// lockFolder takes the folder's lock. Closing the file releases the lock. The end of the process also releases it, even after a
+// crash.
 func lockFolder(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

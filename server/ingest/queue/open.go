@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// seqGap is skipped in the numbering after a tail was cut: the cut may have held records whose numbers were used.
+	// seqGap is skipped in the numbering after a tail was cut. The tail may have held records with used numbers.
 	seqGap = 1 << 20
-	// tornZeros at the end of a damaged tail show that its write never completed.
+	// tornZeros is the number of zero bytes at the end of a damaged tail that show that its write never completed.
 	tornZeros = 64
-	// progressEvery is how often the check of a long queue tells how far it is.
+	// progressEvery is the interval of log messages while Open checks a long queue.
 	progressEvery = 5 * time.Second
 )
 
-// Open opens the log in cfg.Dir, makes it when there is none, and checks every segment. Damaged records are reported in the
-// log and by Damage; they are no reason to fail.
+// Open opens the log in cfg.Dir and creates it if it does not exist. Open checks every segment. It reports damaged records in the
+// log output and through Damage, and does not fail because of them.
 func Open(cfg Config) (l *Log, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {
@@ -73,7 +73,7 @@ func (l *Log) listSegments() error {
 	return nil
 }
 
-// loadID reads the id, or takes it from a segment, or makes a new one for an empty folder.
+// loadID reads the log's id. If the file is missing, it takes the id from a segment. For an empty folder it makes a new one.
 func (l *Log) loadID() error {
 	id, ok, err := readLogID(l.cfg.Dir)
 	if err != nil {
@@ -104,10 +104,10 @@ func (l *Log) loadID() error {
 	return nil
 }
 
-// checkSegments reads every segment, cuts the torn tail of the newest and finds where the log ends.
+// checkSegments reads every segment, cuts the torn tail of the newest one, and finds the end of the log.
 func (l *Log) checkSegments() error {
 	for i := len(l.segments) - 1; i >= 0; i-- {
-		// A crash while a segment was being made leaves a file that holds nothing.
+		// A crash during the creation of a segment leaves a file without content.
 		empty, err := l.removeIfEmpty(l.segments[i])
 		if err != nil {
 			return fmt.Errorf("check queue segment %s: %w", l.segments[i].name(), err)
@@ -138,7 +138,7 @@ func (l *Log) checkSegments() error {
 	return nil
 }
 
-// removeIfEmpty deletes a segment whose head was never written and that holds no other byte.
+// removeIfEmpty deletes a segment whose head was never written, if it holds no other byte either.
 func (l *Log) removeIfEmpty(seg *segment) (bool, error) {
 	f, err := l.fs.Open(seg.path)
 	if err != nil {
@@ -161,7 +161,7 @@ func (l *Log) removeIfEmpty(seg *segment) (bool, error) {
 	return true, l.fs.Remove(seg.path)
 }
 
-// checkSegment reads one segment through and returns the highest sequence number seen.
+// checkSegment reads one whole segment and returns the highest sequence number in it.
 func (l *Log) checkSegment(seg *segment, lastSeq uint64, newest bool) (_ uint64, err error) {
 	f, err := l.fs.Open(seg.path)
 	if err != nil {
@@ -229,8 +229,8 @@ func (l *Log) checkSegment(seg *segment, lastSeq uint64, newest bool) (_ uint64,
 	return lastSeq, nil
 }
 
-// cutTail reports the bytes behind the last readable record. They are saved unless they plainly are a write that never
-// completed: cut off by the end of the file, or ending in space that was never written.
+// cutTail reports the bytes behind the last readable record. It saves them unless they clearly belong to a write that never
+// completed: the range is cut off by the end of the file, or ends in space that was never written.
 func (l *Log) cutTail(f io.ReaderAt, s *scanner, seg *segment, bad []scanned) error {
 	first, last := bad[0], bad[len(bad)-1]
 	end, err := s.nonZeroEnd(first.from, last.to, false)

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Position names a place between records: the record that starts there, or the end of the record before it. Positions of one
-// log are totally ordered. The zero Position is before every record.
+// Position is a place between records. It is the start of one record and the end of the record before it. Positions of one log
+// are totally ordered. The zero Position is before every record.
 type Position struct {
 	// Segment is the number of the segment file.
 	Segment uint64 `json:"segment"`
-	// Offset is the byte in that file.
+	// Offset is the byte offset in that file.
 	Offset uint64 `json:"offset"`
-	// Seq is the sequence number of the record that starts here; for an end, one more than that of the last record.
+	// Seq is the sequence number of the record that starts here. At an end, it is one more than the number of the last record.
 	// Sequence numbers rise through the life of a log and are never used twice, but may have gaps.
 	Seq uint64 `json:"seq"`
 }
 
-// Compare orders positions: negative when p is before q.
+// Compare orders positions. The result is negative if p is before q.
 func (p Position) Compare(q Position) int {
 	if c := cmp.Compare(p.Segment, q.Segment); c != 0 {
 		return c
@@ -34,33 +34,34 @@ func (p Position) IsZero() bool { return p == Position{} }
 
 func (p Position) String() string { return fmt.Sprintf("%d:%d#%d", p.Segment, p.Offset, p.Seq) }
 
-// Record is what Append stores.
+// Record is the argument of Append.
 type Record struct {
-	// Header and Payload are stored as given. They must stay unchanged until Append returns; after that the caller may
-	// use the memory again.
+	// Header and Payload are stored unchanged. They must not change until Append returns. After that the caller may reuse the
+	// memory.
 	Header  []byte
 	Payload []byte
-	// Owner is whose share of the queue the record counts against; empty counts against nobody's. Owners take turns at the disk.
+	// Owner names the owner of the record, for the shares of the queue. A record with an empty owner counts to no share. Owners
+	// take turns at the disk.
 	Owner string
-	// Memory is what the attachment holds, for Config.MaxWaitingBytes.
+	// Memory is the size of the attachment, for Config.MaxWaitingBytes.
 	Memory int
-	// Attachment is not stored. It is handed to the sink with the committed record and belongs to the sink once Append
-	// has returned nil; when Append returns an error the sink has not seen it and it stays the caller's. It must not
-	// refer to the memory of Header or Payload. After ErrUndecided Header, Payload and Attachment are the log's for good.
+	// Attachment is not stored. The log hands it to the sink with the committed record. Once Append has returned nil, it belongs
+	// to the sink. If Append returns an error, the sink has not seen it and it still belongs to the caller. It must not refer to
+	// the memory of Header or Payload. After ErrUndecided the log owns Header, Payload and Attachment for good.
 	Attachment any
 }
 
 // Committed is a record that is on disk.
 type Committed struct {
-	// After is the end of the record committed before this one: a consumer that has read up to After has missed nothing.
+	// After is the end of the record committed before this one. A consumer that has read up to After has missed nothing.
 	After Position
-	// Position is where the record starts, Next where it ends.
+	// Position is the start of the record, Next its end.
 	Position Position
 	Next     Position
-	// Time is when Append was called.
+	// Time is the time of the call of Append.
 	Time    time.Time
 	Header  []byte
 	Payload []byte
-	// Attachment is the value given to Append; nil when the record was read from the files.
+	// Attachment is the value given to Append. It is nil if the record was read from the files.
 	Attachment any
 }

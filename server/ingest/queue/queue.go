@@ -1,10 +1,10 @@
 // Package queue is the durable ingest queue: a log of records in segment files. Append returns once its record is on stable
-// storage; one fdatasync serves every append that is waiting (group commit). Records are handed on in log order, and read again
-// from the files after a restart or when the consumer fell behind.
+// storage. One fdatasync serves every append that is waiting (group commit). The log hands records on in log order. It reads them
+// again from the files after a restart, or when the consumer fell behind.
 //
-// What it promises: a record whose Append returned nil is kept until Release passes it; a record whose Append returned an error
-// is never replayed (as long as the disk lets itself be repaired); a damaged record is named and never takes an undamaged one
-// with it.
+// The queue guarantees three things. A record whose Append returned nil is kept until Release passes it. A record whose Append
+// returned an error is never replayed, as long as the disk can be repaired. A damaged record is reported and never takes an
+// undamaged one with it.
 package queue
 
 import (
@@ -21,14 +21,15 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Errors of Append. Every failure to store wraps ErrUnavailable; lack of room wraps ErrFull too. All of them pass by themselves
-// once the cause is gone. Of a record that was refused nothing is written, but for ErrUndecided.
+// Errors of Append. Every failure to store wraps ErrUnavailable; a lack of room wraps ErrFull too. All of them pass by themselves
+// once the cause is gone. Nothing of a refused record is written, except with ErrUndecided.
 var (
-	// ErrOwnerFull says that the record's owner has as many unreleased bytes as Config.MaxBytesPerOwner.
+	// ErrOwnerFull says that the unreleased bytes of the record's owner have reached Config.MaxBytesPerOwner.
 	ErrOwnerFull = errors.New("the owner's share of the ingest queue is full")
-	// ErrBackedUp says that the queue as a whole is backed up: its consumer is too far behind, or the disk does not take what waits.
+	// ErrBackedUp says that the whole queue is backed up. Either its consumer is too far behind, or the disk does not write the
+	// waiting records.
 	ErrBackedUp = errors.New("the ingest queue is backed up")
-	// ErrUndecided says that the context ended while the disk was writing the record: it may be stored, then once, or not at all.
+	// ErrUndecided says that the context ended while the disk was writing the record. The record is stored once or not at all.
 	ErrUndecided   = errors.New("the ingest queue's disk has not answered in time")
 	ErrUnavailable = errors.New("the ingest queue cannot store data at the moment")
 	ErrFull        = errors.New("the ingest queue is full")
@@ -40,36 +41,39 @@ var (
 const (
 	DefaultSegmentBytes = 64 << 20
 	DefaultMaxBytes     = limits.Queue
-	// DefaultMaxBytesPerOwner bounds what one owner's rush delays everybody behind it, for the log is consumed in order.
+	// DefaultMaxBytesPerOwner bounds the delay that one owner's burst causes for all others, because the log is consumed in
+	// order.
 	DefaultMaxBytesPerOwner = limits.QueueOfOrganization
-	// DefaultMaxWaitingBytes is many groups of commitBytes: a disk that works is never that far behind.
+	// DefaultMaxWaitingBytes is many groups of commitBytes. A working disk is never that far behind.
 	DefaultMaxWaitingBytes = limits.QueueWaiting
 	minSegmentBytes        = 4 << 10
 )
 
-// Config says where and how a log keeps its records.
+// Config sets where and how a log keeps its records.
 type Config struct {
-	// Dir is the folder; it is made when missing and belongs to one process at a time.
+	// Dir is the folder. Open creates it if it is missing. Only one process at a time can use it.
 	Dir string
-	// SegmentBytes is the size of a segment file; at most a quarter of MaxBytes, so that room comes back step by step.
+	// SegmentBytes is the size of a segment file. It is at most a quarter of MaxBytes, so that room returns step by step.
 	SegmentBytes int64
-	// MaxBytes bounds the bytes of unreleased segments; beyond it Append answers ErrFull.
+	// MaxBytes bounds the bytes of unreleased segments. Above it Append returns ErrFull.
 	MaxBytes int64
-	// MaxBytesPerOwner bounds the unreleased bytes of one owner; beyond it Append answers ErrOwnerFull. 0 means
-	// DefaultMaxBytesPerOwner, or a quarter of MaxBytes when that is less; negative no bound. An owner that has none may always store one
-	// record, whatever its size.
+	// MaxBytesPerOwner bounds the unreleased bytes of one owner. Above it Append returns ErrOwnerFull. 0 means
+	// DefaultMaxBytesPerOwner, or a quarter of MaxBytes if that is less. A negative value means no bound. An owner without
+	// unreleased bytes may always store one record of any size.
 	MaxBytesPerOwner int64
-	// Owner reads the owner from a record's header, as Record.Owner had it, so that Open knows whose the unreleased bytes are. The result
-	// may lie in the header. Without it the bytes of an earlier run are nobody's.
+	// Owner reads the owner (Record.Owner) from a record's header, so that Open can count unreleased bytes by owner. The result
+	// may share memory with the header. Without this function, the bytes of earlier runs count to no owner.
 	Owner func(header []byte) []byte
-	// HighWaterBytes is the bytes of unreleased records from which Append answers ErrBackedUp; 0 means seven eighths of MaxBytes, negative MaxBytes itself.
+	// HighWaterBytes is the number of unreleased bytes from which Append returns ErrBackedUp. 0 means seven eighths of MaxBytes.
+	// A negative value means MaxBytes itself.
 	HighWaterBytes int64
-	// MaxWaitingBytes bounds the records that wait for the disk, with their attachments; beyond it Append answers ErrBackedUp.
+	// MaxWaitingBytes bounds the records that wait for the disk, with their attachments. Above it Append returns ErrBackedUp.
 	MaxWaitingBytes int64
-	// MinFreeBytes is left free on the disk: the consumer needs room to empty the queue. 0 means two segments, negative none.
+	// MinFreeBytes is the space that the log leaves free on the disk, because the consumer needs room to empty the queue. 0 means
+	// two segments. A negative value means no such reserve.
 	MinFreeBytes int64
 	Logger       *slog.Logger
-	// Filesystem is the real disk when nil.
+	// Filesystem is the disk. Nil means the real disk.
 	Filesystem Filesystem
 }
 
@@ -108,7 +112,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// Log is an open log. Its methods may be called from any goroutine.
+// Log is an open log. Its methods are safe for concurrent use.
 type Log struct {
 	cfg    Config
 	fs     Filesystem
@@ -123,7 +127,7 @@ type Log struct {
 
 	mu      sync.Mutex
 	waiting fair.Queue[*pending]
-	// waitingBytes are those of appends that were neither answered nor withdrawn, with their attachments.
+	// waitingBytes counts appends that were neither answered nor withdrawn, with their attachments.
 	waitingBytes int64
 	ledger       ledger
 	closing      bool
@@ -141,7 +145,7 @@ type Log struct {
 	nextSegment uint64
 	nextSeq     uint64
 
-	// The rest belongs to the committer alone.
+	// Only the committer uses the fields below.
 	active     File
 	activeSeg  *segment
 	suspect    bool
@@ -153,16 +157,17 @@ type Log struct {
 	appended, refused, syncs, commits atomic.Int64
 }
 
-// Subscribe sets the sink, which gets every committed record in log order, right after the disk has it and before Append
-// returns. The sink runs on the committing goroutine: it must not block, must not call the log's Append, and must not keep the
-// slice, Header or Payload after it returns. Call it before the first Append.
+// Subscribe sets the sink. The sink gets every committed record in log order, after the disk has the record and before Append
+// returns. The sink runs on the committing goroutine. It must not block, must not call the log's Append, and must not keep the
+// slice, Header or Payload after it returns. Call Subscribe before the first Append.
 func (l *Log) Subscribe(sink func([]Committed)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sink = sink
 }
 
-// ID returns the random id of this log: with a range of sequence numbers it names records uniquely across all logs.
+// ID returns the random id of this log. Together with a range of sequence numbers, it identifies records uniquely across all
+// logs.
 func (l *Log) ID() string { return l.id.String() }
 
 // Dir returns the folder.
@@ -175,9 +180,8 @@ func (l *Log) Tail() Position {
 	return l.tail
 }
 
-// EnsureAfter makes every future record come behind pos and carry a sequence number of at least pos.Seq, even when the files
-// that held pos are lost: a consumer that is done up to pos would otherwise pass over new records. Call it before the first
-// Append.
+// EnsureAfter places every future record behind pos, with a sequence number of at least pos.Seq, even if the files that held pos
+// are lost. Otherwise a consumer that is done up to pos would skip new records. Call it before the first Append.
 func (l *Log) EnsureAfter(pos Position) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,8 +196,8 @@ func (l *Log) EnsureAfter(pos Position) {
 	l.nextSeq = max(l.nextSeq, pos.Seq)
 }
 
-// Release gives up the records before upTo: segments that hold nothing else are deleted. The newest segment stays, because it
-// tells which sequence numbers have been used.
+// Release gives up the records before upTo and deletes segments that hold no other records. The newest segment stays, because it
+// shows which sequence numbers have been used.
 func (l *Log) Release(upTo Position) error {
 	l.releasing.Lock()
 	defer l.releasing.Unlock()
@@ -228,17 +232,19 @@ func (l *Log) Release(upTo Position) error {
 
 // Stats is a snapshot for metrics.
 type Stats struct {
-	// Bytes and Records are those of unreleased segments; MaxBytes is the bound.
+	// Bytes and Records count unreleased segments. MaxBytes is the bound.
 	Bytes, MaxBytes, Records int64
 	Segments                 int
-	// OldestSegment is when the oldest unreleased segment was made; zero when there is none.
+	// OldestSegment is the creation time of the oldest unreleased segment, or zero if there is no such segment.
 	OldestSegment time.Time
-	// Waiting appends are not yet on disk; WaitingBytes are theirs, with the attachments, MaxWaitingBytes is the bound.
+	// Waiting counts appends that are not yet on disk. WaitingBytes is their size with the attachments, and MaxWaitingBytes its
+	// bound.
 	Waiting                       int
 	WaitingBytes, MaxWaitingBytes int64
-	// HeldBytes are those of unreleased records, LargestOwnerBytes the most that one owner has of them, MaxBytesPerOwner the bound.
+	// HeldBytes counts the bytes of unreleased records. LargestOwnerBytes is the largest share of one owner, and MaxBytesPerOwner
+	// its bound.
 	HeldBytes, LargestOwnerBytes, MaxBytesPerOwner int64
-	// Appended and Refused count records, Commits groups, Syncs calls of fdatasync, since Open.
+	// Appended and Refused count records, Commits counts groups, and Syncs counts calls of fdatasync, all since Open.
 	Appended, Refused, Commits, Syncs int64
 	Damaged                           int
 	Tail                              Position
@@ -263,8 +269,8 @@ func (l *Log) Stats() Stats {
 	return s
 }
 
-// Close writes what is waiting, refuses everything after that with ErrClosed, and gives the folder free. It waits for the disk,
-// at most until ctx ends; then the folder stays locked until the process ends.
+// Close writes the waiting records, refuses later ones with ErrClosed, and unlocks the folder. It waits for the disk until ctx
+// ends. If ctx ends first, the folder stays locked until the process ends.
 func (l *Log) Close(ctx context.Context) error {
 	l.mu.Lock()
 	again := l.closing

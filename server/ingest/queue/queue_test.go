@@ -115,7 +115,7 @@ func TestReleaseDeletesOldSegmentsOnly(t *testing.T) {
 	}
 	tail := l.Tail()
 	mustClose(t, l)
-	// Numbers go on even when every record is released and the log was opened twice since.
+	// Numbers continue even if every record is released and the log was opened twice since.
 	for range 2 {
 		l = mustOpen(t, Config{Dir: dir, SegmentBytes: 4 << 10})
 		if err := l.Release(l.Tail()); err != nil {
@@ -166,7 +166,7 @@ func TestConcurrentAppendsShareSyncsAndKeepOrder(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range 16 {
 		wg.Go(func() {
-			var buf []byte // reused after each append, as handlers do
+			var buf []byte // reused after each append, as the handlers do
 			for i := range 100 {
 				buf = fmt.Appendf(buf[:0], "%d/%d %s", w, i, strings.Repeat("x", i))
 				if _, err := l.Append(context.Background(), Record{Header: []byte("h:" + string(buf)), Payload: buf, Attachment: string(buf)}); err != nil {
@@ -187,7 +187,7 @@ func TestConcurrentAppendsShareSyncsAndKeepOrder(t *testing.T) {
 	}
 }
 
-// blockingSync holds every sync until told to go on.
+// blockingSync blocks every sync until the test releases it.
 type blockingSync struct {
 	OSFilesystem
 	entered chan struct{}
@@ -222,7 +222,7 @@ func TestWithdrawnBeforeTakenCompletedAfter(t *testing.T) {
 		_, err := l.Append(ctx, Record{Header: []byte("h:taken"), Payload: []byte("taken")})
 		first <- err
 	}()
-	<-fs.entered // the new segment's head
+	<-fs.entered // the head of the new segment
 	second := make(chan error)
 	ctx2, cancel2 := context.WithCancel(context.Background())
 	go func() {
@@ -323,7 +323,7 @@ func TestBoundAndRecovery(t *testing.T) {
 	if err := l.Release(l.Tail()); err != nil {
 		t.Fatal(err)
 	}
-	// Even a record that needs nearly the whole bound goes in once everything before it is consumed, again and again.
+	// Even a record that needs nearly the whole bound fits once everything before it is consumed, again and again.
 	for range 3 {
 		if _, err := l.Append(context.Background(), Record{Payload: make([]byte, 60<<10)}); err != nil {
 			t.Fatalf("after release: %v", err)

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ownerOf reads the owner out of a header as these tests write it.
+// ownerOf reads the owner from a header of these tests.
 func ownerOf(header []byte) []byte {
 	owner, _, _ := bytes.Cut(header, []byte("/"))
 	return owner
@@ -50,7 +50,7 @@ func TestOwnerQuota(t *testing.T) {
 	if _, err := appendFor(t.Context(), l, "a", 9<<10); !errors.Is(err, ErrOwnerFull) || errors.Is(err, ErrUnavailable) || l.Tail() != tail {
 		t.Errorf("over the quota: %v, tail %v, was %v", err, l.Tail(), tail)
 	}
-	// Others have their own share, also one record that alone is larger; records of nobody have none.
+	// Other owners have their own share, which takes even a single larger record. Records without an owner count to no share.
 	for _, owner := range []string{"b", "", ""} {
 		if _, err := appendFor(t.Context(), l, owner, 120<<10); err != nil {
 			t.Errorf("owner %q: %v", owner, err)
@@ -60,7 +60,7 @@ func TestOwnerQuota(t *testing.T) {
 		t.Errorf("behind the large record: %v", err)
 	}
 	mustClose(t, l)
-	// The share is known again after a restart, and given back with the release.
+	// The share is known again after a restart, and Release frees it.
 	l = mustOpen(t, cfg)
 	defer mustClose(t, l)
 	if _, err := appendFor(t.Context(), l, "a", 9<<10); !errors.Is(err, ErrOwnerFull) {
@@ -90,7 +90,7 @@ func TestDefaultQuota(t *testing.T) {
 	}
 }
 
-// TestQuotaHoldsAmongConcurrentAppends: the bytes are reserved before they are written.
+// TestQuotaHoldsAmongConcurrentAppends: bytes are reserved before they are written.
 func TestQuotaHoldsAmongConcurrentAppends(t *testing.T) {
 	const quota, size = 64 << 10, 1000
 	l := mustOpen(t, Config{Dir: t.TempDir(), MaxBytes: 16 << 20, MaxBytesPerOwner: quota})
@@ -120,7 +120,7 @@ func TestQuotaHoldsAmongConcurrentAppends(t *testing.T) {
 	}
 }
 
-// TestOrderOfRefusals: the owner's share comes before the state of the queue as a whole, and that before the disk.
+// TestOrderOfRefusals: the owner's share is checked first, then the state of the whole queue, then the disk.
 func TestOrderOfRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name                     string
@@ -173,7 +173,7 @@ func TestOrderOfRefusals(t *testing.T) {
 	}
 }
 
-// stalled is a log whose disk has taken one record of "first" and hangs.
+// stalled returns a log whose disk has taken one record, "first", and hangs.
 func stalled(t *testing.T, cfg Config) (l *Log, fs *blockingSync, first chan error) {
 	t.Helper()
 	fs = &blockingSync{entered: make(chan struct{}), goOn: make(chan struct{})}
@@ -190,7 +190,7 @@ func stalled(t *testing.T, cfg Config) (l *Log, fs *blockingSync, first chan err
 	return l, fs, first
 }
 
-// goOn lets every sync end from here on.
+// release lets this sync and all later ones end.
 func (b *blockingSync) release(done <-chan struct{}) {
 	go func() {
 		for {
@@ -204,8 +204,8 @@ func (b *blockingSync) release(done <-chan struct{}) {
 	}()
 }
 
-// TestStalledDisk: what waits for the disk is bounded, nobody waits beyond the deadline, and all of it is accounted for when the disk
-// comes back.
+// TestStalledDisk: the backlog for the disk is bounded, no caller waits beyond its deadline, and all appends are accounted for
+// when the disk works again.
 func TestStalledDisk(t *testing.T) {
 	l, fs, first := stalled(t, Config{MaxWaitingBytes: 10 << 10})
 	if err := <-first; !errors.Is(err, ErrUndecided) || !errors.Is(err, context.DeadlineExceeded) {
@@ -290,7 +290,7 @@ func TestOwnersTakeTurnsAtTheDisk(t *testing.T) {
 	mustClose(t, l)
 }
 
-// TestLedgerNeverLeaks does anything to a log, in any order, and holds what it says of each owner against the records it has.
+// TestLedgerNeverLeaks runs random operations on a log and compares the ledger's count for each owner with the records.
 func TestLedgerNeverLeaks(t *testing.T) {
 	var met sync.Map
 	t.Run("seed", func(t *testing.T) {
@@ -321,12 +321,12 @@ func wander(t *testing.T, r *rand.Rand, met *sync.Map) {
 		switch r.IntN(6) {
 		case 0: // the disk fails for a while
 			fs.set(func(f *faultyFilesystem) { f.syncErr = syscall.EIO })
-		case 1: // the consumer advances to some record's end
+		case 1: // the consumer advances to the end of some record
 			done = somewhere(t, l, done, r)
 			if err := l.Release(done); err != nil {
 				t.Fatal(err)
 			}
-		case 2: // a restart, after which the checkpoint is told again
+		case 2: // a restart, after which the checkpoint is applied again
 			fs.set(func(f *faultyFilesystem) { f.syncErr = nil })
 			mustClose(t, l)
 			l = mustOpen(t, cfg)
@@ -368,7 +368,7 @@ func wander(t *testing.T, r *rand.Rand, met *sync.Map) {
 	mustClose(t, l)
 }
 
-// somewhere is the end of a random record behind from.
+// somewhere returns the end of a random record behind from.
 func somewhere(t *testing.T, l *Log, from Position, r *rand.Rand) Position {
 	rd := l.Reader(from)
 	defer rd.Close()
@@ -382,7 +382,8 @@ func somewhere(t *testing.T, l *Log, from Position, r *rand.Rand) Position {
 	return from
 }
 
-// agree compares the ledger with the records behind done. A range is given back as a whole, so an owner may have a little more.
+// agree compares the ledger with the records behind done. A range is freed as a whole, so an owner's count may be a little
+// higher.
 func agree(t *testing.T, l *Log, done Position, step int) {
 	t.Helper()
 	want := map[string]int64{}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Reader reads committed records in log order from the files. It is for one goroutine; the log may be written meanwhile.
+// Reader reads committed records from the files in log order. Only one goroutine may use it. The log may be written meanwhile.
 type Reader struct {
 	log  *Log
 	pos  Position
@@ -19,8 +19,8 @@ type Reader struct {
 // Reader returns a reader that starts with the first record at or behind from.
 func (l *Log) Reader(from Position) *Reader { return &Reader{log: l, pos: from} }
 
-// Next returns the next committed record; io.EOF when there is none yet, after which Next may be called again. The record's
-// slices are good until the next call. Damaged bytes are reported and passed over.
+// Next returns the next committed record. It returns io.EOF if there is no further record yet, and may be called again later. The
+// record's slices are valid until the next call. Next reports damaged bytes and skips them.
 func (r *Reader) Next() (Committed, error) {
 	for {
 		if r.file == nil {
@@ -97,7 +97,7 @@ func (r *Reader) find() (*segment, int64) {
 	return nil, 0
 }
 
-// advance goes on at the end of what was known of the segment: more of it, or the next one, or io.EOF.
+// advance continues at the known end of the segment: with more of this segment, with the next segment, or with io.EOF.
 func (r *Reader) advance() error {
 	r.log.mu.Lock()
 	size, sealed := r.seg.size, r.seg.sealed
@@ -109,7 +109,7 @@ func (r *Reader) advance() error {
 	if !sealed {
 		return io.EOF
 	}
-	// Everything in this segment has been read: look behind it.
+	// Everything in this segment has been read. Look behind it.
 	r.pos = Position{Segment: r.seg.number, Offset: uint64(max(size, r.scan.off)), Seq: r.pos.Seq}
 	if err := r.Close(); err != nil {
 		return err

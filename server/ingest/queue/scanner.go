@@ -8,22 +8,21 @@ import (
 	"io"
 )
 
-// scanWindow is how much of a segment is read at once.
+// scanWindow is the number of bytes that are read from a segment at once.
 const scanWindow = 256 << 10
 
-// scanned is what a scanner found: a record, or a range of bytes that hold none.
+// scanned is a finding of the scanner: a record, or a range of bytes without a record.
 type scanned struct {
 	from, to int64
 	head     frameHead
 	header   []byte
 	payload  []byte
-	// why is set for a damaged range; seqKnown says that the head of the damaged record could be read.
+	// why is set for a damaged range. seqKnown says that the head of the damaged record was readable.
 	why      string
 	seqKnown bool
 }
 
-// scanner walks the frames of one segment and finds its way again after damaged bytes. Slices it returns are good until the
-// next call.
+// scanner walks the frames of one segment and continues behind damaged bytes. Its slices are valid until the next call.
 type scanner struct {
 	r       io.ReaderAt
 	sum     checksum
@@ -36,7 +35,7 @@ type scanner struct {
 	bufOff int64
 }
 
-// view returns n bytes at off; the caller stays within end.
+// view returns n bytes at off. The caller stays within end.
 func (s *scanner) view(off, n int64) ([]byte, error) {
 	if off >= s.bufOff && off+n <= s.bufOff+int64(len(s.buf)) {
 		return s.buf[off-s.bufOff:][:n], nil
@@ -57,8 +56,8 @@ func (s *scanner) view(off, n int64) ([]byte, error) {
 	return s.buf[:n], nil
 }
 
-// next returns the next record or damaged range; io.EOF at the end of the segment or where only unused space follows. s.off is
-// then the end of what was found.
+// next returns the next record or damaged range. It returns io.EOF at the end of the segment, or if only unused space follows.
+// Afterwards s.off is the end of the finding.
 func (s *scanner) next() (scanned, error) {
 	if s.off >= s.end {
 		return scanned{}, io.EOF
@@ -108,7 +107,7 @@ func (s *scanner) damaged(to int64, d scanned) scanned {
 	return d
 }
 
-// believe parses a head and holds it against the order of sequence numbers.
+// believe parses a head and checks it against the order of sequence numbers.
 func (s *scanner) believe(b []byte) (frameHead, string) {
 	h, why := s.sum.parseHead(b, s.segment)
 	if why == "" && h.seq <= s.lastSeq {
@@ -117,7 +116,7 @@ func (s *scanner) believe(b []byte) (frameHead, string) {
 	return h, why
 }
 
-// resync returns the offset of the next believable head at or behind off, or the end.
+// resync returns the offset of the next valid head at or behind off, or the end.
 func (s *scanner) resync(off int64) (int64, error) {
 	var magic [4]byte
 	binary.LittleEndian.PutUint32(magic[:], frameMagic)
@@ -147,14 +146,14 @@ func (s *scanner) resync(off int64) (int64, error) {
 	return s.end, nil
 }
 
-// onlyZeros reports whether nothing was ever written from off on: the preallocated rest of a segment.
+// onlyZeros reports whether nothing was ever written from off on, which is the preallocated rest of a segment.
 func (s *scanner) onlyZeros(off int64) (bool, error) {
 	at, err := s.nonZeroEnd(off, s.end, true)
 	return at == off, err
 }
 
-// nonZeroEnd returns the end of the last byte in [from, to) that is not zero, or from; with first it stops at the first window
-// that holds one.
+// nonZeroEnd returns the end of the last nonzero byte in [from, to), or from if all bytes are zero. If first is set, it stops at
+// the first window with a nonzero byte.
 func (s *scanner) nonZeroEnd(from, to int64, first bool) (int64, error) {
 	last := from
 	for off := from; off < to; {

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// segmentHeadSize is the size of the head of a segment file, which names the segment, the log and the first sequence
-	// number: an empty newest segment still tells which numbers have been used.
+	// segmentHeadSize is the size of the head of a segment file. The head holds the segment number, the log's id and the first
+	// sequence number. An empty newest segment therefore still shows which numbers have been used.
 	segmentHeadSize = 64
 	segmentMagic    = "SVCQSEG1"
 	segmentSuffix   = ".log"
 )
 
-// logID is the random identity of a log; it is part of the deduplication tokens.
+// logID is the random identity of a log. It is part of the deduplication tokens.
 type logID [16]byte
 
 func (id logID) String() string { return hex.EncodeToString(id[:]) }
@@ -33,10 +33,10 @@ type segment struct {
 	number  uint64
 	path    string
 	created time.Time
-	// size is the end of the last durable record: nothing behind it exists for a reader.
+	// size is the end of the last durable record. Readers do not see bytes behind it.
 	size    int64
 	records int64
-	// sealed says that nothing will be added.
+	// sealed says that no record will be added.
 	sealed bool
 }
 
@@ -93,8 +93,8 @@ func readSegmentHead(f io.ReaderAt) (segmentHead, bool) {
 	return parseSegmentHead(b)
 }
 
-// createSegment makes the file, reserves its space, writes its head and makes all of that and the folder entry durable. On an
-// error nothing is left behind.
+// createSegment creates the file, reserves its space, writes its head, and makes all of that and the folder entry durable. On an
+// error it leaves nothing behind.
 func createSegment(fs Filesystem, dir string, head segmentHead, size int64) (f File, err error) {
 	path := segmentPath(dir, head.number)
 	f, err = fs.Create(path)
@@ -119,7 +119,7 @@ func createSegment(fs Filesystem, dir string, head segmentHead, size int64) (f F
 	return f, fs.SyncDir(dir)
 }
 
-// readLogID returns the id kept in the folder; ok is false when there is none or it cannot be read as an id.
+// readLogID returns the id that is kept in the folder. If there is no id, or it cannot be parsed, ok is false.
 func readLogID(dir string) (id logID, ok bool, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, "id"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -134,7 +134,7 @@ func readLogID(dir string) (id logID, ok bool, err error) {
 
 func newLogID() logID {
 	var id logID
-	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the process instead
+	_, _ = rand.Read(id[:]) // never fails: on an error crypto/rand ends the process
 	return id
 }
 

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// deltasAtOnce bounds one flush, orgsAtOnce one read of plans and sums.
+	// deltasAtOnce bounds one flush. orgsAtOnce bounds one read of plans and sums.
 	deltasAtOnce = 2000
 	orgsAtOnce   = 500
 	// forgetAfter is how long an account without requests stays in memory.
 	forgetAfter = time.Hour
 )
 
-// Close flushes what is left. When ctx ends before that succeeds, the error says how much is lost. Stop counting before.
+// Close flushes the remaining counts. If ctx ends before that succeeds, the error says how much is lost. Stop counting before
+// Close.
 func (m *Meter) Close(ctx context.Context) error {
 	m.once.Do(func() { close(m.stop) })
 	select {
@@ -42,7 +43,7 @@ func (m *Meter) Close(ctx context.Context) error {
 	}
 }
 
-// unstored sums up what was counted and is not in the store.
+// unstored sums up the counts that are not in the store.
 func (m *Meter) unstored() (n Counts) {
 	for _, d := range m.batch {
 		n.add(d.Counts)
@@ -55,14 +56,14 @@ func (m *Meter) unstored() (n Counts) {
 	return n
 }
 
-// work flushes and reads until Close. It is alone in both, so that a read that follows a flush has everything flushed so far.
+// work flushes and reads until Close. No other goroutine does either, so a read after a flush includes everything flushed so far.
 func (m *Meter) work() {
 	defer close(m.done)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
 		select {
-		case <-m.stop: // what is under way ends, and Close goes on in its own time
+		case <-m.stop: // the call under way ends, and Close continues under its own deadline
 			cancel()
 		case <-m.done:
 		}
@@ -93,7 +94,7 @@ func (m *Meter) work() {
 	}
 }
 
-// flush adds what was counted to the store. After an error the same deltas go out again under the same number, before any others.
+// flush adds the counts to the store. After an error it sends the same deltas again under the same number, before any others.
 func (m *Meter) flush(ctx context.Context) error {
 	for {
 		left := len(m.batch) > 0
@@ -122,7 +123,7 @@ func (m *Meter) flush(ctx context.Context) error {
 	}
 }
 
-// take makes the next batch of what waits, and reports whether something had to be left for another.
+// take fills the next batch from the waiting counts, and reports whether some counts must wait for another batch.
 func (m *Meter) take() (left bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +148,7 @@ func (m *Meter) take() (left bool) {
 	if !left {
 		m.since = time.Time{}
 	}
-	// All nodes flush sums in one order, or their transactions could wait for each other.
+	// All nodes flush sums in the same order. Otherwise their transactions could deadlock.
 	slices.SortFunc(m.batch, func(x, y Delta) int {
 		return cmp.Or(cmp.Compare(x.Org, y.Org), x.Day.Compare(y.Day), cmp.Compare(x.Signal, y.Signal), cmp.Compare(x.Key, y.Key))
 	})
@@ -155,7 +156,7 @@ func (m *Meter) take() (left bool) {
 	return left
 }
 
-// read asks the store for the accounts that are due: new ones at once, all of them every ReadEvery and after Reread.
+// read asks the store for the accounts that are due: new accounts at once, all accounts every ReadEvery and after Reread.
 func (m *Meter) read(ctx context.Context) error {
 	now := m.cfg.Now()
 	all := m.stale.Swap(false) || m.readAt.IsZero() || now.Sub(m.readAt) >= m.cfg.ReadEvery || now.Before(m.readAt)
@@ -179,7 +180,7 @@ func (m *Meter) read(ctx context.Context) error {
 	return nil
 }
 
-// due lists the accounts to read, and the month that they are read for.
+// due returns the accounts to read, and the month to read.
 func (m *Meter) due(all bool, now time.Time) (orgs []principal.OrgID, month time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,7 +192,8 @@ func (m *Meter) due(all bool, now time.Time) (orgs []principal.OrgID, month time
 	return orgs, m.month.of(now)
 }
 
-// unanswered keeps what is known of the accounts; nobody waits for them any longer. They are asked for again with all others.
+// unanswered handles a failed read. It keeps the known state of the accounts and releases the requests that wait for them. The
+// next read of all accounts includes these.
 func (m *Meter) unanswered(orgs []principal.OrgID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -202,7 +204,7 @@ func (m *Meter) unanswered(orgs []principal.OrgID) {
 	}
 }
 
-// learn takes over what the store said.
+// learn takes over the store's answer.
 func (m *Meter) learn(orgs []principal.OrgID, found map[principal.OrgID]Account, month time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -212,7 +214,7 @@ func (m *Meter) learn(orgs []principal.OrgID, found map[principal.OrgID]Account,
 		a.answer()
 		a.plan = found[org].Plan
 		if month.Before(a.month) {
-			continue // a new month began meanwhile; its sums come with the next read
+			continue // a new month began meanwhile; the next read brings its sums
 		}
 		a.roll(month)
 		for signal := range found[org].Used {
@@ -220,7 +222,7 @@ func (m *Meter) learn(orgs []principal.OrgID, found map[principal.OrgID]Account,
 		}
 		for signal, u := range a.signals {
 			u.stored = found[org].Used[signal]
-			// Without a flush of unknown outcome, everything flushed is in the sums.
+			// If no flush has an unknown outcome, the sums include everything flushed.
 			if len(m.batch) == 0 {
 				u.flushed = Counts{}
 			}
@@ -235,7 +237,7 @@ func (a *account) answer() {
 	}
 }
 
-// forget drops accounts that have not been used for long, unless the store fails: what they sent is flushed by then.
+// forget drops accounts that have not been used for long, unless the store fails. Their counts are flushed by then.
 func (m *Meter) forget(now time.Time) {
 	if len(m.batch) > 0 {
 		return

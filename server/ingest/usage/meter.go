@@ -10,11 +10,11 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// Meter counts usage and holds organizations to their plans. It is safe for concurrent use; Close it.
+// Meter counts usage and enforces the plans of organizations. It is safe for concurrent use. The caller must Close it.
 type Meter struct {
 	cfg  Config
 	wake chan struct{}
-	// stale: every account is to be read at once.
+	// stale says that the worker must read every account at once.
 	stale atomic.Bool
 	stop  chan struct{}
 	done  chan struct{}
@@ -24,11 +24,12 @@ type Meter struct {
 	cells    map[cell]*Counts
 	accounts map[principal.OrgID]*account
 	month    calendarMonth
-	// since is when the oldest count in cells or in the flush under way came in; zero when there is none.
+	// since is the time of the oldest count in cells; flushing is that of the flush under way. Zero means that there is no such
+	// count.
 	since, flushing time.Time
 	stats           Stats
 
-	// The rest belongs to the worker.
+	// Only the worker uses the fields below.
 	batch  []Delta
 	number int64
 	readAt time.Time
@@ -46,14 +47,14 @@ const secondsOfDay = 24 * 60 * 60
 
 func (c cell) dayStart() time.Time { return time.Unix(c.day*secondsOfDay, 0).UTC() }
 
-// account is what is known of an organization. The usage of a signal is what the store had when it was read, what was flushed since
-// (or is being flushed), and what waits for the next flush.
+// account is the known state of an organization. The usage of a signal is the sum that the store had at the last read, the counts
+// flushed since then (or being flushed), and the counts that wait for the next flush.
 type account struct {
 	plan *Plan
-	// month is the start of the month that the counts are of.
+	// month is the start of the month of the counts.
 	month   time.Time
 	signals map[string]*signalUsage
-	// answered is closed when the store was asked for the first time, with or without success; asked says that it is.
+	// answered is closed after the store was first asked, with or without success. asked says that it is closed.
 	answered chan struct{}
 	asked    bool
 	seen     time.Time
@@ -68,19 +69,20 @@ func (u *signalUsage) total() Counts {
 	return n
 }
 
-// Stats is a snapshot for metrics; counters count since Start.
+// Stats is a snapshot for metrics. Its counters start at Start.
 type Stats struct {
-	// Oldest is the age of the oldest count that the store does not have, 0 when it has all.
+	// Oldest is the age of the oldest count that is not in the store, or 0 if all counts are.
 	Oldest time.Duration
 	// Cells is the number of sums that wait for the next flush.
 	Cells int
-	// Flushes succeeded, FlushFailures did not or have an unknown outcome, and are sent again.
+	// Flushes counts the flushes that succeeded. FlushFailures counts those that failed or have an unknown outcome; they are sent
+	// again.
 	Flushes, FlushFailures int64
-	// Reads of plans and sums, and how many of them failed.
+	// Reads counts reads of plans and sums. ReadFailures counts the reads that failed.
 	Reads, ReadFailures int64
 	// Merged counts requests that were counted under OtherKeys.
 	Merged int64
-	// Accounts is the number of organizations that are kept in memory.
+	// Accounts is the number of organizations in memory.
 	Accounts int
 }
 
@@ -112,8 +114,8 @@ func (m *Meter) Stats() Stats {
 	return s
 }
 
-// Check returns why the organization may not send more of the signal, nil when it may. Only the first requests of an organization may
-// wait, for its plan; when the plan cannot be read, they pass.
+// Check returns the reason why the organization may not send more of the signal, or nil if it may. Only the first requests of an
+// organization may wait for its plan. If the plan cannot be read, they pass.
 func (m *Meter) Check(ctx context.Context, org principal.OrgID, signal string) *Refusal {
 	now := m.cfg.Now()
 	m.mu.Lock()
@@ -134,7 +136,7 @@ func (m *Meter) Check(ctx context.Context, org principal.OrgID, signal string) *
 	return a.plan.refusal(signal, used, a.month)
 }
 
-// Reread has all plans read at once instead of at their time, because one has changed.
+// Reread makes the worker read all plans at once, because one has changed.
 func (m *Meter) Reread() {
 	m.stale.Store(true)
 	select {
@@ -162,7 +164,7 @@ func (m *Meter) Add(org principal.OrgID, signal, key string, items, bytes int) {
 	m.count(org, signal, key, Counts{Requests: 1, Items: int64(items), Bytes: int64(bytes)})
 }
 
-// AddItems counts items that a request of another signal made: that request, and its bytes, are counted there.
+// AddItems counts items that a request of another signal created. The request and its bytes count under that other signal.
 func (m *Meter) AddItems(org principal.OrgID, signal, key string, items int) {
 	m.count(org, signal, key, Counts{Items: int64(items)})
 }
@@ -191,7 +193,7 @@ func (m *Meter) count(org principal.OrgID, signal, key string, n Counts) {
 	m.account(org, now).of(signal).waiting.add(n)
 }
 
-// account returns the organization's account, of this month. The caller holds the lock.
+// account returns the organization's account for the current month. The caller holds the lock.
 func (m *Meter) account(org principal.OrgID, now time.Time) *account {
 	a := m.accounts[org]
 	if a == nil {
@@ -203,7 +205,7 @@ func (m *Meter) account(org principal.OrgID, now time.Time) *account {
 	return a
 }
 
-// roll begins a new month, whose counts are zero.
+// roll begins a new month with zero counts.
 func (a *account) roll(month time.Time) {
 	if a.month != month {
 		a.month, a.signals = month, map[string]*signalUsage{}
@@ -219,7 +221,7 @@ func (a *account) of(signal string) *signalUsage {
 	return u
 }
 
-// calendarMonth remembers the month of the last time it was asked for, since the date is costlier than everything around it.
+// calendarMonth remembers the last month that it returned, because computing the date costs more than everything around it.
 type calendarMonth struct{ from, to time.Time }
 
 // of returns the start of the month in UTC.

@@ -1,16 +1,16 @@
-// Package usage counts the items that organizations send. It knows which organizations may send no more, because their plan is not active
-// or the limit of a signal for the month is reached.
+// Package usage counts the items that organizations send. It refuses organizations whose plan is not active, or that have reached
+// a signal's limit for the month.
 //
-// Everything on the path of a request is in memory. A Meter adds what it counted to the store about every second, and reads plans and the
-// month's sums from it, so that nodes learn of each other's counts and a restart goes on where the last run ended.
+// Everything on the path of a request is in memory. A Meter adds its counts to the store about every second, and reads plans and
+// the month's sums from it. Nodes thus learn of each other's counts, and a restart continues where the last run ended.
 //
-// No count is added twice. A flush has a number, which the store keeps with the counts in one transaction. When the outcome of a flush is
-// unknown (a lost connection, a deadline), the Meter sends the same flush again, and a store that has its number does nothing. Later counts
-// wait for the next flush. A crash loses counts that are not flushed, normally those of one second.
+// No count is added twice. A flush has a number, which the store keeps with the counts in one transaction. If the outcome of a
+// flush is unknown (a lost connection, a deadline), the Meter sends the same flush again, and a store that has its number does
+// nothing. Later counts wait for the next flush. A crash loses the counts that are not flushed, normally those of one second.
 //
-// While the store fails, only organizations that were refused before are refused: telemetry matters more than limits. A limit is reached
-// when the usage of the month is at or above it. Open requests, and those that other nodes accepted since the sums were last read, can
-// exceed it.
+// While the store fails, the Meter refuses only organizations that it refused before, because telemetry matters more than limits.
+// A limit is reached when the usage of the month is at or above it. Open requests, and requests that other nodes accepted since
+// the last read, can exceed the limit.
 package usage
 
 import (
@@ -23,12 +23,13 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// Store is where counts and plans are kept.
+// Store keeps counts and plans.
 type Store interface {
-	// AddUsage adds the deltas to the sums of their organization, day, signal and key, all of them or none. A second call with the number of
-	// the last flush of the node does nothing.
+	// AddUsage adds the deltas to the sums of their organization, day, signal and key. It adds all of them or none. A call that
+	// repeats the number of the node's last flush does nothing.
 	AddUsage(ctx context.Context, node string, flush int64, deltas []Delta) error
-	// Accounts returns plan and usage of the organizations. Those without a plan may be left out; usage matters for those with limits only.
+	// Accounts returns the plans and usage of the organizations. It may omit organizations without a plan. Only those with limits
+	// need the usage.
 	Accounts(ctx context.Context, orgs []principal.OrgID, month time.Time) (map[principal.OrgID]Account, error)
 }
 
@@ -38,12 +39,13 @@ type Delta struct {
 	// Day is midnight UTC.
 	Day    time.Time
 	Signal string
-	// Key is the public id of the ingest key; OtherKeys for what came in when too many keys were waiting to be flushed.
+	// Key is the public id of the ingest key. OtherKeys stands for requests that arrived while too many keys were waiting to be
+	// flushed.
 	Key string
 	Counts
 }
 
-// OtherKeys stands for keys that could not be counted one by one.
+// OtherKeys stands for keys that could not be counted individually.
 const OtherKeys = "other"
 
 // Counts holds the requests that were answered with 200, the items accepted in them, and the bytes of their bodies after decompression (a
@@ -64,9 +66,9 @@ func (c *Counts) subtract(d Counts) {
 
 // Account holds the plan and the usage of an organization, as the store has them.
 type Account struct {
-	// Plan is nil for an organization without limits.
+	// Plan is nil if the organization has no limits.
 	Plan *Plan
-	// Used are the sums of the month by signal.
+	// Used holds the sums of the month by signal.
 	Used map[string]Counts
 }
 
@@ -74,27 +76,27 @@ type Account struct {
 type Plan struct {
 	Name   string
 	Active bool
-	// Limits are by signal.
+	// Limits holds the limits by signal.
 	Limits map[string]Limit
 }
 
-// Limit bounds a signal for a calendar month (UTC); nil is no bound.
+// Limit bounds a signal for a calendar month (UTC). Nil means no bound.
 type Limit struct{ Items, Bytes *int64 }
 
 // Refusal says why an organization may not send.
 type Refusal struct {
 	Plan string
-	// Inactive means that the plan accepts nothing at all; the other fields are for limits.
+	// Inactive means that the plan accepts no data. The other fields describe a limit.
 	Inactive bool
 	Signal   string
 	// Unit is "items" or "bytes".
 	Unit  string
 	Limit int64
-	// Ends is when the month ends.
+	// Ends is the end of the month.
 	Ends time.Time
 }
 
-// Error is the message for the sender.
+// Error returns the message for the sender.
 func (r *Refusal) Error() string {
 	if r.Inactive {
 		return fmt.Sprintf("The organization has no active subscription: its plan %q is not active. Nothing was stored.", r.Plan)
@@ -130,7 +132,7 @@ const (
 	unitBytes = "bytes"
 )
 
-// refusal judges usage by the plan.
+// refusal checks usage against the plan.
 func (p *Plan) refusal(signal string, used Counts, month time.Time) *Refusal {
 	if !p.Active {
 		return &Refusal{Plan: p.Name, Inactive: true}
@@ -146,10 +148,10 @@ func (p *Plan) refusal(signal string, used Counts, month time.Time) *Refusal {
 	}
 }
 
-// Config says how a Meter works. Store and Node are required.
+// Config configures a Meter. Store and Node are required.
 type Config struct {
 	Store Store
-	// Node names this node among all that write to the store; it stays over restarts.
+	// Node names this node among all that write to the store. It must stay the same over restarts.
 	Node string
 	// FlushEvery is how often counts are added to the store. Default 1 s.
 	FlushEvery time.Duration
@@ -157,9 +159,10 @@ type Config struct {
 	ReadEvery time.Duration
 	// CallTimeout bounds one call of the store. Default 10 s.
 	CallTimeout time.Duration
-	// FirstWait is how long the first requests of an organization wait for its plan; later ones do not. Default 500 ms.
+	// FirstWait is how long the first requests of an organization wait for its plan. Later requests do not wait. Default 500 ms.
 	FirstWait time.Duration
-	// MaxCells bounds the sums that wait to be flushed while the store fails; beyond it keys are counted together. Default 100,000.
+	// MaxCells bounds the sums that wait to be flushed while the store fails. Above it, keys are counted together. Default
+	// 100,000.
 	MaxCells int
 	Logger   *slog.Logger
 	// Now is the clock. Default time.Now.

@@ -24,14 +24,14 @@ const (
 
 var errDown = errors.New("the database is down")
 
-// memoryStore is a store with the promises of the interface, and with the ways in which a database can fail.
+// memoryStore is a store that keeps the promises of the interface and can fail in the ways of a database.
 type memoryStore struct {
 	mu      sync.Mutex
 	sums    map[Delta]Counts // by identity: the counts of the key are zero
 	flushes map[string]int64
 	plans   map[principal.OrgID]Plan
 	calls   int
-	// fails refuses every call; forgets applies a flush and then says that it failed; hangs lets calls wait for their deadline.
+	// fails refuses every call. forgets applies a flush and then reports a failure. hangs lets calls wait for their deadline.
 	fails, forgets, hangs bool
 }
 
@@ -148,7 +148,7 @@ func stop(t testing.TB, m *Meter) {
 	}
 }
 
-// refused says why, "" when nothing is refused.
+// refused returns the reason of a refusal, or "" if nothing is refused.
 func refused(t testing.TB, m *Meter, signal string) string {
 	t.Helper()
 	if r := m.Check(t.Context(), org, signal); r != nil {
@@ -164,7 +164,7 @@ func TestCounts(t *testing.T) {
 		m.Add(org, "traces", key, 10, 1000)
 		m.Add(org, "traces", key, 5, 500)
 		m.Add(org, "logs", key, 1, 90)
-		m.AddItems(org, "events", key, 4) // of spans: no request, no bytes of their own
+		m.AddItems(org, "events", key, 4) // created by spans: no request and no bytes of their own
 		m.Add(org, "traces", "key_default", 2, 20)
 		m.Add("org_two", "traces", "ingk_2", 3, 30)
 		if got := m.Stats(); got.Cells != 5 || got.Accounts != 2 {
@@ -179,10 +179,10 @@ func TestCounts(t *testing.T) {
 		if got := m.Stats(); got.Cells != 0 || got.Oldest != 0 || got.Flushes != 1 {
 			t.Errorf("after a second: %+v", got)
 		}
-		time.Sleep(24 * time.Hour) // the next day has sums of its own
+		time.Sleep(24 * time.Hour) // the next day has its own sums
 		m.Add(org, "traces", key, 1, 1)
 		stop(t, m)                                         // flushes the rest
-		day := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // where synctest begins
+		day := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the start time of synctest
 		want := map[Delta]Counts{
 			{Org: org, Day: day, Signal: "traces", Key: key}:                  {2, 15, 1500},
 			{Org: org, Day: day, Signal: "logs", Key: key}:                    {1, 1, 90},
@@ -197,7 +197,7 @@ func TestCounts(t *testing.T) {
 	})
 }
 
-// A flush whose outcome is unknown goes out again and is counted once, and so is what came in meanwhile.
+// A flush with an unknown outcome is sent again and counted once. Counts that arrived meanwhile are also counted once.
 func TestUnknownOutcome(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -266,7 +266,7 @@ func TestClose(t *testing.T) {
 			s.fails = true
 			m := start(t, s, nil)
 			m.Add(org, "traces", key, 10, 100)
-			time.Sleep(time.Minute) // it is in a batch that fails
+			time.Sleep(time.Minute) // the count is in a batch that fails
 			m.Add(org, "logs", key, 1, 10)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
@@ -312,7 +312,7 @@ func TestLimits(t *testing.T) {
 					}
 					m.Add(org, "traces", key, c.addItems, c.addBytes)
 				}
-				for range 3 { // counted, being flushed, read back: always the same answer
+				for range 3 { // counted, being flushed, read back: the answer is always the same
 					if got := refused(t, m, "traces"); got != c.want {
 						t.Errorf("%q, want %q", got, c.want)
 					}
@@ -325,7 +325,7 @@ func TestLimits(t *testing.T) {
 				if c.addItems+c.addBytes == 0 {
 					return
 				}
-				// The next run knows from its first request on.
+				// The next run knows the usage from its first request on.
 				m = start(t, s, nil)
 				if got := refused(t, m, "traces"); got != c.want {
 					t.Errorf("after a restart: %q, want %q", got, c.want)
@@ -356,7 +356,7 @@ func TestInactivePlan(t *testing.T) {
 		}
 		s.set(func() { s.plans[org] = Plan{Name: "Trial"} })
 		m.Reread()
-		synctest.Wait() // at once, when the store has told of it
+		synctest.Wait() // at once, when the store has reported the change
 		if refused(t, m, "traces") == "" {
 			t.Error("the plan that has changed is not read again")
 		}
@@ -415,7 +415,7 @@ func TestTwoNodes(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		// What one did not know of the other in at most 16 s is the overshoot.
+		// The overshoot is at most what one node did not know of the other for 16 s.
 		if accepted < 1000 || accepted > 1000+16*5 {
 			t.Errorf("accepted %d of 1000", accepted)
 		}
@@ -492,7 +492,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 }
 
-// More sums than one flush takes, from many goroutines: everything arrives once.
+// More sums than one flush takes, from many goroutines. Everything is stored once.
 func TestConcurrent(t *testing.T) {
 	s := newStore()
 	s.plan(1<<40, -1)

@@ -9,7 +9,7 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 )
 
-// Logs is a request with n log records of about the given time.
+// Logs returns a request with n log records at about the given time.
 func Logs(seed uint64, n int, at time.Time) *collogspb.ExportLogsServiceRequest {
 	g := newGenerator(seed, at)
 	request := &collogspb.ExportLogsServiceRequest{}

@@ -12,7 +12,7 @@ import (
 
 const pointsPerMetric = 8
 
-// Metrics is a request with n data points of about the given time, of all five kinds, some with exemplars.
+// Metrics returns a request with n data points at about the given time, of all five kinds, some with exemplars.
 func Metrics(seed uint64, n int, at time.Time) *colmetricspb.ExportMetricsServiceRequest {
 	g := newGenerator(seed, at)
 	request := &colmetricspb.ExportMetricsServiceRequest{}

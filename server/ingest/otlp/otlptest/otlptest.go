@@ -1,5 +1,5 @@
-// Package otlptest makes OTLP requests for tests, benchmarks and load: the same seed, number and time give the same request.
-// The data looks like a web shop under semantic conventions: 8 to 10 attributes on a resource, 8 to 12 on an item.
+// Package otlptest makes OTLP requests for tests, benchmarks and load. The same seed, number and time give the same request. The
+// data resembles a web shop under semantic conventions, with 8 to 10 attributes on a resource and 8 to 12 on an item.
 package otlptest
 
 import (
@@ -39,7 +39,7 @@ func routes() []string {
 	return []string{"/", "/products/{id}", "/cart", "/cart/items", "/checkout", "/orders/{id}", "/orders/{id}/payment", "/health"}
 }
 
-// resource is that of one of the services.
+// resource returns the resource of one of the services.
 func (g *generator) resource() (*resourcepb.Resource, string) {
 	service := pick(g, services()...)
 	pod := fmt.Sprintf("%s-%08x-%05x", service, g.Uint32(), g.Uint32()&0xfffff)
@@ -68,32 +68,32 @@ func (g *generator) scope() *commonpb.InstrumentationScope {
 	}
 }
 
-// Text is a text attribute.
+// Text returns a text attribute.
 func Text(key, value string) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: textValue(value)}
 }
 
-// Int is a whole number attribute.
+// Int returns a whole-number attribute.
 func Int(key string, value int64) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: value}}}
 }
 
-// Double is a number attribute.
+// Double returns a floating-point attribute.
 func Double(key string, value float64) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: value}}}
 }
 
-// Bool is a true or false attribute.
+// Bool returns a boolean attribute.
 func Bool(key string, value bool) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: value}}}
 }
 
-// Bytes is a binary attribute.
+// Bytes returns a binary attribute.
 func Bytes(key string, value []byte) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_BytesValue{BytesValue: value}}}
 }
 
-// Texts is an attribute with an array of texts.
+// Texts returns an attribute with an array of texts.
 func Texts(key string, values ...string) *commonpb.KeyValue {
 	list := &commonpb.ArrayValue{}
 	for _, v := range values {
@@ -102,7 +102,7 @@ func Texts(key string, values ...string) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_ArrayValue{ArrayValue: list}}}
 }
 
-// List is an attribute with attributes of its own.
+// List returns an attribute that contains attributes.
 func List(key string, members ...*commonpb.KeyValue) *commonpb.KeyValue {
 	list := &commonpb.KeyValueList{Values: members}
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: list}}}

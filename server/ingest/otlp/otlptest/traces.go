@@ -11,8 +11,8 @@ import (
 
 const spansPerTrace = 8
 
-// Traces is a request with n spans that end about at the given time, in traces of eight spans: a server span and its children,
-// some with events and links, some failed.
+// Traces returns a request with n spans that end at about the given time. Each trace has eight spans: a server span and its
+// children. Some have events and links, some have failed.
 func Traces(seed uint64, n int, at time.Time) *coltracepb.ExportTraceServiceRequest {
 	g := newGenerator(seed, at)
 	request := &coltracepb.ExportTraceServiceRequest{}
