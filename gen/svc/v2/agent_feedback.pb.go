@@ -25,30 +25,30 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What an agent said.
+// Feedback from an agent.
 type AgentFeedback struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `afb_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `agent_feedback`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Sort of feedback.
+	// Kind of feedback.
 	Kind string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
-	// How much it hinders.
+	// Impact on the agent's work.
 	Impact *string `protobuf:"bytes,4,opt,name=impact" json:"impact,omitempty"`
-	// One line.
+	// The feedback in one line.
 	Summary string `protobuf:"bytes,5,opt,name=summary" json:"summary,omitempty"`
-	// Why it matters.
+	// Reason why it matters.
 	Reason string `protobuf:"bytes,6,opt,name=reason" json:"reason,omitempty"`
-	// Everything else.
+	// Further details.
 	Details *string `protobuf:"bytes,7,opt,name=details" json:"details,omitempty"`
-	// Tool, operation or page that it is about.
+	// Tool, operation or page that the feedback is about.
 	RelatedTo *string `protobuf:"bytes,8,opt,name=related_to,json=relatedTo" json:"related_to,omitempty"`
-	// Who says it.
+	// The agent that gives the feedback.
 	Agent *FeedbackAgent `protobuf:"bytes,9,opt,name=agent" json:"agent,omitempty"`
-	// The door that it came by.
+	// The interface over which the feedback came.
 	Source string `protobuf:"bytes,10,opt,name=source" json:"source,omitempty"`
-	// When it was given.
+	// Time at which the feedback was given.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -161,14 +161,14 @@ func (x *AgentFeedback) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// Who gives feedback.
+// The agent that gives the feedback.
 type FeedbackAgent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sort of agent.
+	// Kind of agent.
 	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
 	// Name of the product.
 	Name *string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Model behind it.
+	// Model that the agent uses.
 	Model *string `protobuf:"bytes,3,opt,name=model" json:"model,omitempty"`
 	// Version of the product.
 	Version       *string `protobuf:"bytes,4,opt,name=version" json:"version,omitempty"`
@@ -234,7 +234,7 @@ func (x *FeedbackAgent) GetVersion() string {
 	return ""
 }
 
-// Which page of the feedback to list.
+// Selects the page of feedback to list.
 type ListAgentFeedbackRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
@@ -362,22 +362,22 @@ func (x *ListAgentFeedbackResponse) GetNextCursor() string {
 	return ""
 }
 
-// What an agent wants to say.
+// Feedback that an agent gives.
 type CreateAgentFeedbackRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sort of feedback.
+	// Kind of feedback.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	// How much it hinders.
+	// Impact on the agent's work.
 	Impact *string `protobuf:"bytes,2,opt,name=impact" json:"impact,omitempty"`
-	// One line of 1 to 200 characters.
+	// The feedback in one line of 1 to 200 characters.
 	Summary string `protobuf:"bytes,3,opt,name=summary" json:"summary,omitempty"`
-	// Why it matters, 1 to 4000 characters.
+	// Reason why it matters, 1 to 4000 characters.
 	Reason string `protobuf:"bytes,4,opt,name=reason" json:"reason,omitempty"`
-	// Everything else, up to 10000 characters.
+	// Further details, up to 10000 characters.
 	Details *string `protobuf:"bytes,5,opt,name=details" json:"details,omitempty"`
-	// Tool, operation or page that it is about.
+	// Tool, operation or page that the feedback is about.
 	RelatedTo *string `protobuf:"bytes,6,opt,name=related_to,json=relatedTo" json:"related_to,omitempty"`
-	// Who says it.
+	// The agent that gives the feedback.
 	Agent         *FeedbackAgentParams `protobuf:"bytes,7,opt,name=agent" json:"agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -462,14 +462,14 @@ func (x *CreateAgentFeedbackRequest) GetAgent() *FeedbackAgentParams {
 	return nil
 }
 
-// Who gives feedback.
+// The agent that gives the feedback.
 type FeedbackAgentParams struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sort of agent.
+	// Kind of agent.
 	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
 	// Name of the product.
 	Name *string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Model behind it.
+	// Model that the agent uses.
 	Model *string `protobuf:"bytes,3,opt,name=model" json:"model,omitempty"`
 	// Version of the product.
 	Version       *string `protobuf:"bytes,4,opt,name=version" json:"version,omitempty"`

@@ -27,15 +27,15 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Agent feedback: reports of agents about their work with this API. Any valid credential can give and read it.
+// Agent feedback: reports of agents about their work with this API. Any valid credential can give and read feedback.
 type AgentFeedbackServiceClient interface {
 	// List agent feedback.
 	//
-	// Reports of agents that work with this organization, newest first.
+	// Returns reports of agents that work with this organization, newest first.
 	ListAgentFeedback(ctx context.Context, in *ListAgentFeedbackRequest, opts ...grpc.CallOption) (*ListAgentFeedbackResponse, error)
 	// Give feedback.
 	//
-	// For agents that met a bug, miss a feature, or were misled by a description. No scope is needed.
+	// Stores feedback of agents that met a bug, miss a feature, or were misled by a description. No scope is needed.
 	CreateAgentFeedback(ctx context.Context, in *CreateAgentFeedbackRequest, opts ...grpc.CallOption) (*AgentFeedback, error)
 }
 
@@ -71,15 +71,15 @@ func (c *agentFeedbackServiceClient) CreateAgentFeedback(ctx context.Context, in
 // All implementations must embed UnimplementedAgentFeedbackServiceServer
 // for forward compatibility.
 //
-// Agent feedback: reports of agents about their work with this API. Any valid credential can give and read it.
+// Agent feedback: reports of agents about their work with this API. Any valid credential can give and read feedback.
 type AgentFeedbackServiceServer interface {
 	// List agent feedback.
 	//
-	// Reports of agents that work with this organization, newest first.
+	// Returns reports of agents that work with this organization, newest first.
 	ListAgentFeedback(context.Context, *ListAgentFeedbackRequest) (*ListAgentFeedbackResponse, error)
 	// Give feedback.
 	//
-	// For agents that met a bug, miss a feature, or were misled by a description. No scope is needed.
+	// Stores feedback of agents that met a bug, miss a feature, or were misled by a description. No scope is needed.
 	CreateAgentFeedback(context.Context, *CreateAgentFeedbackRequest) (*AgentFeedback, error)
 	mustEmbedUnimplementedAgentFeedbackServiceServer()
 }

@@ -24,20 +24,20 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which spans of agents to look at; a session counts when one of its spans matches each condition.
+// Conditions on the spans of agents. A session counts when, for each condition, one of its spans matches.
 type AgentFilters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One of these services.
+	// Services; a span must come from one of them.
 	Services []string `protobuf:"bytes,1,rep,name=services" json:"services,omitempty"`
-	// One of these deployment environments.
+	// Deployment environments; a span must have one of them.
 	Environments []string `protobuf:"bytes,2,rep,name=environments" json:"environments,omitempty"`
-	// One of these models, as requested or as answered.
+	// Models, as requested or as answered; a span must have one of them.
 	Models []string `protobuf:"bytes,3,rep,name=models" json:"models,omitempty"`
-	// One of these agents (`gen_ai.agent.name`).
+	// Agents (`gen_ai.agent.name`); a span must have one of them.
 	Agents []string `protobuf:"bytes,4,rep,name=agents" json:"agents,omitempty"`
-	// One of these tools (`gen_ai.tool.name`).
+	// Tools (`gen_ai.tool.name`); a span must have one of them.
 	Tools []string `protobuf:"bytes,5,rep,name=tools" json:"tools,omitempty"`
-	// One of these providers (`gen_ai.provider.name`, else `gen_ai.system`).
+	// Providers (`gen_ai.provider.name`, or else `gen_ai.system`); a span must have one of them.
 	Vendors       []string `protobuf:"bytes,6,rep,name=vendors" json:"vendors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -115,14 +115,14 @@ func (x *AgentFilters) GetVendors() []string {
 	return nil
 }
 
-// Bounds of a figure, both inclusive.
+// Inclusive bounds of a figure.
 type AgentRange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One of `duration_ms`, `cost`, `total_tokens`, `llm_calls`, `tool_calls`.
+	// The figure: `duration_ms`, `cost`, `total_tokens`, `llm_calls` or `tool_calls`.
 	Figure string `protobuf:"bytes,1,opt,name=figure" json:"figure,omitempty"`
-	// Least value.
+	// Smallest value.
 	Least *float64 `protobuf:"fixed64,2,opt,name=least" json:"least,omitempty"`
-	// Greatest value.
+	// Largest value.
 	Most          *float64 `protobuf:"fixed64,3,opt,name=most" json:"most,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -179,30 +179,30 @@ func (x *AgentRange) GetMost() float64 {
 	return 0
 }
 
-// Which sessions to look for.
+// Selects the sessions to search for.
 type SearchAgentSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 7 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Conditions; none means every session.
+	// Conditions. Without any, every session matches.
 	Filters *AgentFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
 	// Text that the session id or the text of a model call or turn contains, letter case ignored.
 	Search string `protobuf:"bytes,4,opt,name=search" json:"search,omitempty"`
-	// True for sessions with a failed span, false for those without.
+	// True for sessions with a failed span, false for sessions without failed spans.
 	HasErrors *bool `protobuf:"varint,5,opt,name=has_errors,json=hasErrors" json:"has_errors,omitempty"`
-	// Leave out traces without a session id.
+	// True leaves out traces without a session id.
 	ExcludeTraceSessions bool `protobuf:"varint,6,opt,name=exclude_trace_sessions,json=excludeTraceSessions" json:"exclude_trace_sessions,omitempty"`
 	// Bounds of figures.
 	Ranges []*AgentRange `protobuf:"bytes,7,rep,name=ranges" json:"ranges,omitempty"`
-	// What to order by; `start_time` when left out.
+	// The sort key; `start_time` when left out.
 	SortBy string `protobuf:"bytes,8,opt,name=sort_by,json=sortBy" json:"sort_by,omitempty"`
-	// True for the least first.
+	// True sorts in ascending order.
 	Ascending bool `protobuf:"varint,9,opt,name=ascending" json:"ascending,omitempty"`
-	// Sessions to skip.
+	// Number of sessions to skip.
 	Offset int32 `protobuf:"varint,10,opt,name=offset" json:"offset,omitempty"`
-	// Most sessions, 1 to 100; 20 when left out.
+	// Most sessions to return, 1 to 100; 20 when left out.
 	Limit         *int32 `protobuf:"varint,11,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -315,12 +315,12 @@ func (x *SearchAgentSessionsRequest) GetLimit() int32 {
 	return 0
 }
 
-// Sessions in the order asked for.
+// The sessions in the requested order.
 type SearchAgentSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sessions.
 	Sessions []*AgentSessionSummary `protobuf:"bytes,1,rep,name=sessions" json:"sessions,omitempty"`
-	// True when there are more.
+	// True when further sessions exist.
 	HasMore       bool `protobuf:"varint,2,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -375,37 +375,37 @@ type AgentSessionSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Session id.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Providers of its models.
+	// Providers of the models.
 	Vendors []string `protobuf:"bytes,2,rep,name=vendors" json:"vendors,omitempty"`
 	// Number of traces.
 	TraceCount int32 `protobuf:"varint,3,opt,name=trace_count,json=traceCount" json:"trace_count,omitempty"`
 	// Number of spans of agents, models and tools.
 	SpanCount int32 `protobuf:"varint,4,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Spans that failed: status Error, or `error.type` is set.
+	// Number of failed spans: status Error, or `error.type` is set.
 	ErrorSpanCount int32 `protobuf:"varint,5,opt,name=error_span_count,json=errorSpanCount" json:"error_span_count,omitempty"`
-	// Tool calls that failed.
+	// Number of failed tool calls.
 	ToolErrorCount int32 `protobuf:"varint,6,opt,name=tool_error_count,json=toolErrorCount" json:"tool_error_count,omitempty"`
-	// Turns that failed.
+	// Number of failed turns.
 	TurnErrorCount int32 `protobuf:"varint,7,opt,name=turn_error_count,json=turnErrorCount" json:"turn_error_count,omitempty"`
-	// Turns (`invoke_agent`).
+	// Number of turns (`invoke_agent`).
 	Turns int32 `protobuf:"varint,8,opt,name=turns" json:"turns,omitempty"`
 	// Services that sent the spans.
 	Services []string `protobuf:"bytes,9,rep,name=services" json:"services,omitempty"`
-	// Models that answered.
+	// Models that sent answers.
 	Models []string `protobuf:"bytes,10,rep,name=models" json:"models,omitempty"`
-	// Agents.
+	// Agents that took part.
 	Agents []string `protobuf:"bytes,11,rep,name=agents" json:"agents,omitempty"`
 	// Start of the earliest span.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the latest span.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Calls of models.
+	// Number of model calls.
 	LlmCalls int32 `protobuf:"varint,14,opt,name=llm_calls,json=llmCalls" json:"llm_calls,omitempty"`
-	// Calls of tools.
+	// Number of tool calls.
 	ToolCalls int32 `protobuf:"varint,15,opt,name=tool_calls,json=toolCalls" json:"tool_calls,omitempty"`
-	// Tokens of model calls, in and out; of turns when model calls have none.
+	// Input and output tokens of the model calls; those of the turns when the model calls report no tokens.
 	TotalTokens float64 `protobuf:"fixed64,16,opt,name=total_tokens,json=totalTokens" json:"total_tokens,omitempty"`
-	// Cost in USD as reported.
+	// Reported cost in USD.
 	Cost          float64 `protobuf:"fixed64,17,opt,name=cost" json:"cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -560,7 +560,7 @@ func (x *AgentSessionSummary) GetCost() float64 {
 	return 0
 }
 
-// Which session to read.
+// Selects the session to read.
 type GetAgentSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Session id.
@@ -569,7 +569,7 @@ type GetAgentSessionRequest struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// How many characters of messages, arguments and results to return, at most 20,000; 0 for none.
+	// Number of characters of messages, arguments and results to return, at most 20,000; 0 returns none.
 	PayloadChars  int32 `protobuf:"varint,4,opt,name=payload_chars,json=payloadChars" json:"payload_chars,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -638,9 +638,9 @@ type AgentSession struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Session id.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Its spans in order of start time.
+	// The spans of the session in order of start time.
 	Spans []*AgentSpan `protobuf:"bytes,2,rep,name=spans" json:"spans,omitempty"`
-	// True when there are more than 10,000.
+	// True when the session has more than 10,000 spans.
 	Truncated     bool `protobuf:"varint,3,opt,name=truncated" json:"truncated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -706,7 +706,7 @@ type AgentSpan struct {
 	SpanId string `protobuf:"bytes,2,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
 	// Parent span id; empty for a root span.
 	ParentSpanId string `protobuf:"bytes,3,opt,name=parent_span_id,json=parentSpanId" json:"parent_span_id,omitempty"`
-	// Start.
+	// Start of the span.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// Duration in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,5,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
@@ -714,45 +714,45 @@ type AgentSpan struct {
 	Operation string `protobuf:"bytes,6,opt,name=operation" json:"operation,omitempty"`
 	// Name of the span.
 	Name string `protobuf:"bytes,7,opt,name=name" json:"name,omitempty"`
-	// Service.
+	// Service that sent the span.
 	ServiceName string `protobuf:"bytes,8,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// Status Error, or `error.type` is set.
+	// True when the span failed: status Error, or `error.type` is set.
 	Failed bool `protobuf:"varint,9,opt,name=failed" json:"failed,omitempty"`
-	// Status message, else the message of the exception.
+	// Status message, or else the message of the exception.
 	Message string `protobuf:"bytes,10,opt,name=message" json:"message,omitempty"`
-	// `error.type`, else the type of the exception.
+	// `error.type`, or else the type of the exception.
 	ErrorType string `protobuf:"bytes,11,opt,name=error_type,json=errorType" json:"error_type,omitempty"`
-	// Model that answered, else the one that was asked.
+	// Model that answered, or else the model that was requested.
 	Model string `protobuf:"bytes,12,opt,name=model" json:"model,omitempty"`
 	// Provider of the model.
 	Vendor string `protobuf:"bytes,13,opt,name=vendor" json:"vendor,omitempty"`
-	// Agent.
+	// Name of the agent.
 	Agent string `protobuf:"bytes,14,opt,name=agent" json:"agent,omitempty"`
-	// Tool.
+	// Name of the tool.
 	Tool string `protobuf:"bytes,15,opt,name=tool" json:"tool,omitempty"`
-	// Tokens in.
+	// Number of input tokens.
 	InputTokens float64 `protobuf:"fixed64,16,opt,name=input_tokens,json=inputTokens" json:"input_tokens,omitempty"`
-	// Tokens out.
+	// Number of output tokens.
 	OutputTokens float64 `protobuf:"fixed64,17,opt,name=output_tokens,json=outputTokens" json:"output_tokens,omitempty"`
-	// Tokens in that a cache held.
+	// Number of input tokens that were read from a cache.
 	CacheReadTokens float64 `protobuf:"fixed64,18,opt,name=cache_read_tokens,json=cacheReadTokens" json:"cache_read_tokens,omitempty"`
-	// Tokens in that were put into a cache.
+	// Number of input tokens that were written to a cache.
 	CacheWriteTokens float64 `protobuf:"fixed64,19,opt,name=cache_write_tokens,json=cacheWriteTokens" json:"cache_write_tokens,omitempty"`
-	// Tokens of reasoning.
+	// Number of reasoning tokens.
 	ReasoningTokens float64 `protobuf:"fixed64,20,opt,name=reasoning_tokens,json=reasoningTokens" json:"reasoning_tokens,omitempty"`
-	// Cost in USD as reported.
+	// Reported cost in USD.
 	Cost float64 `protobuf:"fixed64,21,opt,name=cost" json:"cost,omitempty"`
-	// Whether tokens are reported.
+	// True when the span reports tokens.
 	HasTokens bool `protobuf:"varint,22,opt,name=has_tokens,json=hasTokens" json:"has_tokens,omitempty"`
-	// Whether a cost is reported.
+	// True when the span reports a cost.
 	HasCost bool `protobuf:"varint,23,opt,name=has_cost,json=hasCost" json:"has_cost,omitempty"`
 	// Time to the first token in milliseconds; 0 when not reported.
 	FirstTokenMs float64 `protobuf:"fixed64,24,opt,name=first_token_ms,json=firstTokenMs" json:"first_token_ms,omitempty"`
 	// System instructions.
 	System string `protobuf:"bytes,25,opt,name=system" json:"system,omitempty"`
-	// Messages to the model, or arguments of the tool: JSON as it was sent.
+	// Messages to the model, or arguments of the tool: JSON as the sender sent it.
 	Input string `protobuf:"bytes,26,opt,name=input" json:"input,omitempty"`
-	// Messages of the model, or the result of the tool: JSON as it was sent.
+	// Messages of the model, or the result of the tool: JSON as the sender sent it.
 	Output        string `protobuf:"bytes,27,opt,name=output" json:"output,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -977,7 +977,7 @@ func (x *AgentSpan) GetOutput() string {
 	return ""
 }
 
-// Which tools to look at.
+// Selects the tools to read.
 type GetAgentToolsOverviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -988,7 +988,7 @@ type GetAgentToolsOverviewRequest struct {
 	Filters *AgentFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
 	// Text that the name of the tool contains, letter case ignored.
 	ToolContains string `protobuf:"bytes,4,opt,name=tool_contains,json=toolContains" json:"tool_contains,omitempty"`
-	// Exact name of the tool whose failures to group.
+	// Exact name of the tool whose failures are grouped.
 	Tool          string `protobuf:"bytes,5,opt,name=tool" json:"tool,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1059,18 +1059,18 @@ func (x *GetAgentToolsOverviewRequest) GetTool() string {
 	return ""
 }
 
-// The tools of a window and of the equally long one before.
+// The tools of a window and of the equally long window before it.
 type AgentToolsOverview struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Every tool, busiest first, at most 200.
 	Tools []*AgentTool `protobuf:"bytes,1,rep,name=tools" json:"tools,omitempty"`
-	// All calls together.
+	// Figures of all calls together.
 	Current *AgentTool `protobuf:"bytes,2,opt,name=current" json:"current,omitempty"`
-	// All calls of the window before together.
+	// Figures of all calls of the window before together.
 	Previous *AgentTool `protobuf:"bytes,3,opt,name=previous" json:"previous,omitempty"`
-	// Of the named tool: how it failed, most frequent first, at most 20.
+	// Failures of the named tool, most frequent first, at most 20.
 	Failures []*AgentToolFailure `protobuf:"bytes,4,rep,name=failures" json:"failures,omitempty"`
-	// Length of the buckets of trends in seconds.
+	// Length of the buckets of trends, in seconds.
 	BucketSeconds int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1144,23 +1144,23 @@ func (x *AgentToolsOverview) GetBucketSeconds() int32 {
 // The calls of a tool.
 type AgentTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name; empty for all together.
+	// Name of the tool; empty for all tools together.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Its description, as sent last.
+	// The latest description of the tool that was sent.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Calls.
+	// Number of calls.
 	Calls float64 `protobuf:"fixed64,3,opt,name=calls" json:"calls,omitempty"`
-	// Calls that failed.
+	// Number of failed calls.
 	Failed float64 `protobuf:"fixed64,4,opt,name=failed" json:"failed,omitempty"`
 	// Mean duration in milliseconds.
 	AvgMs float64 `protobuf:"fixed64,5,opt,name=avg_ms,json=avgMs" json:"avg_ms,omitempty"`
 	// Duration that 95 % of the calls did not exceed, in milliseconds.
 	P95Ms float64 `protobuf:"fixed64,6,opt,name=p95_ms,json=p95Ms" json:"p95_ms,omitempty"`
-	// Sessions in which it was called.
+	// Number of sessions that called the tool.
 	Sessions float64 `protobuf:"fixed64,7,opt,name=sessions" json:"sessions,omitempty"`
-	// First call in the window.
+	// Time of the first call in the window.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Last call in the window.
+	// Time of the last call in the window.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1259,22 +1259,22 @@ func (x *AgentTool) GetLastSeen() *timestamppb.Timestamp {
 	return nil
 }
 
-// A way in which a tool fails.
+// A group of failures of a tool that have one fingerprint.
 type AgentToolFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Fingerprint: a whole number as decimal text.
 	Fingerprint string `protobuf:"bytes,1,opt,name=fingerprint" json:"fingerprint,omitempty"`
 	// Type of the error.
 	ErrorType string `protobuf:"bytes,2,opt,name=error_type,json=errorType" json:"error_type,omitempty"`
-	// Latest message.
+	// The latest message.
 	Message string `protobuf:"bytes,3,opt,name=message" json:"message,omitempty"`
-	// How often.
+	// Number of occurrences.
 	Count float64 `protobuf:"fixed64,4,opt,name=count" json:"count,omitempty"`
-	// In how many sessions.
+	// Number of sessions with the failure.
 	Sessions float64 `protobuf:"fixed64,5,opt,name=sessions" json:"sessions,omitempty"`
-	// Last time.
+	// Time of the last occurrence.
 	LastSeen *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
-	// How often in each bucket, in order of time.
+	// Number of occurrences in each bucket, in order of time.
 	Trend         []float64 `protobuf:"fixed64,7,rep,packed,name=trend" json:"trend,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1359,7 +1359,7 @@ func (x *AgentToolFailure) GetTrend() []float64 {
 	return nil
 }
 
-// Which failure to read.
+// Selects the failure to read.
 type GetAgentToolErrorRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -1374,9 +1374,9 @@ type GetAgentToolErrorRequest struct {
 	Filters *AgentFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
 	// Only examples of this session.
 	SessionId string `protobuf:"bytes,6,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
-	// Most examples, 1 to 100; 10 when left out.
+	// Most examples to return, 1 to 100; 10 when left out.
 	Limit *int32 `protobuf:"varint,7,opt,name=limit" json:"limit,omitempty"`
-	// How many characters of arguments and results to return.
+	// Number of characters of arguments and results to return.
 	PayloadChars  int32 `protobuf:"varint,8,opt,name=payload_chars,json=payloadChars" json:"payload_chars,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1468,20 +1468,20 @@ func (x *GetAgentToolErrorRequest) GetPayloadChars() int32 {
 	return 0
 }
 
-// A way in which a tool fails, closely.
+// A group of failures of a tool, in detail.
 type AgentToolError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its figures.
+	// Figures of the failure.
 	Failure *AgentToolFailure `protobuf:"bytes,1,opt,name=failure" json:"failure,omitempty"`
-	// Messages that differ, most frequent first, at most 10.
+	// Different messages, most frequent first, at most 10.
 	Variants []*AgentCount `protobuf:"bytes,2,rep,name=variants" json:"variants,omitempty"`
-	// How often by service, by agent and by model of the turn, most frequent first.
+	// Numbers of occurrences by service, by agent and by model of the turn, most frequent first.
 	Breakdown []*AgentCount `protobuf:"bytes,3,rep,name=breakdown" json:"breakdown,omitempty"`
-	// Sessions with it, most frequent first, at most 20.
+	// Sessions with the failure, most frequent first, at most 20.
 	Sessions []*AgentCount `protobuf:"bytes,4,rep,name=sessions" json:"sessions,omitempty"`
 	// Examples, newest first.
 	Samples []*AgentToolSample `protobuf:"bytes,5,rep,name=samples" json:"samples,omitempty"`
-	// True when there are more examples.
+	// True when further examples exist.
 	HasMore       bool `protobuf:"varint,6,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1559,14 +1559,14 @@ func (x *AgentToolError) GetHasMore() bool {
 	return false
 }
 
-// How often something occurred.
+// Number of occurrences with one value.
 type AgentCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the name is of: `message`, `service`, `agent`, `environment` or `session`.
+	// Kind of the name: `message`, `service`, `agent`, `environment` or `session`.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
 	// The name.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// How often.
+	// Number of occurrences.
 	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

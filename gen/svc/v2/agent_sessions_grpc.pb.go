@@ -29,27 +29,28 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Agent sessions: the work of AI agents, from spans with `gen_ai.operation.name`. The id of a session is the first of `svc_ai.session.id`,
-// `gen_ai.conversation.id` and `session.id` that a span has. A span without any of them belongs to the session of its trace. If the trace
-// has
-// none either, the trace is the session `trace:<trace id>`.
+// Agent sessions: the work of AI agents, from spans with `gen_ai.operation.name`. The id of a session is the first of
+// `svc_ai.session.id`, `gen_ai.conversation.id` and `session.id` that a span has. A span without any of them belongs to the session
+// of its trace. If the trace has no session either, the trace is the session `trace:<trace id>`.
 type AgentSessionsServiceClient interface {
 	// Search agent sessions.
 	//
-	// The sessions of a window with their calls, failures, tokens and cost, latest first unless
-	// `sort_by` says otherwise. Only the part of a session that lies in the window counts.
+	// Returns the sessions of a window with their calls, failures, tokens and cost, latest first unless `sort_by` says otherwise. Only
+	// the part of a session that lies in the window counts.
 	SearchAgentSessions(ctx context.Context, in *SearchAgentSessionsRequest, opts ...grpc.CallOption) (*SearchAgentSessionsResponse, error)
 	// Get the spans of an agent session.
 	//
-	// The spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars` characters.
+	// Returns the spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars`
+	// characters.
 	GetAgentSession(ctx context.Context, in *GetAgentSessionRequest, opts ...grpc.CallOption) (*AgentSession, error)
 	// Get the tools of agents.
 	//
-	// The calls, failures and durations of each tool. For a tool that the request names, also its failures over time.
+	// Returns the calls, failures and durations of each tool. If the request names a tool, the answer also holds the failures of that
+	// tool over time.
 	GetAgentToolsOverview(ctx context.Context, in *GetAgentToolsOverviewRequest, opts ...grpc.CallOption) (*AgentToolsOverview, error)
 	// Get a failure of a tool.
 	//
-	// One group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
+	// Returns one group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
 	GetAgentToolError(ctx context.Context, in *GetAgentToolErrorRequest, opts ...grpc.CallOption) (*AgentToolError, error)
 }
 
@@ -105,27 +106,28 @@ func (c *agentSessionsServiceClient) GetAgentToolError(ctx context.Context, in *
 // All implementations must embed UnimplementedAgentSessionsServiceServer
 // for forward compatibility.
 //
-// Agent sessions: the work of AI agents, from spans with `gen_ai.operation.name`. The id of a session is the first of `svc_ai.session.id`,
-// `gen_ai.conversation.id` and `session.id` that a span has. A span without any of them belongs to the session of its trace. If the trace
-// has
-// none either, the trace is the session `trace:<trace id>`.
+// Agent sessions: the work of AI agents, from spans with `gen_ai.operation.name`. The id of a session is the first of
+// `svc_ai.session.id`, `gen_ai.conversation.id` and `session.id` that a span has. A span without any of them belongs to the session
+// of its trace. If the trace has no session either, the trace is the session `trace:<trace id>`.
 type AgentSessionsServiceServer interface {
 	// Search agent sessions.
 	//
-	// The sessions of a window with their calls, failures, tokens and cost, latest first unless
-	// `sort_by` says otherwise. Only the part of a session that lies in the window counts.
+	// Returns the sessions of a window with their calls, failures, tokens and cost, latest first unless `sort_by` says otherwise. Only
+	// the part of a session that lies in the window counts.
 	SearchAgentSessions(context.Context, *SearchAgentSessionsRequest) (*SearchAgentSessionsResponse, error)
 	// Get the spans of an agent session.
 	//
-	// The spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars` characters.
+	// Returns the spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars`
+	// characters.
 	GetAgentSession(context.Context, *GetAgentSessionRequest) (*AgentSession, error)
 	// Get the tools of agents.
 	//
-	// The calls, failures and durations of each tool. For a tool that the request names, also its failures over time.
+	// Returns the calls, failures and durations of each tool. If the request names a tool, the answer also holds the failures of that
+	// tool over time.
 	GetAgentToolsOverview(context.Context, *GetAgentToolsOverviewRequest) (*AgentToolsOverview, error)
 	// Get a failure of a tool.
 	//
-	// One group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
+	// Returns one group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
 	GetAgentToolError(context.Context, *GetAgentToolErrorRequest) (*AgentToolError, error)
 	mustEmbedUnimplementedAgentSessionsServiceServer()
 }

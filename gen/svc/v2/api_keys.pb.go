@@ -34,27 +34,27 @@ type ApiKey struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
-	// Non-secret start of the secret, for recognition.
+	// The start of the secret, by which people recognize the key. It is not secret.
 	KeyPrefix string `protobuf:"bytes,5,opt,name=key_prefix,json=keyPrefix" json:"key_prefix,omitempty"`
-	// Where the key may be used: `standard` everywhere, `mcp` on the MCP server only.
+	// Kind of the key: `standard` keys work everywhere, `mcp` keys only on the MCP server.
 	Kind string `protobuf:"bytes,6,opt,name=kind" json:"kind,omitempty"`
-	// What the key may do, `<family>:read`, `<family>:write` or `*`. Null means full access.
+	// Scopes of the key, `<family>:read`, `<family>:write` or `*`. Null means full access.
 	Scopes []string `protobuf:"bytes,7,rep,name=scopes" json:"scopes,omitempty"`
 	// True once the key was revoked or rolled.
 	Revoked bool `protobuf:"varint,8,opt,name=revoked" json:"revoked,omitempty"`
-	// When it was revoked.
+	// Time of revocation.
 	RevokedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=revoked_at,json=revokedAt" json:"revoked_at,omitempty"`
-	// When it last authenticated a request, to the minute.
+	// Time at which the key last authenticated a request, to the minute.
 	LastUsedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=last_used_at,json=lastUsedAt" json:"last_used_at,omitempty"`
-	// When it stops authenticating. Null means never.
+	// Time at which the key expires. Null means never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Who created it, `user_…`.
+	// The user who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,13,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// The creator's address at that time.
+	// Email address of the creator at that time.
 	CreatedByEmail *string `protobuf:"bytes,14,opt,name=created_by_email,json=createdByEmail" json:"created_by_email,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -188,7 +188,7 @@ func (x *ApiKey) GetCreatedByEmail() string {
 	return ""
 }
 
-// An API key with its secret. Only the answers to create and roll hold it.
+// An API key with its secret. Only the answers to a creation and a roll hold the secret.
 type ApiKeyWithSecret struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `key_…`.
@@ -197,31 +197,31 @@ type ApiKeyWithSecret struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
-	// Non-secret start of the secret, for recognition.
+	// The start of the secret, by which people recognize the key. It is not secret.
 	KeyPrefix string `protobuf:"bytes,5,opt,name=key_prefix,json=keyPrefix" json:"key_prefix,omitempty"`
-	// Where the key may be used: `standard` everywhere, `mcp` on the MCP server only.
+	// Kind of the key: `standard` keys work everywhere, `mcp` keys only on the MCP server.
 	Kind string `protobuf:"bytes,6,opt,name=kind" json:"kind,omitempty"`
-	// What the key may do. Null means full access.
+	// Scopes of the key, `<family>:read`, `<family>:write` or `*`. Null means full access.
 	Scopes []string `protobuf:"bytes,7,rep,name=scopes" json:"scopes,omitempty"`
 	// True once the key was revoked or rolled.
 	Revoked bool `protobuf:"varint,8,opt,name=revoked" json:"revoked,omitempty"`
-	// When it was revoked.
+	// Time of revocation.
 	RevokedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=revoked_at,json=revokedAt" json:"revoked_at,omitempty"`
-	// When it last authenticated a request, to the minute.
+	// Time at which the key last authenticated a request, to the minute.
 	LastUsedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=last_used_at,json=lastUsedAt" json:"last_used_at,omitempty"`
-	// When it stops authenticating. Null means never.
+	// Time at which the key expires. Null means never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Who created it, `user_…`.
+	// The user who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,13,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// The creator's address at that time.
+	// Email address of the creator at that time.
 	CreatedByEmail *string `protobuf:"bytes,14,opt,name=created_by_email,json=createdByEmail" json:"created_by_email,omitempty"`
-	// The secret. Shown once; keep it.
+	// The secret. It is shown once: keep it.
 	Secret string `protobuf:"bytes,15,opt,name=secret" json:"secret,omitempty"`
-	// Reconciliation number for clients with a sync layer; others can ignore it. Decimal digits.
+	// A number, in decimal digits, by which clients with a sync layer reconcile their state. Other clients can ignore it.
 	Txid          *string `protobuf:"bytes,16,opt,name=txid" json:"txid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -369,7 +369,7 @@ func (x *ApiKeyWithSecret) GetTxid() string {
 	return ""
 }
 
-// The final state of an API key after a change.
+// An API key as it is after a change.
 type ApiKeyMutationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `key_…`.
@@ -378,29 +378,29 @@ type ApiKeyMutationResponse struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
-	// Non-secret start of the secret, for recognition.
+	// The start of the secret, by which people recognize the key. It is not secret.
 	KeyPrefix string `protobuf:"bytes,5,opt,name=key_prefix,json=keyPrefix" json:"key_prefix,omitempty"`
-	// Where the key may be used: `standard` everywhere, `mcp` on the MCP server only.
+	// Kind of the key: `standard` keys work everywhere, `mcp` keys only on the MCP server.
 	Kind string `protobuf:"bytes,6,opt,name=kind" json:"kind,omitempty"`
-	// What the key may do. Null means full access.
+	// Scopes of the key, `<family>:read`, `<family>:write` or `*`. Null means full access.
 	Scopes []string `protobuf:"bytes,7,rep,name=scopes" json:"scopes,omitempty"`
 	// True once the key was revoked or rolled.
 	Revoked bool `protobuf:"varint,8,opt,name=revoked" json:"revoked,omitempty"`
-	// When it was revoked.
+	// Time of revocation.
 	RevokedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=revoked_at,json=revokedAt" json:"revoked_at,omitempty"`
-	// When it last authenticated a request, to the minute.
+	// Time at which the key last authenticated a request, to the minute.
 	LastUsedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=last_used_at,json=lastUsedAt" json:"last_used_at,omitempty"`
-	// When it stops authenticating. Null means never.
+	// Time at which the key expires. Null means never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Who created it, `user_…`.
+	// The user who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,13,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// The creator's address at that time.
+	// Email address of the creator at that time.
 	CreatedByEmail *string `protobuf:"bytes,14,opt,name=created_by_email,json=createdByEmail" json:"created_by_email,omitempty"`
-	// Reconciliation number for clients with a sync layer; others can ignore it. Decimal digits.
+	// A number, in decimal digits, by which clients with a sync layer reconcile their state. Other clients can ignore it.
 	Txid          *string `protobuf:"bytes,15,opt,name=txid" json:"txid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -541,7 +541,7 @@ func (x *ApiKeyMutationResponse) GetTxid() string {
 	return ""
 }
 
-// Which page of the keys to list.
+// Selects the page of keys to list.
 type ListApiKeysRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
@@ -669,19 +669,19 @@ func (x *ListApiKeysResponse) GetNextCursor() string {
 	return ""
 }
 
-// ApiKeyCreateParams: settings of a new key.
+// Settings of a new key.
 type CreateApiKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Label, at least one character that is not white space.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Seconds until the key stops authenticating: 604800, 2592000, 7776000 or 31536000 in the user interface, any positive
-	// number here. Left out means never.
+	// Seconds until the key expires. The user interface offers 604800, 2592000, 7776000 and 31536000; the API takes any positive
+	// number. Left out means never.
 	ExpiresInSeconds *int32 `protobuf:"varint,3,opt,name=expires_in_seconds,json=expiresInSeconds" json:"expires_in_seconds,omitempty"`
-	// Where the key may be used; `standard` when left out.
+	// Kind of the key: `standard` keys work everywhere, `mcp` keys only on the MCP server. `standard` when left out.
 	Kind *string `protobuf:"bytes,4,opt,name=kind" json:"kind,omitempty"`
-	// What the key may do. Left out means full access; an empty list is refused.
+	// Scopes of the key. Left out means full access; an empty list is refused.
 	Scopes        []string `protobuf:"bytes,5,rep,name=scopes" json:"scopes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -752,7 +752,7 @@ func (x *CreateApiKeyRequest) GetScopes() []string {
 	return nil
 }
 
-// Which key to read.
+// Selects the key to read.
 type GetApiKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `key_…`.
@@ -798,7 +798,7 @@ func (x *GetApiKeyRequest) GetId() string {
 	return ""
 }
 
-// Which key to revoke.
+// Selects the key to revoke.
 type RevokeApiKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `key_…`.
@@ -844,7 +844,7 @@ func (x *RevokeApiKeyRequest) GetId() string {
 	return ""
 }
 
-// Which key to roll.
+// Selects the key to roll.
 type RollApiKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `key_…`.

@@ -34,15 +34,15 @@ const (
 type ApiKeysServiceClient interface {
 	// List API keys.
 	//
-	// Every API key of the organization, revoked ones included, most recently created first.
+	// Returns every API key of the organization, including revoked keys, most recently created first.
 	ListApiKeys(ctx context.Context, in *ListApiKeysRequest, opts ...grpc.CallOption) (*ListApiKeysResponse, error)
 	// Create an API key.
 	//
-	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
+	// Creates a key and returns its secret. The secret is shown once, because the server stores only a keyed hash of it.
 	CreateApiKey(ctx context.Context, in *CreateApiKeyRequest, opts ...grpc.CallOption) (*ApiKeyWithSecret, error)
 	// Get an API key.
 	//
-	// The key without its secret, which cannot be read again.
+	// Returns the key without its secret, which cannot be read again.
 	GetApiKey(ctx context.Context, in *GetApiKeyRequest, opts ...grpc.CallOption) (*ApiKey, error)
 	// Revoke an API key.
 	//
@@ -50,8 +50,8 @@ type ApiKeysServiceClient interface {
 	RevokeApiKey(ctx context.Context, in *RevokeApiKeyRequest, opts ...grpc.CallOption) (*ApiKeyMutationResponse, error)
 	// Roll an API key.
 	//
-	// Revokes the key and creates another one with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. The new key never expires. A revoked key cannot be rolled.
+	// Revokes the key and creates another key in one step. The new key has the same name, description, kind and scopes, a new id and a
+	// new secret. It never expires. A revoked key cannot be rolled.
 	RollApiKey(ctx context.Context, in *RollApiKeyRequest, opts ...grpc.CallOption) (*ApiKeyWithSecret, error)
 }
 
@@ -121,15 +121,15 @@ func (c *apiKeysServiceClient) RollApiKey(ctx context.Context, in *RollApiKeyReq
 type ApiKeysServiceServer interface {
 	// List API keys.
 	//
-	// Every API key of the organization, revoked ones included, most recently created first.
+	// Returns every API key of the organization, including revoked keys, most recently created first.
 	ListApiKeys(context.Context, *ListApiKeysRequest) (*ListApiKeysResponse, error)
 	// Create an API key.
 	//
-	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
+	// Creates a key and returns its secret. The secret is shown once, because the server stores only a keyed hash of it.
 	CreateApiKey(context.Context, *CreateApiKeyRequest) (*ApiKeyWithSecret, error)
 	// Get an API key.
 	//
-	// The key without its secret, which cannot be read again.
+	// Returns the key without its secret, which cannot be read again.
 	GetApiKey(context.Context, *GetApiKeyRequest) (*ApiKey, error)
 	// Revoke an API key.
 	//
@@ -137,8 +137,8 @@ type ApiKeysServiceServer interface {
 	RevokeApiKey(context.Context, *RevokeApiKeyRequest) (*ApiKeyMutationResponse, error)
 	// Roll an API key.
 	//
-	// Revokes the key and creates another one with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. The new key never expires. A revoked key cannot be rolled.
+	// Revokes the key and creates another key in one step. The new key has the same name, description, kind and scopes, a new id and a
+	// new secret. It never expires. A revoked key cannot be rolled.
 	RollApiKey(context.Context, *RollApiKeyRequest) (*ApiKeyWithSecret, error)
 	mustEmbedUnimplementedApiKeysServiceServer()
 }

@@ -26,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// An attribute that is copied or moved on every span.
+// A mapping: an attribute that is copied or moved on every span.
 type AttributeMapping struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `amap_…`.
@@ -35,19 +35,19 @@ type AttributeMapping struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Label.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Where the source is read: from the span or from its resource.
+	// Place of the source attribute: the span or its resource.
 	SourceContext string `protobuf:"bytes,4,opt,name=source_context,json=sourceContext" json:"source_context,omitempty"`
-	// Attribute that is read.
+	// Attribute to read.
 	SourceKey string `protobuf:"bytes,5,opt,name=source_key,json=sourceKey" json:"source_key,omitempty"`
-	// Attribute of the span that is written, unless the span has it.
+	// Attribute of the span to write. A span that already has the attribute keeps its value.
 	TargetKey string `protobuf:"bytes,6,opt,name=target_key,json=targetKey" json:"target_key,omitempty"`
-	// `move` removes the source when it is an attribute of the span; `copy` keeps it.
+	// The operation. `move` removes the source when it is an attribute of the span; `copy` keeps it.
 	Operation string `protobuf:"bytes,7,opt,name=operation" json:"operation,omitempty"`
-	// Whether the mapping is applied.
+	// True applies the mapping.
 	Enabled bool `protobuf:"varint,8,opt,name=enabled" json:"enabled,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When it was last changed.
+	// Time of the last change.
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -153,7 +153,7 @@ func (x *AttributeMapping) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which page of the mappings to list.
+// Selects the page of mappings to list.
 type ListAttributeMappingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
@@ -286,15 +286,15 @@ type CreateAttributeMappingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Label.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Where the source is read: from the span or from its resource.
+	// Place of the source attribute: the span or its resource.
 	SourceContext string `protobuf:"bytes,2,opt,name=source_context,json=sourceContext" json:"source_context,omitempty"`
-	// Attribute that is read.
+	// Attribute to read.
 	SourceKey string `protobuf:"bytes,3,opt,name=source_key,json=sourceKey" json:"source_key,omitempty"`
-	// Attribute of the span that is written, unless the span has it.
+	// Attribute of the span to write. A span that already has the attribute keeps its value.
 	TargetKey string `protobuf:"bytes,4,opt,name=target_key,json=targetKey" json:"target_key,omitempty"`
-	// `move` removes the source when it is an attribute of the span; `copy` keeps it.
+	// The operation. `move` removes the source when it is an attribute of the span; `copy` keeps it.
 	Operation string `protobuf:"bytes,5,opt,name=operation" json:"operation,omitempty"`
-	// Whether the mapping is applied. True when left out.
+	// True applies the mapping. True when left out.
 	Enabled       *bool `protobuf:"varint,6,opt,name=enabled" json:"enabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -372,7 +372,7 @@ func (x *CreateAttributeMappingRequest) GetEnabled() bool {
 	return false
 }
 
-// Which mapping to read.
+// Selects the mapping to read.
 type GetAttributeMappingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `amap_…`.
@@ -418,24 +418,24 @@ func (x *GetAttributeMappingRequest) GetId() string {
 	return ""
 }
 
-// What to change.
+// The fields to change.
 type UpdateAttributeMappingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `amap_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Label.
 	Name *string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Where the source is read: from the span or from its resource.
+	// Place of the source attribute: the span or its resource.
 	SourceContext *string `protobuf:"bytes,3,opt,name=source_context,json=sourceContext" json:"source_context,omitempty"`
-	// Attribute that is read.
+	// Attribute to read.
 	SourceKey *string `protobuf:"bytes,4,opt,name=source_key,json=sourceKey" json:"source_key,omitempty"`
-	// Attribute of the span that is written, unless the span has it.
+	// Attribute of the span to write. A span that already has the attribute keeps its value.
 	TargetKey *string `protobuf:"bytes,5,opt,name=target_key,json=targetKey" json:"target_key,omitempty"`
-	// `move` removes the source when it is an attribute of the span; `copy` keeps it.
+	// The operation. `move` removes the source when it is an attribute of the span; `copy` keeps it.
 	Operation *string `protobuf:"bytes,6,opt,name=operation" json:"operation,omitempty"`
-	// Whether the mapping is applied.
+	// True applies the mapping.
 	Enabled *bool `protobuf:"varint,7,opt,name=enabled" json:"enabled,omitempty"`
-	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
+	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,8,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -527,7 +527,7 @@ func (x *UpdateAttributeMappingRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Which mapping to delete.
+// Selects the mapping to delete.
 type DeleteAttributeMappingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `amap_…`.
@@ -573,7 +573,7 @@ func (x *DeleteAttributeMappingRequest) GetId() string {
 	return ""
 }
 
-// The mark of a mapping that is gone.
+// A deleted attribute mapping.
 type DeletedAttributeMapping struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `amap_…`.

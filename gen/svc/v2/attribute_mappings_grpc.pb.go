@@ -34,7 +34,7 @@ const (
 type AttributeMappingsServiceClient interface {
 	// List attribute mappings.
 	//
-	// Every mapping of the organization, in the order in which they run.
+	// Returns every mapping of the organization, in the order in which the mappings run.
 	ListAttributeMappings(ctx context.Context, in *ListAttributeMappingsRequest, opts ...grpc.CallOption) (*ListAttributeMappingsResponse, error)
 	// Create an attribute mapping.
 	//
@@ -42,11 +42,11 @@ type AttributeMappingsServiceClient interface {
 	CreateAttributeMapping(ctx context.Context, in *CreateAttributeMappingRequest, opts ...grpc.CallOption) (*AttributeMapping, error)
 	// Get an attribute mapping.
 	//
-	// One mapping of the organization, by its id.
+	// Returns one mapping of the organization, by its id.
 	GetAttributeMapping(ctx context.Context, in *GetAttributeMappingRequest, opts ...grpc.CallOption) (*AttributeMapping, error)
 	// Change an attribute mapping.
 	//
-	// Fields that are left out keep their value. Stored spans do not change.
+	// Fields that are left out keep their values. Stored spans do not change.
 	UpdateAttributeMapping(ctx context.Context, in *UpdateAttributeMappingRequest, opts ...grpc.CallOption) (*AttributeMapping, error)
 	// Delete an attribute mapping.
 	//
@@ -120,7 +120,7 @@ func (c *attributeMappingsServiceClient) DeleteAttributeMapping(ctx context.Cont
 type AttributeMappingsServiceServer interface {
 	// List attribute mappings.
 	//
-	// Every mapping of the organization, in the order in which they run.
+	// Returns every mapping of the organization, in the order in which the mappings run.
 	ListAttributeMappings(context.Context, *ListAttributeMappingsRequest) (*ListAttributeMappingsResponse, error)
 	// Create an attribute mapping.
 	//
@@ -128,11 +128,11 @@ type AttributeMappingsServiceServer interface {
 	CreateAttributeMapping(context.Context, *CreateAttributeMappingRequest) (*AttributeMapping, error)
 	// Get an attribute mapping.
 	//
-	// One mapping of the organization, by its id.
+	// Returns one mapping of the organization, by its id.
 	GetAttributeMapping(context.Context, *GetAttributeMappingRequest) (*AttributeMapping, error)
 	// Change an attribute mapping.
 	//
-	// Fields that are left out keep their value. Stored spans do not change.
+	// Fields that are left out keep their values. Stored spans do not change.
 	UpdateAttributeMapping(context.Context, *UpdateAttributeMappingRequest) (*AttributeMapping, error)
 	// Delete an attribute mapping.
 	//

@@ -25,20 +25,20 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which keys to list.
+// Selects the keys to list.
 type ListAttributeKeysRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What was sent.
+	// The kind of telemetry.
 	Signal string `protobuf:"bytes,3,opt,name=signal" json:"signal,omitempty"`
-	// What the attribute was on; all when left out. `event` is an event of a span, or a product event.
+	// Place of the attribute; all places when left out. `event` is an event of a span, or a product event.
 	Scope *string `protobuf:"bytes,4,opt,name=scope" json:"scope,omitempty"`
 	// Text that the key contains, letter case ignored.
 	Search *string `protobuf:"bytes,5,opt,name=search" json:"search,omitempty"`
-	// Only keys that this service sent, of the latest rows of the window.
+	// Only keys that this service sent. They come from the latest rows of the window.
 	ServiceName *string `protobuf:"bytes,6,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
 	// Page size, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,7,opt,name=limit" json:"limit,omitempty"`
@@ -214,11 +214,12 @@ type AttributeKey struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// The key.
 	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
-	// What the attribute was on.
+	// Place of the attribute.
 	Scope string `protobuf:"bytes,3,opt,name=scope" json:"scope,omitempty"`
-	// The types of its values, the most frequent first. Empty in a list of one service.
+	// The types of the values, the most frequent first. Empty when the request names a service.
 	ValueTypes []string `protobuf:"bytes,4,rep,name=value_types,json=valueTypes" json:"value_types,omitempty"`
-	// How often it was sent in the hours of the window; of one service, in the rows that were read.
+	// Number of times that the key was sent in the hours of the window. When the request names a service, the number in the rows that
+	// were read.
 	Count         float64 `protobuf:"fixed64,5,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -289,18 +290,18 @@ func (x *AttributeKey) GetCount() float64 {
 	return 0
 }
 
-// Which values to list.
+// Selects the values to list.
 type ListAttributeValuesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What was sent.
+	// The kind of telemetry.
 	Signal string `protobuf:"bytes,3,opt,name=signal" json:"signal,omitempty"`
 	// The field, named as in a query's `where`: `http.route`, `attr.cart.size`, `resource.k8s.pod.name`, `service.name`.
 	Key string `protobuf:"bytes,4,opt,name=key" json:"key,omitempty"`
-	// What the attribute is on; from the name of the key when left out.
+	// Place of the attribute; derived from the key when left out.
 	Scope *string `protobuf:"bytes,5,opt,name=scope" json:"scope,omitempty"`
 	// Text that the value contains, letter case ignored.
 	Search *string `protobuf:"bytes,6,opt,name=search" json:"search,omitempty"`
@@ -427,7 +428,7 @@ type ListAttributeValuesResponse struct {
 	HasMore bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
 	// Cursor of the next page; null on the last.
 	NextCursor *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
-	// True when the window held more rows than were read: rare values may be missing, and counts are of a part.
+	// True when the window held more rows than were read. Rare values may then be missing, and the counts cover only a part of the rows.
 	Sampled       bool `protobuf:"varint,5,opt,name=sampled" json:"sampled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -505,7 +506,7 @@ type AttributeValue struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// The value as text.
 	Value string `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
-	// In how many of the rows that were read.
+	// Number of the rows read that have the value.
 	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,13 +31,13 @@ const (
 type AttributesServiceClient interface {
 	// List attribute keys.
 	//
-	// The keys of attributes that were received in a window of at most 31 days, the most used first, with the types of their values.
+	// Returns the keys of attributes that were received in a window of at most 31 days, with the types of their values, the most used
+	// key first.
 	ListAttributeKeys(ctx context.Context, in *ListAttributeKeysRequest, opts ...grpc.CallOption) (*ListAttributeKeysResponse, error)
 	// List attribute values.
 	//
-	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window only the latest
-	// part is
-	// read, and `sampled` is true.
+	// Returns the values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window,
+	// the server reads only the latest part, and `sampled` is true.
 	ListAttributeValues(ctx context.Context, in *ListAttributeValuesRequest, opts ...grpc.CallOption) (*ListAttributeValuesResponse, error)
 }
 
@@ -77,13 +77,13 @@ func (c *attributesServiceClient) ListAttributeValues(ctx context.Context, in *L
 type AttributesServiceServer interface {
 	// List attribute keys.
 	//
-	// The keys of attributes that were received in a window of at most 31 days, the most used first, with the types of their values.
+	// Returns the keys of attributes that were received in a window of at most 31 days, with the types of their values, the most used
+	// key first.
 	ListAttributeKeys(context.Context, *ListAttributeKeysRequest) (*ListAttributeKeysResponse, error)
 	// List attribute values.
 	//
-	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window only the latest
-	// part is
-	// read, and `sampled` is true.
+	// Returns the values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window,
+	// the server reads only the latest part, and `sampled` is true.
 	ListAttributeValues(context.Context, *ListAttributeValuesRequest) (*ListAttributeValuesResponse, error)
 	mustEmbedUnimplementedAttributesServiceServer()
 }

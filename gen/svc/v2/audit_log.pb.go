@@ -26,48 +26,48 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// One attempted change, or one read that is audited.
+// One attempted change, or one audited read.
 type AuditLogEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `alog_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `audit_log_entry`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// What was attempted, `<resource>.<verb>`.
+	// The attempted action, `<resource>.<verb>`.
 	Action string `protobuf:"bytes,3,opt,name=action" json:"action,omitempty"`
-	// Whether it was done.
+	// Outcome of the attempt.
 	Outcome string `protobuf:"bytes,4,opt,name=outcome" json:"outcome,omitempty"`
-	// Why it was not.
+	// Reason for a refusal.
 	DenialReason *string `protobuf:"bytes,5,opt,name=denial_reason,json=denialReason" json:"denial_reason,omitempty"`
-	// Who acted.
+	// Type of the actor.
 	ActorType string `protobuf:"bytes,6,opt,name=actor_type,json=actorType" json:"actor_type,omitempty"`
 	// The actor, `user_…`, `key_…` or `actor_…`; null for the system.
 	ActorId *string `protobuf:"bytes,7,opt,name=actor_id,json=actorId" json:"actor_id,omitempty"`
-	// The actor's name at that time.
+	// Name of the actor at that time.
 	ActorName *string `protobuf:"bytes,8,opt,name=actor_name,json=actorName" json:"actor_name,omitempty"`
 	// Picture of a user.
 	ActorAvatarUrl *string `protobuf:"bytes,9,opt,name=actor_avatar_url,json=actorAvatarUrl" json:"actor_avatar_url,omitempty"`
-	// The user whom the change is about.
+	// The user whom the change affects.
 	AffectedUser *string `protobuf:"bytes,10,opt,name=affected_user,json=affectedUser" json:"affected_user,omitempty"`
-	// The door that the actor came by.
+	// The interface that the actor used.
 	Source string `protobuf:"bytes,11,opt,name=source" json:"source,omitempty"`
 	// Type of the resource.
 	ResourceType *string `protobuf:"bytes,12,opt,name=resource_type,json=resourceType" json:"resource_type,omitempty"`
-	// Public id of the resource; null for what exists once.
+	// Public id of the resource; null for a resource that exists only once.
 	ResourceId *string `protobuf:"bytes,13,opt,name=resource_id,json=resourceId" json:"resource_id,omitempty"`
-	// What changed.
+	// The changes.
 	Changes *AuditLogChanges `protobuf:"bytes,14,opt,name=changes" json:"changes,omitempty"`
-	// What else is known.
+	// Further facts about the attempt.
 	Metadata *structpb.Struct `protobuf:"bytes,15,opt,name=metadata" json:"metadata,omitempty"`
-	// The request, as `X-Request-Id` named it.
+	// Id of the request, as in `X-Request-Id`.
 	RequestId *string `protobuf:"bytes,16,opt,name=request_id,json=requestId" json:"request_id,omitempty"`
-	// Address that the request came from.
+	// Address from which the request came.
 	OriginIp *string `protobuf:"bytes,17,opt,name=origin_ip,json=originIp" json:"origin_ip,omitempty"`
-	// ISO 3166-1 code of the country of that address, when it is known.
+	// ISO 3166-1 code of the country of that address, if known.
 	OriginCountry *string `protobuf:"bytes,18,opt,name=origin_country,json=originCountry" json:"origin_country,omitempty"`
-	// When it happened.
+	// Time of the attempt.
 	OccurredAt *timestamppb.Timestamp `protobuf:"bytes,19,opt,name=occurred_at,json=occurredAt" json:"occurred_at,omitempty"`
-	// When the entry was written.
+	// Time at which the entry was written.
 	RecordedAt    *timestamppb.Timestamp `protobuf:"bytes,20,opt,name=recorded_at,json=recordedAt" json:"recorded_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -243,14 +243,14 @@ func (x *AuditLogEntry) GetRecordedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// The fields that changed; secrets are never among the values, and large parts appear as `<updated>`.
+// The fields that changed. The values never hold secrets, and large parts appear as `<updated>`.
 type AuditLogChanges struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names of the fields.
 	Fields []string `protobuf:"bytes,1,rep,name=fields" json:"fields,omitempty"`
-	// Values before.
+	// Values before the change.
 	Before *structpb.Struct `protobuf:"bytes,2,opt,name=before" json:"before,omitempty"`
-	// Values after.
+	// Values after the change.
 	After         *structpb.Struct `protobuf:"bytes,3,opt,name=after" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -307,34 +307,34 @@ func (x *AuditLogChanges) GetAfter() *structpb.Struct {
 	return nil
 }
 
-// Which entries to list.
+// Selects the entries to list.
 type ListAuditLogEntriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
 	// The `next_cursor` of the previous page; left out for the first.
 	Cursor *string `protobuf:"bytes,2,opt,name=cursor" json:"cursor,omitempty"`
-	// Only this type of actor.
+	// Only entries of this type of actor.
 	ActorType *string `protobuf:"bytes,3,opt,name=actor_type,json=actorType" json:"actor_type,omitempty"`
-	// Only this actor, by public id.
+	// Only entries of this actor, by public id.
 	ActorId *string `protobuf:"bytes,4,opt,name=actor_id,json=actorId" json:"actor_id,omitempty"`
-	// Only changes about this user, `user_…`.
+	// Only changes that affect this user, `user_…`.
 	AffectedUser *string `protobuf:"bytes,5,opt,name=affected_user,json=affectedUser" json:"affected_user,omitempty"`
-	// Only this action, `<resource>.<verb>`.
+	// Only entries with this action, `<resource>.<verb>`.
 	Action *string `protobuf:"bytes,6,opt,name=action" json:"action,omitempty"`
-	// Only this outcome.
+	// Only entries with this outcome.
 	Outcome *string `protobuf:"bytes,7,opt,name=outcome" json:"outcome,omitempty"`
-	// Only this type of resource.
+	// Only entries about this type of resource.
 	ResourceType *string `protobuf:"bytes,8,opt,name=resource_type,json=resourceType" json:"resource_type,omitempty"`
-	// Only this resource, by public id.
+	// Only entries about this resource, by public id.
 	ResourceId *string `protobuf:"bytes,9,opt,name=resource_id,json=resourceId" json:"resource_id,omitempty"`
 	// Only changes of this field.
 	Changed *string `protobuf:"bytes,10,opt,name=changed" json:"changed,omitempty"`
-	// Only what this request did.
+	// Only entries of this request.
 	RequestId *string `protobuf:"bytes,11,opt,name=request_id,json=requestId" json:"request_id,omitempty"`
-	// Only at this time or later.
+	// Only entries at this time or later.
 	Since *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=since" json:"since,omitempty"`
-	// Only at this time or earlier.
+	// Only entries at this time or earlier.
 	Until         *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=until" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

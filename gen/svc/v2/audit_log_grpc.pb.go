@@ -26,11 +26,11 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// The audit log: every attempted change, through any door. Entries are only ever added.
+// Audit log: every attempted change, over every interface. The server only adds entries.
 type AuditLogServiceClient interface {
 	// List audit log entries.
 	//
-	// Newest first. A person who is signed in must be an administrator; an API key needs only the scope.
+	// Returns the entries, newest first. A signed-in person must be an administrator; an API key needs only the scope.
 	ListAuditLogEntries(ctx context.Context, in *ListAuditLogEntriesRequest, opts ...grpc.CallOption) (*ListAuditLogEntriesResponse, error)
 }
 
@@ -56,11 +56,11 @@ func (c *auditLogServiceClient) ListAuditLogEntries(ctx context.Context, in *Lis
 // All implementations must embed UnimplementedAuditLogServiceServer
 // for forward compatibility.
 //
-// The audit log: every attempted change, through any door. Entries are only ever added.
+// Audit log: every attempted change, over every interface. The server only adds entries.
 type AuditLogServiceServer interface {
 	// List audit log entries.
 	//
-	// Newest first. A person who is signed in must be an administrator; an API key needs only the scope.
+	// Returns the entries, newest first. A signed-in person must be an administrator; an API key needs only the scope.
 	ListAuditLogEntries(context.Context, *ListAuditLogEntriesRequest) (*ListAuditLogEntriesResponse, error)
 	mustEmbedUnimplementedAuditLogServiceServer()
 }

@@ -25,10 +25,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What logs in.
+// The program that logs in.
 type StartCliLoginRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the machine, which the person who confirms sees and which names the key.
+	// Name of the machine. The person who confirms the login sees it, and it becomes the name of the key.
 	ClientName    string `protobuf:"bytes,1,opt,name=client_name,json=clientName" json:"client_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -71,22 +71,22 @@ func (x *StartCliLoginRequest) GetClientName() string {
 	return ""
 }
 
-// A command-line login that has begun.
+// A new command-line login.
 type CliLogin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `cli_login`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Secret of the waiting program, for `/v2/cli/token`.
+	// Secret of the waiting program for `/v2/cli/token`.
 	DeviceCode string `protobuf:"bytes,2,opt,name=device_code,json=deviceCode" json:"device_code,omitempty"`
-	// What the person compares or types: case and dashes do not matter.
+	// Code that the person compares or types. Case and dashes do not matter.
 	UserCode string `protobuf:"bytes,3,opt,name=user_code,json=userCode" json:"user_code,omitempty"`
-	// Page on which to type the code.
+	// Page on which the person types the code.
 	VerificationUri string `protobuf:"bytes,4,opt,name=verification_uri,json=verificationUri" json:"verification_uri,omitempty"`
 	// The same page with the code filled in.
 	VerificationUriComplete string `protobuf:"bytes,5,opt,name=verification_uri_complete,json=verificationUriComplete" json:"verification_uri_complete,omitempty"`
-	// Seconds until both codes end.
+	// Seconds until both codes expire.
 	ExpiresIn uint32 `protobuf:"varint,6,opt,name=expires_in,json=expiresIn" json:"expires_in,omitempty"`
-	// Least seconds between two questions.
+	// Fewest seconds between two polls.
 	Interval      uint32 `protobuf:"varint,7,opt,name=interval" json:"interval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -171,7 +171,7 @@ func (x *CliLogin) GetInterval() uint32 {
 	return 0
 }
 
-// Which login to redeem.
+// Selects the login to redeem.
 type RedeemCliLoginRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The device code.
@@ -217,20 +217,20 @@ func (x *RedeemCliLoginRequest) GetDeviceCode() string {
 	return ""
 }
 
-// The key of a command line. Only this answer holds the secret.
+// The key of a command-line program. Only this answer holds the secret.
 type CliCredential struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `cli_credential`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// The API key. Shown once; keep it.
+	// The API key. It is shown once: keep it.
 	Token string `protobuf:"bytes,2,opt,name=token" json:"token,omitempty"`
 	// The key, `key_…`.
 	KeyId string `protobuf:"bytes,3,opt,name=key_id,json=keyId" json:"key_id,omitempty"`
-	// The start of the key, for people to tell keys apart.
+	// The start of the key, by which people recognize it.
 	KeyPrefix string `protobuf:"bytes,4,opt,name=key_prefix,json=keyPrefix" json:"key_prefix,omitempty"`
-	// When the key stops working.
+	// Time at which the key expires.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// Who confirmed the login.
+	// The user who confirmed the login.
 	User *User `protobuf:"bytes,6,opt,name=user" json:"user,omitempty"`
 	// The organization to which the key gives access.
 	Organization  *SessionOrganization `protobuf:"bytes,7,opt,name=organization" json:"organization,omitempty"`
@@ -317,7 +317,7 @@ func (x *CliCredential) GetOrganization() *SessionOrganization {
 	return nil
 }
 
-// Ends the login of the request's key.
+// No parameters: the login of the request's key ends.
 type EndCliLoginRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -418,22 +418,22 @@ func (x *EndedCliLogin) GetDeleted() bool {
 	return false
 }
 
-// A command-line login as the person sees it who decides.
+// A command-line login, as it is shown to the person who decides about it.
 type PendingCliLogin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `pending_cli_login`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// The code to compare.
 	UserCode string `protobuf:"bytes,2,opt,name=user_code,json=userCode" json:"user_code,omitempty"`
-	// Name that the machine gave itself.
+	// Name that the machine reported.
 	ClientName string `protobuf:"bytes,3,opt,name=client_name,json=clientName" json:"client_name,omitempty"`
-	// Address that the login came from; empty when unknown.
+	// Address from which the login came; empty when unknown.
 	ClientAddress string `protobuf:"bytes,4,opt,name=client_address,json=clientAddress" json:"client_address,omitempty"`
-	// What was decided.
+	// Status of the login.
 	Status string `protobuf:"bytes,5,opt,name=status" json:"status,omitempty"`
-	// When it began.
+	// Start of the login.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Until when it can be confirmed and redeemed.
+	// Time until which the login can be confirmed and redeemed.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -518,10 +518,10 @@ func (x *PendingCliLogin) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which login to show.
+// Selects the login to show.
 type GetCliLoginRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user code, in any case, with or without the dash.
+	// The user code, in upper or lower case, with or without the dash.
 	UserCode      string `protobuf:"bytes,1,opt,name=user_code,json=userCode" json:"user_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -564,10 +564,10 @@ func (x *GetCliLoginRequest) GetUserCode() string {
 	return ""
 }
 
-// Which login to confirm.
+// Selects the login to confirm.
 type ApproveCliLoginRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user code, in any case, with or without the dash.
+	// The user code, in upper or lower case, with or without the dash.
 	UserCode      string `protobuf:"bytes,1,opt,name=user_code,json=userCode" json:"user_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -610,10 +610,10 @@ func (x *ApproveCliLoginRequest) GetUserCode() string {
 	return ""
 }
 
-// Which login to refuse.
+// Selects the login to refuse.
 type DenyCliLoginRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user code, in any case, with or without the dash.
+	// The user code, in upper or lower case, with or without the dash.
 	UserCode      string `protobuf:"bytes,1,opt,name=user_code,json=userCode" json:"user_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

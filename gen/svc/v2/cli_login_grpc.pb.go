@@ -31,21 +31,20 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Command-line login: how `svc login` gets a key, after a person has confirmed its code in a browser (RFC 8628).
+// Command-line login: the steps by which `svc login` gets a key after a person has confirmed its code in a browser (RFC 8628).
 type CliServiceClient interface {
 	// Start a command-line login.
 	//
-	// Returns two codes. Show the user code and the address to the person, who signs in there, compares the code, and chooses the
-	// organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins is limited by
-	// address.
+	// Returns two codes. Show the user code and the address to the person. The person signs in at that address, compares the code, and
+	// chooses the organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins
+	// is limited by address.
 	StartCliLogin(ctx context.Context, in *StartCliLoginRequest, opts ...grpc.CallOption) (*CliLogin, error)
 	// Redeem a command-line login.
 	//
 	// Until the person has decided, the answer is `CliLoginPendingError`: ask again after `interval` seconds. After each
-	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer is, once, an API key with full access to
-	// the
-	// chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be one when the key is
-	// made.
+	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer holds, once, an API key with full
+	// access to the chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be
+	// one when the key is created.
 	RedeemCliLogin(ctx context.Context, in *RedeemCliLoginRequest, opts ...grpc.CallOption) (*CliCredential, error)
 	// End a command-line login.
 	//
@@ -53,7 +52,7 @@ type CliServiceClient interface {
 	EndCliLogin(ctx context.Context, in *EndCliLoginRequest, opts ...grpc.CallOption) (*EndedCliLogin, error)
 	// Read a command-line login that waits for confirmation.
 	//
-	// For the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
+	// Serves the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
 	GetCliLogin(ctx context.Context, in *GetCliLoginRequest, opts ...grpc.CallOption) (*PendingCliLogin, error)
 	// Confirm a command-line login.
 	//
@@ -138,21 +137,20 @@ func (c *cliServiceClient) DenyCliLogin(ctx context.Context, in *DenyCliLoginReq
 // All implementations must embed UnimplementedCliServiceServer
 // for forward compatibility.
 //
-// Command-line login: how `svc login` gets a key, after a person has confirmed its code in a browser (RFC 8628).
+// Command-line login: the steps by which `svc login` gets a key after a person has confirmed its code in a browser (RFC 8628).
 type CliServiceServer interface {
 	// Start a command-line login.
 	//
-	// Returns two codes. Show the user code and the address to the person, who signs in there, compares the code, and chooses the
-	// organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins is limited by
-	// address.
+	// Returns two codes. Show the user code and the address to the person. The person signs in at that address, compares the code, and
+	// chooses the organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins
+	// is limited by address.
 	StartCliLogin(context.Context, *StartCliLoginRequest) (*CliLogin, error)
 	// Redeem a command-line login.
 	//
 	// Until the person has decided, the answer is `CliLoginPendingError`: ask again after `interval` seconds. After each
-	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer is, once, an API key with full access to
-	// the
-	// chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be one when the key is
-	// made.
+	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer holds, once, an API key with full
+	// access to the chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be
+	// one when the key is created.
 	RedeemCliLogin(context.Context, *RedeemCliLoginRequest) (*CliCredential, error)
 	// End a command-line login.
 	//
@@ -160,7 +158,7 @@ type CliServiceServer interface {
 	EndCliLogin(context.Context, *EndCliLoginRequest) (*EndedCliLogin, error)
 	// Read a command-line login that waits for confirmation.
 	//
-	// For the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
+	// Serves the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
 	GetCliLogin(context.Context, *GetCliLoginRequest) (*PendingCliLogin, error)
 	// Confirm a command-line login.
 	//

@@ -24,23 +24,24 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which data of which widget.
+// Selects the widget, the window and the data source to read.
 type SearchDashboardWidgetDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The widget.
 	WidgetId string `protobuf:"bytes,2,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
-	// The window; that of the widget, else that of the dashboard when left out.
+	// The window. When left out, the window of the widget, or else that of the dashboard.
 	TimeRange *TimeRange `protobuf:"bytes,3,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Values of variables by name; `__all` for every value where the variable allows it. A variable without a value here has its default,
-	// else every value.
+	// Values of variables by name. `__all` means every value, if the variable allows it. A variable without a value here has its
+	// default value, or every value if it has no default.
 	VariableValues map[string]string `protobuf:"bytes,4,rep,name=variable_values,json=variableValues" json:"variable_values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// `sparkline` for the small chart behind a number, when it has a data source of its own; `primary` when left out.
+	// The data source to read. `primary`: that of the widget. `sparkline`: that of the small chart behind a number, if the chart has
+	// its own. `primary` when left out.
 	Source *string `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
-	// About how many buckets a chart should have; 30 when left out. A `step_interval` of a query comes first.
+	// Approximate number of buckets of a chart; 30 when left out. A `step_interval` of a query takes precedence.
 	MaxDataPoints *int32 `protobuf:"varint,6,opt,name=max_data_points,json=maxDataPoints" json:"max_data_points,omitempty"`
-	// Whether a chart without data in its window shows a longer window, 1, 7 or 31 days, that has some. True when left out.
+	// True lets a chart without data in its window show a longer window that has data: 1, 7 or 31 days. True when left out.
 	EmptyRangeFallback *bool `protobuf:"varint,7,opt,name=empty_range_fallback,json=emptyRangeFallback" json:"empty_range_fallback,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -130,18 +131,19 @@ type PreviewDashboardWidgetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The widget.
 	Widget *Widget `protobuf:"bytes,1,opt,name=widget" json:"widget,omitempty"`
-	// The window; that of the widget, else the last 12 hours when left out.
+	// The window. When left out, the window of the widget, or else the last 12 hours.
 	TimeRange *TimeRange `protobuf:"bytes,2,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
 	// The variables of its dashboard.
 	Variables []*DashboardVariable `protobuf:"bytes,3,rep,name=variables" json:"variables,omitempty"`
-	// Values of variables by name; `__all` for every value where the variable allows it. A variable without a value here has its default,
-	// else every value.
+	// Values of variables by name. `__all` means every value, if the variable allows it. A variable without a value here has its
+	// default value, or every value if it has no default.
 	VariableValues map[string]string `protobuf:"bytes,4,rep,name=variable_values,json=variableValues" json:"variable_values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// `sparkline` for the small chart behind a number, when it has a data source of its own; `primary` when left out.
+	// The data source to read. `primary`: that of the widget. `sparkline`: that of the small chart behind a number, if the chart has
+	// its own. `primary` when left out.
 	Source *string `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
-	// About how many buckets a chart should have; 30 when left out. A `step_interval` of a query comes first.
+	// Approximate number of buckets of a chart; 30 when left out. A `step_interval` of a query takes precedence.
 	MaxDataPoints *int32 `protobuf:"varint,6,opt,name=max_data_points,json=maxDataPoints" json:"max_data_points,omitempty"`
-	// Whether a chart without data in its window shows a longer window, 1, 7 or 31 days, that has some. True when left out.
+	// True lets a chart without data in its window show a longer window that has data: 1, 7 or 31 days. True when left out.
 	EmptyRangeFallback *bool `protobuf:"varint,7,opt,name=empty_range_fallback,json=emptyRangeFallback" json:"empty_range_fallback,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -226,17 +228,17 @@ func (x *PreviewDashboardWidgetRequest) GetEmptyRangeFallback() bool {
 	return false
 }
 
-// Which widget to inspect.
+// Selects the widget to inspect.
 type SearchDashboardWidgetInspectionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The widget.
 	WidgetId string `protobuf:"bytes,2,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
-	// The window; that of the widget, else that of the dashboard when left out.
+	// The window. When left out, the window of the widget, or else that of the dashboard.
 	TimeRange *TimeRange `protobuf:"bytes,3,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Values of variables by name; `__all` for every value where the variable allows it. A variable without a value here has its default,
-	// else every value.
+	// Values of variables by name. `__all` means every value, if the variable allows it. A variable without a value here has its
+	// default value, or every value if it has no default.
 	VariableValues map[string]string `protobuf:"bytes,4,rep,name=variable_values,json=variableValues" json:"variable_values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -300,16 +302,16 @@ func (x *SearchDashboardWidgetInspectionRequest) GetVariableValues() map[string]
 	return nil
 }
 
-// Which variable.
+// Selects the variable.
 type SearchDashboardVariableOptionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Name of the variable.
 	Variable string `protobuf:"bytes,2,opt,name=variable" json:"variable,omitempty"`
-	// The window; that of the dashboard when left out.
+	// The window; the window of the dashboard when left out.
 	TimeRange *TimeRange `protobuf:"bytes,3,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Text that a value holds, letter case ignored.
+	// Text that a value contains, letter case ignored.
 	Search        *string `protobuf:"bytes,4,opt,name=search" json:"search,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

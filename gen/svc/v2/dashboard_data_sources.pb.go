@@ -24,36 +24,36 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Where the data of a widget comes from. `kind` says which of the other fields it has.
+// The source of a widget's data. `kind` determines which of the other fields are set.
 type WidgetDataSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `query`: the query builder. `raw_sql`: a statement. `route`: a named endpoint with parameters. `static`: no data.
+	// Kind of the source. `query`: the query builder. `raw_sql`: a statement. `route`: a named endpoint with parameters. `static`: no data.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	// Of `query`: the shape of the result.
+	// The shape of the result. Applies to `query` only.
 	ResultShape *string `protobuf:"bytes,2,opt,name=result_shape,json=resultShape" json:"result_shape,omitempty"`
-	// Of `query`: at least one.
+	// The queries, at least one. Applies to `query` only.
 	Queries []*QueryDraft `protobuf:"bytes,3,rep,name=queries" json:"queries,omitempty"`
-	// Of `query`: series that are computed from those of the queries.
+	// Series that are computed from those of the queries. Applies to `query` only.
 	Formulas []*QueryFormula `protobuf:"bytes,4,rep,name=formulas" json:"formulas,omitempty"`
-	// Of `query`: the same queries for an earlier window.
+	// A comparison with the same queries over an earlier window. Applies to `query` only.
 	Comparison *QueryComparison `protobuf:"bytes,5,opt,name=comparison" json:"comparison,omitempty"`
-	// Of `query`: rows when no limit is given.
+	// Number of rows when no limit is given. Applies to `query` only.
 	DefaultLimit *float64 `protobuf:"fixed64,6,opt,name=default_limit,json=defaultLimit" json:"default_limit,omitempty"`
-	// Of `query`: rows at most.
+	// Most rows to show. Applies to `query` only.
 	Limit *float64 `protobuf:"fixed64,7,opt,name=limit" json:"limit,omitempty"`
-	// Of `query` with the shape `list`: attributes to show.
+	// Attributes to show. Applies to `query` with the shape `list` only.
 	Columns []string `protobuf:"bytes,8,rep,name=columns" json:"columns,omitempty"`
-	// Of `raw_sql`: one SELECT, which names the organization by `$__orgFilter`.
+	// One SELECT, which names the organization by `$__orgFilter`. Applies to `raw_sql` only.
 	Sql *string `protobuf:"bytes,9,opt,name=sql" json:"sql,omitempty"`
-	// Of `raw_sql`: how the columns are read.
+	// The interpretation of the columns. Applies to `raw_sql` only.
 	DisplayType *string `protobuf:"bytes,10,opt,name=display_type,json=displayType" json:"display_type,omitempty"`
-	// Of `raw_sql`: length of a bucket; from the window when left out.
+	// Length of a bucket; chosen from the window when left out. Applies to `raw_sql` only.
 	GranularitySeconds *float64 `protobuf:"fixed64,11,opt,name=granularity_seconds,json=granularitySeconds" json:"granularity_seconds,omitempty"`
-	// Of `route`: `raw_sql_chart`.
+	// The endpoint: `raw_sql_chart`. Applies to `route` only.
 	Endpoint *string `protobuf:"bytes,12,opt,name=endpoint" json:"endpoint,omitempty"`
-	// Of `route`: parameters of the endpoint, with snake_case names at every depth.
+	// Parameters of the endpoint, with snake_case names at every depth. Applies to `route` only.
 	Params *structpb.Struct `protobuf:"bytes,13,opt,name=params" json:"params,omitempty"`
-	// Changes the rows before they are drawn.
+	// Changes to the rows before they are drawn.
 	Transform     *DataTransform `protobuf:"bytes,14,opt,name=transform" json:"transform,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -187,11 +187,11 @@ func (x *WidgetDataSource) GetTransform() *DataTransform {
 	return nil
 }
 
-// What happens to the rows of a data source: the steps run in the order hide_series, field_map, sort_by, limit, flatten_series,
+// Changes to the rows of a data source. The steps run in the order hide_series, field_map, sort_by, limit, flatten_series,
 // compute_ratio, reduce_to_value.
 type DataTransform struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// New field name to the field that it copies.
+	// New field names, each with the field that it copies.
 	FieldMap map[string]string `protobuf:"bytes,1,rep,name=field_map,json=fieldMap" json:"field_map,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Series to leave out.
 	HideSeries *HideSeries `protobuf:"bytes,2,opt,name=hide_series,json=hideSeries" json:"hide_series,omitempty"`
@@ -201,7 +201,7 @@ type DataTransform struct {
 	ReduceToValue *ReduceToValue `protobuf:"bytes,4,opt,name=reduce_to_value,json=reduceToValue" json:"reduce_to_value,omitempty"`
 	// Divides one named row by the sum of others.
 	ComputeRatio *ComputeRatio `protobuf:"bytes,5,opt,name=compute_ratio,json=computeRatio" json:"compute_ratio,omitempty"`
-	// Rows to keep.
+	// Number of rows to keep.
 	Limit *float64 `protobuf:"fixed64,6,opt,name=limit" json:"limit,omitempty"`
 	// Order of the rows.
 	SortBy        *SortBy `protobuf:"bytes,7,opt,name=sort_by,json=sortBy" json:"sort_by,omitempty"`
@@ -291,7 +291,7 @@ func (x *DataTransform) GetSortBy() *SortBy {
 // Series to leave out.
 type HideSeries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Their names, without a group.
+	// Names of the series, without a group.
 	BaseNames     []string `protobuf:"bytes,1,rep,name=base_names,json=baseNames" json:"base_names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -337,7 +337,7 @@ func (x *HideSeries) GetBaseNames() []string {
 // Turns series into rows.
 type FlattenSeries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Field of the rows that gets the value.
+	// Field of the rows that receives the value.
 	ValueField    string `protobuf:"bytes,1,opt,name=value_field,json=valueField" json:"value_field,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -383,9 +383,9 @@ func (x *FlattenSeries) GetValueField() string {
 // Turns rows into one number.
 type ReduceToValue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Field that is read.
+	// The field to read.
 	Field string `protobuf:"bytes,1,opt,name=field" json:"field,omitempty"`
-	// How several rows become one; the first one when left out.
+	// The method that makes one number of several rows; the first row when left out.
 	Aggregate     *string `protobuf:"bytes,2,opt,name=aggregate" json:"aggregate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -438,9 +438,9 @@ func (x *ReduceToValue) GetAggregate() string {
 // Divides one named row by the sum of others.
 type ComputeRatio struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Row above the line.
+	// Name of the row that is the numerator.
 	NumeratorName string `protobuf:"bytes,1,opt,name=numerator_name,json=numeratorName" json:"numerator_name,omitempty"`
-	// Rows below the line.
+	// Names of the rows whose sum is the denominator.
 	DenominatorNames []string `protobuf:"bytes,2,rep,name=denominator_names,json=denominatorNames" json:"denominator_names,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -493,7 +493,7 @@ func (x *ComputeRatio) GetDenominatorNames() []string {
 // Order of rows.
 type SortBy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Field that is compared.
+	// The field to sort by.
 	Field string `protobuf:"bytes,1,opt,name=field" json:"field,omitempty"`
 	// Ascending or descending.
 	Direction     string `protobuf:"bytes,2,opt,name=direction" json:"direction,omitempty"`

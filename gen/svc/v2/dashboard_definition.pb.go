@@ -27,19 +27,19 @@ const (
 // No method sends this message. A field must keep its JSON name, or stored dashboards can no longer be read.
 type DashboardDefinition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name, as lists show it.
+	// Name of the dashboard in lists.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Labels to find the dashboard by.
+	// Labels for searches.
 	Tags []string `protobuf:"bytes,3,rep,name=tags" json:"tags,omitempty"`
 	// The window that the dashboard shows.
 	TimeRange *TimeRange `protobuf:"bytes,4,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Its panels.
+	// Panels of the dashboard.
 	Widgets []*Widget `protobuf:"bytes,5,rep,name=widgets" json:"widgets,omitempty"`
-	// Its sections.
+	// Sections of the dashboard.
 	Sections []*DashboardSection `protobuf:"bytes,6,rep,name=sections" json:"sections,omitempty"`
-	// Its variables.
+	// Variables of the dashboard.
 	Variables []*DashboardVariable `protobuf:"bytes,7,rep,name=variables" json:"variables,omitempty"`
 	// Seconds between refreshes; 0 and null mean that the dashboard does not refresh.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,8,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`

@@ -24,14 +24,14 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// How a widget looks. Every field is optional.
+// The appearance of a widget. Every field is optional.
 type WidgetDisplay struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Heading.
 	Title *string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
-	// Explanation.
+	// Description of the widget.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Which drawing a chart uses, as `query-builder-line`.
+	// Form of a chart, for example `query-builder-line`.
 	ChartId *string `protobuf:"bytes,3,opt,name=chart_id,json=chartId" json:"chart_id,omitempty"`
 	// Text before a number.
 	Prefix *string `protobuf:"bytes,4,opt,name=prefix" json:"prefix,omitempty"`
@@ -40,47 +40,47 @@ type WidgetDisplay struct {
 	// Unit of the values: `none`, `number`, `percent` (of a ratio from 0 to 1), `duration_ms`, `duration_us`, `duration_s`, `duration_ns`,
 	// `bytes`, `requests_per_sec`, `short`, or free text.
 	Unit *string `protobuf:"bytes,6,opt,name=unit" json:"unit,omitempty"`
-	// Legend, tooltip and the like.
+	// Legend, tooltip and other presentation settings.
 	ChartPresentation *ChartPresentation `protobuf:"bytes,7,opt,name=chart_presentation,json=chartPresentation" json:"chart_presentation,omitempty"`
 	// The horizontal axis.
 	XAxis *XAxis `protobuf:"bytes,8,opt,name=x_axis,json=xAxis" json:"x_axis,omitempty"`
 	// The vertical axis.
 	YAxis *YAxis `protobuf:"bytes,9,opt,name=y_axis,json=yAxis" json:"y_axis,omitempty"`
-	// Name of a series to the name that is shown.
+	// Names of series, each with the name to show.
 	SeriesMapping map[string]string `protobuf:"bytes,10,rep,name=series_mapping,json=seriesMapping" json:"series_mapping,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Name of a series to its color.
+	// Names of series, each with its color.
 	ColorOverrides map[string]string `protobuf:"bytes,11,rep,name=color_overrides,json=colorOverrides" json:"color_overrides,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Whether series are stacked.
+	// True stacks the series.
 	Stacked *bool `protobuf:"varint,12,opt,name=stacked" json:"stacked,omitempty"`
-	// How points are joined.
+	// The form of the line between points.
 	CurveType *string `protobuf:"bytes,13,opt,name=curve_type,json=curveType" json:"curve_type,omitempty"`
-	// Values from which a color holds.
+	// Thresholds: values at which a color begins.
 	Thresholds []*Threshold `protobuf:"bytes,14,rep,name=thresholds" json:"thresholds,omitempty"`
-	// Small chart behind a number.
+	// The small chart behind a number.
 	Sparkline *Sparkline `protobuf:"bytes,15,opt,name=sparkline" json:"sparkline,omitempty"`
 	// Columns of a table.
 	Columns []*TableColumn `protobuf:"bytes,16,rep,name=columns" json:"columns,omitempty"`
-	// Of a list: its data.
+	// Kind of the data. Applies to lists only.
 	ListDataSource *string `protobuf:"bytes,17,opt,name=list_data_source,json=listDataSource" json:"list_data_source,omitempty"`
-	// Of a list: its filter.
+	// The filter. Applies to lists only.
 	ListWhereClause *string `protobuf:"bytes,18,opt,name=list_where_clause,json=listWhereClause" json:"list_where_clause,omitempty"`
-	// Of a list: rows; 50 when left out.
+	// Number of rows; 50 when left out. Applies to lists only.
 	ListLimit *float64 `protobuf:"fixed64,19,opt,name=list_limit,json=listLimit" json:"list_limit,omitempty"`
-	// Of a list of traces: root spans only.
+	// True shows root spans only. Applies to lists of traces only.
 	ListRootOnly *bool `protobuf:"varint,20,opt,name=list_root_only,json=listRootOnly" json:"list_root_only,omitempty"`
-	// Of a pie.
+	// Settings of a pie. Applies to pies only.
 	Pie *PieDisplay `protobuf:"bytes,21,opt,name=pie" json:"pie,omitempty"`
-	// Of a funnel: its steps, too.
+	// Settings of a funnel, including its steps. Applies to funnels only.
 	Funnel *FunnelDisplay `protobuf:"bytes,22,opt,name=funnel" json:"funnel,omitempty"`
-	// Of paths.
+	// Settings of paths. Applies to paths only.
 	Paths *PathsDisplay `protobuf:"bytes,23,opt,name=paths" json:"paths,omitempty"`
-	// Of a histogram.
+	// Settings of a histogram. Applies to histograms only.
 	Histogram *HistogramDisplay `protobuf:"bytes,24,opt,name=histogram" json:"histogram,omitempty"`
-	// Of a heatmap.
+	// Settings of a heatmap. Applies to heatmaps only.
 	Heatmap *HeatmapDisplay `protobuf:"bytes,25,opt,name=heatmap" json:"heatmap,omitempty"`
-	// Of a gauge.
+	// Settings of a gauge. Applies to gauges only.
 	Gauge *GaugeDisplay `protobuf:"bytes,26,opt,name=gauge" json:"gauge,omitempty"`
-	// Of text.
+	// Settings of a text. Applies to text widgets only.
 	Markdown      *MarkdownDisplay `protobuf:"bytes,27,opt,name=markdown" json:"markdown,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -305,20 +305,20 @@ func (x *WidgetDisplay) GetMarkdown() *MarkdownDisplay {
 	return nil
 }
 
-// Legend, tooltip and the like of a chart.
+// Legend, tooltip and other presentation settings of a chart.
 type ChartPresentation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where the legend is.
+	// Position of the legend.
 	Legend *string `protobuf:"bytes,1,opt,name=legend" json:"legend,omitempty"`
-	// Whether the legend shows statistics.
+	// True shows statistics in the legend.
 	SeriesStats *bool `protobuf:"varint,2,opt,name=series_stats,json=seriesStats" json:"series_stats,omitempty"`
-	// Whether values are shown under the pointer.
+	// Form of the tooltip, which shows the values under the pointer.
 	Tooltip *string `protobuf:"bytes,3,opt,name=tooltip" json:"tooltip,omitempty"`
-	// Whether points are marked.
+	// True marks the points.
 	ShowPoints *bool `protobuf:"varint,4,opt,name=show_points,json=showPoints" json:"show_points,omitempty"`
 	// Value of buckets without data: a number, or `false` for a gap.
 	FillNulls *structpb.Value `protobuf:"bytes,5,opt,name=fill_nulls,json=fillNulls" json:"fill_nulls,omitempty"`
-	// Whether the previous window is drawn, too.
+	// True also draws the previous window.
 	CompareToPreviousPeriod *bool `protobuf:"varint,6,opt,name=compare_to_previous_period,json=compareToPreviousPeriod" json:"compare_to_previous_period,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -403,7 +403,7 @@ type XAxis struct {
 	Label *string `protobuf:"bytes,1,opt,name=label" json:"label,omitempty"`
 	// Unit of the values.
 	Unit *string `protobuf:"bytes,2,opt,name=unit" json:"unit,omitempty"`
-	// Whether it is drawn.
+	// True draws the axis.
 	Visible       *bool `protobuf:"varint,3,opt,name=visible" json:"visible,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -467,19 +467,19 @@ type YAxis struct {
 	Label *string `protobuf:"bytes,1,opt,name=label" json:"label,omitempty"`
 	// Unit of the values.
 	Unit *string `protobuf:"bytes,2,opt,name=unit" json:"unit,omitempty"`
-	// Whether it is drawn.
+	// True draws the axis.
 	Visible *bool `protobuf:"varint,3,opt,name=visible" json:"visible,omitempty"`
 	// Lower end.
 	Min *float64 `protobuf:"fixed64,4,opt,name=min" json:"min,omitempty"`
 	// Upper end.
 	Max *float64 `protobuf:"fixed64,5,opt,name=max" json:"max,omitempty"`
-	// Lower end, unless data is below it.
+	// Lower end of the axis, unless data lies below it.
 	SoftMin *float64 `protobuf:"fixed64,6,opt,name=soft_min,json=softMin" json:"soft_min,omitempty"`
-	// Upper end, unless data is above it.
+	// Upper end of the axis, unless data lies above it.
 	SoftMax *float64 `protobuf:"fixed64,7,opt,name=soft_max,json=softMax" json:"soft_max,omitempty"`
-	// Whether it is logarithmic.
+	// True makes the axis logarithmic.
 	LogScale *bool `protobuf:"varint,8,opt,name=log_scale,json=logScale" json:"log_scale,omitempty"`
-	// Whether it begins near the least value instead of at 0.
+	// True lets the axis begin near the smallest value instead of at 0.
 	FitYAxisToData *bool `protobuf:"varint,9,opt,name=fit_y_axis_to_data,json=fitYAxisToData" json:"fit_y_axis_to_data,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -578,14 +578,14 @@ func (x *YAxis) GetFitYAxisToData() bool {
 	return false
 }
 
-// A value from which a color holds.
+// A value at which a color begins.
 type Threshold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value.
 	Value *float64 `protobuf:"fixed64,1,opt,name=value" json:"value,omitempty"`
 	// The color.
 	Color string `protobuf:"bytes,2,opt,name=color" json:"color,omitempty"`
-	// What it means.
+	// Meaning of the threshold.
 	Label         *string `protobuf:"bytes,3,opt,name=label" json:"label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -642,12 +642,12 @@ func (x *Threshold) GetLabel() string {
 	return ""
 }
 
-// Small chart behind a number.
+// The small chart behind a number.
 type Sparkline struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether it is drawn.
+	// True draws the chart.
 	Enabled bool `protobuf:"varint,1,opt,name=enabled" json:"enabled,omitempty"`
-	// Its data; that of the widget when left out.
+	// Data source of the chart; that of the widget when left out.
 	DataSource    *WidgetDataSource `protobuf:"bytes,2,opt,name=data_source,json=dataSource" json:"data_source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -708,11 +708,11 @@ type TableColumn struct {
 	Unit *string `protobuf:"bytes,3,opt,name=unit" json:"unit,omitempty"`
 	// Width in pixels.
 	Width *float64 `protobuf:"fixed64,4,opt,name=width" json:"width,omitempty"`
-	// How values are aligned.
+	// Alignment of the values.
 	Align *string `protobuf:"bytes,5,opt,name=align" json:"align,omitempty"`
-	// Whether it is left out.
+	// True leaves the column out.
 	Hidden *bool `protobuf:"varint,6,opt,name=hidden" json:"hidden,omitempty"`
-	// Values from which a color holds.
+	// Thresholds: values at which a color begins.
 	Thresholds    []*ColumnThreshold `protobuf:"bytes,7,rep,name=thresholds" json:"thresholds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -797,7 +797,7 @@ func (x *TableColumn) GetThresholds() []*ColumnThreshold {
 	return nil
 }
 
-// A value of a column from which a color holds.
+// A value of a column at which a color begins.
 type ColumnThreshold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value.
@@ -852,16 +852,16 @@ func (x *ColumnThreshold) GetColor() string {
 	return ""
 }
 
-// How a pie looks.
+// Appearance of a pie.
 type PieDisplay struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether it has a hole.
+	// True draws a hole in the middle.
 	Donut *bool `protobuf:"varint,1,opt,name=donut" json:"donut,omitempty"`
 	// Size of the hole.
 	InnerRadius *float64 `protobuf:"fixed64,2,opt,name=inner_radius,json=innerRadius" json:"inner_radius,omitempty"`
-	// Whether parts are named.
+	// True shows the names of the parts.
 	ShowLabels *bool `protobuf:"varint,3,opt,name=show_labels,json=showLabels" json:"show_labels,omitempty"`
-	// Whether parts show their share.
+	// True shows the share of each part.
 	ShowPercent   *bool `protobuf:"varint,4,opt,name=show_percent,json=showPercent" json:"show_percent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -925,14 +925,14 @@ func (x *PieDisplay) GetShowPercent() bool {
 	return false
 }
 
-// How a histogram looks.
+// Appearance of a histogram.
 type HistogramDisplay struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of buckets.
 	BucketCount *float64 `protobuf:"fixed64,1,opt,name=bucket_count,json=bucketCount" json:"bucket_count,omitempty"`
 	// Width of a bucket.
 	BucketWidth *float64 `protobuf:"fixed64,2,opt,name=bucket_width,json=bucketWidth" json:"bucket_width,omitempty"`
-	// Whether the vertical axis is logarithmic.
+	// True makes the vertical axis logarithmic.
 	LogScaleY     *bool `protobuf:"varint,3,opt,name=log_scale_y,json=logScaleY" json:"log_scale_y,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -989,12 +989,12 @@ func (x *HistogramDisplay) GetLogScaleY() bool {
 	return false
 }
 
-// How a heatmap looks.
+// Appearance of a heatmap.
 type HeatmapDisplay struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Colors; `amber` when left out.
+	// The color scale; `amber` when left out.
 	ColorScale *string `protobuf:"bytes,1,opt,name=color_scale,json=colorScale" json:"color_scale,omitempty"`
-	// How values become colors.
+	// The scale by which values become colors.
 	ScaleType     *string `protobuf:"bytes,2,opt,name=scale_type,json=scaleType" json:"scale_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1044,14 +1044,14 @@ func (x *HeatmapDisplay) GetScaleType() string {
 	return ""
 }
 
-// How a gauge looks.
+// Appearance of a gauge.
 type GaugeDisplay struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Value at its beginning.
+	// Value at the start of the gauge.
 	Min *float64 `protobuf:"fixed64,1,opt,name=min" json:"min,omitempty"`
-	// Value at its end.
+	// Value at the end of the gauge.
 	Max *float64 `protobuf:"fixed64,2,opt,name=max" json:"max,omitempty"`
-	// Its form.
+	// Form of the gauge.
 	Style         *string `protobuf:"bytes,3,opt,name=style" json:"style,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

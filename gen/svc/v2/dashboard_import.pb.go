@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A dashboard of another product.
+// The dashboard of another product.
 type ImportExternalDashboardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The document of a Perses dashboard, with `kind`, `metadata` and `spec`.
@@ -70,14 +70,14 @@ func (x *ImportExternalDashboardRequest) GetDashboard() *structpb.Struct {
 	return nil
 }
 
-// A dashboard that was converted, and what could not be taken over.
+// A converted dashboard, with the parts that could not be converted.
 type DashboardPersesImport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `dashboard_import`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// The dashboard.
+	// The new dashboard.
 	Dashboard *DashboardMutationResponse `protobuf:"bytes,2,opt,name=dashboard" json:"dashboard,omitempty"`
-	// What was changed or left out, in sentences.
+	// The parts that were changed or left out, one sentence for each.
 	Warnings      []string `protobuf:"bytes,3,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

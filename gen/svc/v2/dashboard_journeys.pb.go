@@ -23,22 +23,22 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Steps and looks of a funnel.
+// Steps and appearance of a funnel.
 type FunnelDisplay struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether each step shows its share.
+	// True shows the share of each step.
 	ShowStepPercent *bool `protobuf:"varint,1,opt,name=show_step_percent,json=showStepPercent" json:"show_step_percent,omitempty"`
-	// At most 10, in their order.
+	// The steps, in order, at most 10.
 	Steps []*FunnelStep `protobuf:"bytes,2,rep,name=steps" json:"steps,omitempty"`
-	// Who goes through the steps.
+	// The actor that is followed through the steps.
 	KeyBy *string `protobuf:"bytes,3,opt,name=key_by,json=keyBy" json:"key_by,omitempty"`
-	// Time from the first step to the last.
+	// Longest time from the first step to the last, in seconds.
 	WindowSeconds *float64 `protobuf:"fixed64,4,opt,name=window_seconds,json=windowSeconds" json:"window_seconds,omitempty"`
-	// A dimension of the session, as `country`, or `attribute:` and a key.
+	// A dimension of the session, such as `country`, or `attribute:` and a key.
 	BreakdownBy *string `protobuf:"bytes,5,opt,name=breakdown_by,json=breakdownBy" json:"breakdown_by,omitempty"`
-	// Which sessions count.
+	// Filters that choose the sessions to count.
 	Filters *ProductFilters `protobuf:"bytes,6,opt,name=filters" json:"filters,omitempty"`
-	// How it is drawn.
+	// The form in which the funnel is drawn.
 	Variant       *string `protobuf:"bytes,7,opt,name=variant" json:"variant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -123,23 +123,24 @@ func (x *FunnelDisplay) GetVariant() string {
 	return ""
 }
 
-// One step of a funnel or the anchor of paths. `kind` says which of the other fields it has. Dashboards of earlier releases spell
-// fields and dimensions in camelCase, as `eventName`: that is still read, and answered in snake_case.
+// One step of a funnel, or the anchor of paths. `kind` determines which of the other fields are set. Dashboards of earlier releases
+// spell fields and dimensions in camelCase, for example `eventName`. The server still reads these spellings, and answers in
+// snake_case.
 type FunnelStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `event`, `page`, or, as the first step only, `session`.
+	// Kind of the step: `event`, `page`, or, for the first step only, `session`.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	// Of `event`: its name.
+	// Name of the event. Applies to `event` only.
 	EventName *string `protobuf:"bytes,2,opt,name=event_name,json=eventName" json:"event_name,omitempty"`
-	// Of `event`: values that its attributes have.
+	// Values that the attributes of the event must have. Applies to `event` only.
 	AttributeEquals map[string]string `protobuf:"bytes,3,rep,name=attribute_equals,json=attributeEquals" json:"attribute_equals,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Of `page`: its path.
+	// Path of the page. Applies to `page` only.
 	PagePath *string `protobuf:"bytes,4,opt,name=page_path,json=pagePath" json:"page_path,omitempty"`
-	// Of `page`: its host.
+	// Host of the page. Applies to `page` only.
 	Host *string `protobuf:"bytes,5,opt,name=host" json:"host,omitempty"`
-	// Of `session`: the compared value.
+	// The dimension to compare. Applies to `session` only.
 	Dimension *string `protobuf:"bytes,6,opt,name=dimension" json:"dimension,omitempty"`
-	// Of `session`: the value.
+	// The value of the dimension. Applies to `session` only.
 	Value         *string `protobuf:"bytes,7,opt,name=value" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -224,32 +225,32 @@ func (x *FunnelStep) GetValue() string {
 	return ""
 }
 
-// Which sessions count.
+// Filters that choose the sessions to count.
 type ProductFilters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sessions with this host only.
+	// Only sessions with this host.
 	Host *string `protobuf:"bytes,1,opt,name=host" json:"host,omitempty"`
-	// Sessions with this page path only.
+	// Only sessions with this page path.
 	PagePath *string `protobuf:"bytes,2,opt,name=page_path,json=pagePath" json:"page_path,omitempty"`
-	// Sessions with this referrer host only.
+	// Only sessions with this referrer host.
 	ReferrerHost *string `protobuf:"bytes,3,opt,name=referrer_host,json=referrerHost" json:"referrer_host,omitempty"`
-	// Sessions with this country only.
+	// Only sessions with this country.
 	Country *string `protobuf:"bytes,4,opt,name=country" json:"country,omitempty"`
-	// Sessions with this device type only.
+	// Only sessions with this device type.
 	DeviceType *string `protobuf:"bytes,5,opt,name=device_type,json=deviceType" json:"device_type,omitempty"`
-	// Sessions with this browser name only.
+	// Only sessions with this browser name.
 	BrowserName *string `protobuf:"bytes,6,opt,name=browser_name,json=browserName" json:"browser_name,omitempty"`
-	// Sessions with this operating system only.
+	// Only sessions with this operating system.
 	OsName *string `protobuf:"bytes,7,opt,name=os_name,json=osName" json:"os_name,omitempty"`
-	// Sessions with this language only.
+	// Only sessions with this language.
 	Language *string `protobuf:"bytes,8,opt,name=language" json:"language,omitempty"`
-	// Sessions with this UTM source only.
+	// Only sessions with this UTM source.
 	UtmSource *string `protobuf:"bytes,9,opt,name=utm_source,json=utmSource" json:"utm_source,omitempty"`
-	// Sessions with this UTM medium only.
+	// Only sessions with this UTM medium.
 	UtmMedium *string `protobuf:"bytes,10,opt,name=utm_medium,json=utmMedium" json:"utm_medium,omitempty"`
-	// Sessions with this UTM campaign only.
+	// Only sessions with this UTM campaign.
 	UtmCampaign *string `protobuf:"bytes,11,opt,name=utm_campaign,json=utmCampaign" json:"utm_campaign,omitempty"`
-	// Sessions of new or of returning visitors only.
+	// Only sessions of new visitors, or only sessions of returning visitors.
 	VisitorType   *string `protobuf:"bytes,12,opt,name=visitor_type,json=visitorType" json:"visitor_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -369,26 +370,26 @@ func (x *ProductFilters) GetVisitorType() string {
 	return ""
 }
 
-// What paths show.
+// Settings of a paths widget.
 type PathsDisplay struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where the paths begin, or end.
+	// The step at which the paths begin or end.
 	Anchor *FunnelStep `protobuf:"bytes,1,opt,name=anchor" json:"anchor,omitempty"`
-	// Whether the steps after the anchor are shown, or those before it.
+	// Direction of the paths: the steps after the anchor, or the steps before it.
 	Direction *string `protobuf:"bytes,2,opt,name=direction" json:"direction,omitempty"`
-	// Steps from the anchor, at most 5; 3 when left out.
+	// Number of steps from the anchor, at most 5; 3 when left out.
 	Depth *float64 `protobuf:"fixed64,3,opt,name=depth" json:"depth,omitempty"`
-	// Branches of a step, at most 10; 4 when left out.
+	// Number of branches of a step, at most 10; 4 when left out.
 	Branches *float64 `protobuf:"fixed64,4,opt,name=branches" json:"branches,omitempty"`
-	// Who walks the paths.
+	// The actor that is followed along the paths.
 	KeyBy *string `protobuf:"bytes,5,opt,name=key_by,json=keyBy" json:"key_by,omitempty"`
-	// Time from one end to the other.
+	// Longest time from one end of a path to the other, in seconds.
 	WindowSeconds *float64 `protobuf:"fixed64,6,opt,name=window_seconds,json=windowSeconds" json:"window_seconds,omitempty"`
-	// What a step can be.
+	// Kinds of the steps to show.
 	Include *string `protobuf:"bytes,7,opt,name=include" json:"include,omitempty"`
 	// Events and pages to leave out.
 	Exclude []string `protobuf:"bytes,8,rep,name=exclude" json:"exclude,omitempty"`
-	// Which sessions count.
+	// Filters that choose the sessions to count.
 	Filters       *ProductFilters `protobuf:"bytes,9,opt,name=filters" json:"filters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

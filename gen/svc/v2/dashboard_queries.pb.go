@@ -23,16 +23,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// One query of the query builder. `data_source` says which of the last fields it has.
+// One query of the query builder. `data_source` determines which of the last fields are set.
 type QueryDraft struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the query inside the widget, unique in it.
+	// Identifier of the query, unique in the widget.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Letter by which formulas refer to it.
+	// Letter by which formulas refer to the query.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Whether it runs. True when left out.
+	// True runs the query. True when left out.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled" json:"enabled,omitempty"`
-	// True hides its series: only formulas use them.
+	// True hides the series of the query, so that only formulas use them.
 	Hidden *bool `protobuf:"varint,4,opt,name=hidden" json:"hidden,omitempty"`
 	// Filter text.
 	WhereClause *string `protobuf:"bytes,5,opt,name=where_clause,json=whereClause" json:"where_clause,omitempty"`
@@ -42,7 +42,7 @@ type QueryDraft struct {
 	StepInterval *string `protobuf:"bytes,7,opt,name=step_interval,json=stepInterval" json:"step_interval,omitempty"`
 	// Order of the groups.
 	OrderByDirection *string `protobuf:"bytes,8,opt,name=order_by_direction,json=orderByDirection" json:"order_by_direction,omitempty"`
-	// The clauses below that apply.
+	// Switches for the optional clauses below.
 	AddOns *QueryAddOns `protobuf:"bytes,9,opt,name=add_ons,json=addOns" json:"add_ons,omitempty"`
 	// Attributes to group by, at most 5.
 	GroupBy []string `protobuf:"bytes,10,rep,name=group_by,json=groupBy" json:"group_by,omitempty"`
@@ -50,23 +50,23 @@ type QueryDraft struct {
 	Having *string `protobuf:"bytes,11,opt,name=having" json:"having,omitempty"`
 	// Field that orders the groups.
 	OrderBy *string `protobuf:"bytes,12,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
-	// Most groups, as text.
+	// Most groups to show, as text.
 	Limit *string `protobuf:"bytes,13,opt,name=limit" json:"limit,omitempty"`
-	// Most series, as text.
+	// Most series to show, as text.
 	SeriesLimit *string `protobuf:"bytes,14,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
 	// Name of the series.
 	Legend *string `protobuf:"bytes,15,opt,name=legend" json:"legend,omitempty"`
 	// Kind of telemetry.
 	DataSource string `protobuf:"bytes,16,opt,name=data_source,json=dataSource" json:"data_source,omitempty"`
-	// Of `traces`: the numeric span attribute that is aggregated.
+	// The numeric span attribute to aggregate. Applies to `traces` only.
 	ValueField *string `protobuf:"bytes,17,opt,name=value_field,json=valueField" json:"value_field,omitempty"`
-	// Of `metrics`.
+	// Source of the signal. Applies to `metrics` only.
 	SignalSource *string `protobuf:"bytes,18,opt,name=signal_source,json=signalSource" json:"signal_source,omitempty"`
-	// Of `metrics`: the metric.
+	// Name of the metric. Applies to `metrics` only.
 	MetricName *string `protobuf:"bytes,19,opt,name=metric_name,json=metricName" json:"metric_name,omitempty"`
-	// Of `metrics`: its type.
+	// Type of the metric. Applies to `metrics` only.
 	MetricType *string `protobuf:"bytes,20,opt,name=metric_type,json=metricType" json:"metric_type,omitempty"`
-	// Of `metrics`: whether a sum only grows.
+	// True for a sum that only grows. Applies to `metrics` only.
 	IsMonotonic   *bool `protobuf:"varint,21,opt,name=is_monotonic,json=isMonotonic" json:"is_monotonic,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -249,18 +249,18 @@ func (x *QueryDraft) GetIsMonotonic() bool {
 	return false
 }
 
-// Which optional clauses of a query are switched on.
+// Switches for the optional clauses of a query.
 type QueryAddOns struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The groups count.
+	// True applies the groups.
 	GroupBy bool `protobuf:"varint,1,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// The filter on the result counts.
+	// True applies the filter on the result.
 	Having bool `protobuf:"varint,2,opt,name=having" json:"having,omitempty"`
-	// The order counts.
+	// True applies the order.
 	OrderBy bool `protobuf:"varint,3,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
-	// The limit counts.
+	// True applies the limit.
 	Limit bool `protobuf:"varint,4,opt,name=limit" json:"limit,omitempty"`
-	// The legend counts.
+	// True applies the legend.
 	Legend        bool `protobuf:"varint,5,opt,name=legend" json:"legend,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -331,18 +331,18 @@ func (x *QueryAddOns) GetLegend() bool {
 	return false
 }
 
-// A series that is computed from those of queries.
+// A series that is computed from the series of queries.
 type QueryFormula struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name inside the widget.
+	// Identifier of the formula, unique in the widget.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Name by which it is shown.
+	// Display name.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
 	// Arithmetic over the names of queries.
 	Expression string `protobuf:"bytes,3,opt,name=expression" json:"expression,omitempty"`
 	// Name of the series.
 	Legend string `protobuf:"bytes,4,opt,name=legend" json:"legend,omitempty"`
-	// Whether it is left out of the drawing.
+	// True leaves the series out of the drawing.
 	Hidden        *bool `protobuf:"varint,5,opt,name=hidden" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -413,12 +413,12 @@ func (x *QueryFormula) GetHidden() bool {
 	return false
 }
 
-// The same queries for an earlier window.
+// A comparison with the same queries over an earlier window.
 type QueryComparison struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is compared with.
+	// The window to compare with.
 	Mode *string `protobuf:"bytes,1,opt,name=mode" json:"mode,omitempty"`
-	// Whether the change is given in percent, too.
+	// True adds the change in percent.
 	IncludePercentChange *bool `protobuf:"varint,2,opt,name=include_percent_change,json=includePercentChange" json:"include_percent_change,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache

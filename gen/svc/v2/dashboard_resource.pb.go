@@ -25,32 +25,32 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Panels that show what telemetry says, with their queries.
+// A dashboard: panels that show telemetry, with their queries.
 type Dashboard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `dash_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `dashboard`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Name, as lists show it.
+	// Name of the dashboard in lists.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
-	// Labels to find it by.
+	// Labels for searches.
 	Tags []string `protobuf:"bytes,5,rep,name=tags" json:"tags,omitempty"`
-	// The window that it shows.
+	// The window that the dashboard shows.
 	TimeRange *TimeRange `protobuf:"bytes,6,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Its panels.
+	// Panels of the dashboard.
 	Widgets []*Widget `protobuf:"bytes,7,rep,name=widgets" json:"widgets,omitempty"`
-	// Its sections.
+	// Sections of the dashboard.
 	Sections []*DashboardSection `protobuf:"bytes,8,rep,name=sections" json:"sections,omitempty"`
-	// Its variables.
+	// Variables of the dashboard.
 	Variables []*DashboardVariable `protobuf:"bytes,9,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null switch refreshes off.
+	// Seconds between refreshes. With 0 or null, the dashboard does not refresh.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,10,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When it was last changed.
+	// Time of the last change.
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -170,34 +170,34 @@ func (x *Dashboard) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// The final state of a dashboard after a change.
+// A dashboard as it is after a change.
 type DashboardMutationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `dash_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `dashboard`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Name, as lists show it.
+	// Name of the dashboard in lists.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
-	// Labels to find it by.
+	// Labels for searches.
 	Tags []string `protobuf:"bytes,5,rep,name=tags" json:"tags,omitempty"`
-	// The window that it shows.
+	// The window that the dashboard shows.
 	TimeRange *TimeRange `protobuf:"bytes,6,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Its panels.
+	// Panels of the dashboard.
 	Widgets []*Widget `protobuf:"bytes,7,rep,name=widgets" json:"widgets,omitempty"`
-	// Its sections.
+	// Sections of the dashboard.
 	Sections []*DashboardSection `protobuf:"bytes,8,rep,name=sections" json:"sections,omitempty"`
-	// Its variables.
+	// Variables of the dashboard.
 	Variables []*DashboardVariable `protobuf:"bytes,9,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null switch refreshes off.
+	// Seconds between refreshes. With 0 or null, the dashboard does not refresh.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,10,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When it was last changed.
+	// Time of the last change.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
-	// Reconciliation number for clients with a sync layer; others can ignore it. Decimal digits.
+	// A number, in decimal digits, by which clients with a sync layer reconcile their state. Other clients can ignore it.
 	Txid          *string `protobuf:"bytes,13,opt,name=txid" json:"txid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -324,7 +324,7 @@ func (x *DashboardMutationResponse) GetTxid() string {
 	return ""
 }
 
-// Which page of the dashboards to list.
+// Selects the page of dashboards to list.
 type ListDashboardsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
@@ -452,24 +452,24 @@ func (x *ListDashboardsResponse) GetNextCursor() string {
 	return ""
 }
 
-// What a new dashboard shows.
+// The definition of a new dashboard.
 type CreateDashboardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name, as lists show it.
+	// Name of the dashboard in lists.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Labels to find it by.
+	// Labels for searches.
 	Tags []string `protobuf:"bytes,3,rep,name=tags" json:"tags,omitempty"`
-	// The window that it shows; the last 12 hours when left out.
+	// The window that the dashboard shows; the last 12 hours when left out.
 	TimeRange *TimeRange `protobuf:"bytes,4,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Its panels, at most 200.
+	// Panels of the dashboard, at most 200.
 	Widgets []*Widget `protobuf:"bytes,5,rep,name=widgets" json:"widgets,omitempty"`
-	// Its sections, at most 50.
+	// Sections of the dashboard, at most 50.
 	Sections []*DashboardSection `protobuf:"bytes,6,rep,name=sections" json:"sections,omitempty"`
-	// Its variables, at most 50.
+	// Variables of the dashboard, at most 50.
 	Variables []*DashboardVariable `protobuf:"bytes,7,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null switch refreshes off.
+	// Seconds between refreshes. With 0 or null, the dashboard does not refresh.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,8,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -561,7 +561,7 @@ func (x *CreateDashboardRequest) GetRefreshIntervalSeconds() int32 {
 	return 0
 }
 
-// Which dashboard to read.
+// Selects the dashboard to read.
 type GetDashboardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -607,30 +607,30 @@ func (x *GetDashboardRequest) GetId() string {
 	return ""
 }
 
-// What to change.
+// The fields to change.
 type UpdateDashboardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Name, as lists show it.
+	// Name of the dashboard in lists.
 	Name *string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,3,opt,name=description" json:"description,omitempty"`
-	// Labels to find it by.
+	// Labels for searches.
 	Tags []string `protobuf:"bytes,4,rep,name=tags" json:"tags,omitempty"`
-	// The window that it shows.
+	// The window that the dashboard shows.
 	TimeRange *TimeRange `protobuf:"bytes,5,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Its panels, at most 200.
+	// Panels of the dashboard, at most 200.
 	Widgets []*Widget `protobuf:"bytes,6,rep,name=widgets" json:"widgets,omitempty"`
-	// Its sections, at most 50.
+	// Sections of the dashboard, at most 50.
 	Sections []*DashboardSection `protobuf:"bytes,7,rep,name=sections" json:"sections,omitempty"`
-	// Its variables, at most 50.
+	// Variables of the dashboard, at most 50.
 	Variables []*DashboardVariable `protobuf:"bytes,8,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null switch refreshes off.
+	// Seconds between refreshes. With 0 or null, the dashboard does not refresh.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,9,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
-	// The `updated_at` that the caller has read. A dashboard with another value is not changed, and the answer is 409.
+	// The `updated_at` that the caller has read. If the dashboard has another value, it is not changed and the answer is 409.
 	ExpectedUpdatedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expected_updated_at,json=expectedUpdatedAt" json:"expected_updated_at,omitempty"`
-	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
+	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,11,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -743,7 +743,7 @@ func (x *UpdateDashboardRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Which dashboard to delete.
+// Selects the dashboard to delete.
 type DeleteDashboardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -789,7 +789,7 @@ func (x *DeleteDashboardRequest) GetId() string {
 	return ""
 }
 
-// The mark of a dashboard that is gone.
+// A deleted dashboard.
 type DeletedDashboard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -798,7 +798,7 @@ type DeletedDashboard struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Always true.
 	Deleted bool `protobuf:"varint,3,opt,name=deleted" json:"deleted,omitempty"`
-	// Reconciliation number for clients with a sync layer; others can ignore it. Decimal digits.
+	// A number, in decimal digits, by which clients with a sync layer reconcile their state. Other clients can ignore it.
 	Txid          *string `protobuf:"bytes,4,opt,name=txid" json:"txid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

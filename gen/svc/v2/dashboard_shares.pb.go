@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A link to a dashboard, or to one of its widgets, which whoever has it can read.
+// A share link to a dashboard or to one of its widgets. Everyone who has the link can read it, within its mode.
 type DashboardShare struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `dshr_…`.
@@ -35,15 +35,15 @@ type DashboardShare struct {
 	DashboardId string `protobuf:"bytes,3,opt,name=dashboard_id,json=dashboardId" json:"dashboard_id,omitempty"`
 	// The widget; null for the whole dashboard.
 	WidgetId *string `protobuf:"bytes,4,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
-	// `public`: everybody with the link. `org`: people who are signed in to the organization.
+	// The readers. `public`: everyone who has the link. `org`: users who are signed in to the organization.
 	Mode string `protobuf:"bytes,5,opt,name=mode" json:"mode,omitempty"`
-	// The secret of the link.
+	// The secret of the share link.
 	Token string `protobuf:"bytes,6,opt,name=token" json:"token,omitempty"`
-	// The end of the token, to tell links apart.
+	// The last characters of the token, by which people recognize a link.
 	TokenSuffix string `protobuf:"bytes,7,opt,name=token_suffix,json=tokenSuffix" json:"token_suffix,omitempty"`
-	// When the link was made.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When its mode or token was last changed.
+	// Time of the last change of the mode or the token.
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -142,7 +142,7 @@ func (x *DashboardShare) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// The mark of a link that is gone.
+// A deleted share link.
 type DeletedDashboardShare struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The dashboard, `dash_…`.
@@ -206,7 +206,7 @@ func (x *DeletedDashboardShare) GetDeleted() bool {
 	return false
 }
 
-// Which links to list.
+// Selects the links to list.
 type ListDashboardSharesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -252,10 +252,10 @@ func (x *ListDashboardSharesRequest) GetId() string {
 	return ""
 }
 
-// Every link of a dashboard; over REST, the bare list.
+// Every link of a dashboard. Over REST, the answer is the bare list.
 type ListDashboardSharesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The link to the dashboard first, then those to its widgets.
+	// The link to the dashboard comes first, then the links to its widgets.
 	Shares        []*DashboardShare `protobuf:"bytes,1,rep,name=shares" json:"shares,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -298,7 +298,7 @@ func (x *ListDashboardSharesResponse) GetShares() []*DashboardShare {
 	return nil
 }
 
-// Which link to read.
+// Selects the link to read.
 type GetDashboardShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -344,7 +344,7 @@ func (x *GetDashboardShareRequest) GetId() string {
 	return ""
 }
 
-// A link, if there is one; over REST, the link itself or null.
+// The share link, if one exists. Over REST, the answer is the link itself or null.
 type GetDashboardShareResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The link.
@@ -395,7 +395,7 @@ type UpsertDashboardShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// `public`: everybody with the link. `org`: people who are signed in to the organization.
+	// The readers. `public`: everyone who has the link. `org`: users who are signed in to the organization.
 	Mode          string `protobuf:"bytes,2,opt,name=mode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -445,7 +445,7 @@ func (x *UpsertDashboardShareRequest) GetMode() string {
 	return ""
 }
 
-// Which link gets another token.
+// Selects the link that gets another token.
 type RotateDashboardShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -491,7 +491,7 @@ func (x *RotateDashboardShareRequest) GetId() string {
 	return ""
 }
 
-// Which link ends.
+// Selects the link to end.
 type RevokeDashboardShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -537,7 +537,7 @@ func (x *RevokeDashboardShareRequest) GetId() string {
 	return ""
 }
 
-// Which link to read.
+// Selects the link to read.
 type GetDashboardWidgetShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -592,7 +592,7 @@ func (x *GetDashboardWidgetShareRequest) GetWidgetId() string {
 	return ""
 }
 
-// A link, if there is one; over REST, the link itself or null.
+// The share link, if one exists. Over REST, the answer is the link itself or null.
 type GetDashboardWidgetShareResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The link.
@@ -645,7 +645,7 @@ type UpsertDashboardWidgetShareRequest struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The widget.
 	WidgetId string `protobuf:"bytes,2,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
-	// `public`: everybody with the link. `org`: people who are signed in to the organization.
+	// The readers. `public`: everyone who has the link. `org`: users who are signed in to the organization.
 	Mode          string `protobuf:"bytes,3,opt,name=mode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -702,7 +702,7 @@ func (x *UpsertDashboardWidgetShareRequest) GetMode() string {
 	return ""
 }
 
-// Which link gets another token.
+// Selects the link that gets another token.
 type RotateDashboardWidgetShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -757,7 +757,7 @@ func (x *RotateDashboardWidgetShareRequest) GetWidgetId() string {
 	return ""
 }
 
-// Which link ends.
+// Selects the link to end.
 type RevokeDashboardWidgetShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.

@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A built-in dashboard that only needs telemetry, and perhaps parameters.
+// A built-in dashboard that needs only telemetry and perhaps parameters.
 type DashboardTemplate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `dtpl_…`.
@@ -32,21 +32,21 @@ type DashboardTemplate struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Name.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// What it shows.
+	// Description of the dashboard.
 	Description string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
-	// What it is about.
+	// Subject of the dashboard.
 	Category string `protobuf:"bytes,5,opt,name=category" json:"category,omitempty"`
-	// Labels to find it by.
+	// Labels for searches.
 	Tags []string `protobuf:"bytes,6,rep,name=tags" json:"tags,omitempty"`
-	// What must send telemetry, in words.
+	// The telemetry that the template needs, in words.
 	Requirements []string `protobuf:"bytes,7,rep,name=requirements" json:"requirements,omitempty"`
-	// What must be set up first; null when tracing is enough.
+	// The setup that the template needs first; null when tracing is enough.
 	Requirement *DashboardTemplateRequirement `protobuf:"bytes,8,opt,name=requirement" json:"requirement,omitempty"`
-	// Beginnings of the names of the metrics that it shows.
+	// Prefixes of the names of the metrics that the dashboard shows.
 	RequiredMetricPrefixes []string `protobuf:"bytes,9,rep,name=required_metric_prefixes,json=requiredMetricPrefixes" json:"required_metric_prefixes,omitempty"`
-	// What can be chosen.
+	// Parameters of the template.
 	Parameters []*DashboardTemplateParameter `protobuf:"bytes,10,rep,name=parameters" json:"parameters,omitempty"`
-	// A sketch of its widgets.
+	// A sketch of the widgets.
 	Preview       []*DashboardTemplateTile `protobuf:"bytes,11,rep,name=preview" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -159,20 +159,20 @@ func (x *DashboardTemplate) GetPreview() []*DashboardTemplateTile {
 	return nil
 }
 
-// What must be set up before a template has something to show.
+// The setup that a template needs before it has data to show.
 type DashboardTemplateRequirement struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is needed.
+	// Kind of the requirement.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	// Its name.
+	// Name of the requirement.
 	Label string `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
-	// Whether it is known to be missing.
+	// True when the requirement is known to be missing.
 	Missing *bool `protobuf:"varint,3,opt,name=missing" json:"missing,omitempty"`
-	// What collects it.
+	// The collector of the telemetry.
 	Collector string `protobuf:"bytes,4,opt,name=collector" json:"collector,omitempty"`
 	// Text of a link to the instructions.
 	SetupLabel *string `protobuf:"bytes,5,opt,name=setup_label,json=setupLabel" json:"setup_label,omitempty"`
-	// What to do.
+	// A hint for the setup.
 	Hint          *string `protobuf:"bytes,6,opt,name=hint" json:"hint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -253,15 +253,15 @@ func (x *DashboardTemplateRequirement) GetHint() string {
 // A parameter of a template.
 type DashboardTemplateParameter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name in `parameters`.
+	// Key of the parameter in `parameters`.
 	Key string `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
-	// Name that is shown.
+	// Display name.
 	Label string `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
-	// What it does.
+	// Description of the parameter.
 	Description string `protobuf:"bytes,3,opt,name=description" json:"description,omitempty"`
-	// Whether the template needs it.
+	// True when the template needs the parameter.
 	Required bool `protobuf:"varint,4,opt,name=required" json:"required,omitempty"`
-	// An example.
+	// An example value.
 	Placeholder   *string `protobuf:"bytes,5,opt,name=placeholder" json:"placeholder,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -332,7 +332,7 @@ func (x *DashboardTemplateParameter) GetPlaceholder() string {
 	return ""
 }
 
-// Place and kind of a widget in a sketch.
+// Position and kind of a widget in a sketch.
 type DashboardTemplateTile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Column of the left edge.
@@ -343,7 +343,7 @@ type DashboardTemplateTile struct {
 	W float64 `protobuf:"fixed64,3,opt,name=w" json:"w,omitempty"`
 	// Height in rows.
 	H float64 `protobuf:"fixed64,4,opt,name=h" json:"h,omitempty"`
-	// How it is drawn.
+	// The form in which the data is drawn.
 	Kind string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
 	// Heading.
 	Title         string `protobuf:"bytes,6,opt,name=title" json:"title,omitempty"`
@@ -430,11 +430,11 @@ type DashboardTemplatePreview struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Name.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// The window that it shows.
+	// The window that the dashboard shows.
 	TimeRange *TimeRange `protobuf:"bytes,3,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Its panels.
+	// Panels of the dashboard.
 	Widgets []*Widget `protobuf:"bytes,4,rep,name=widgets" json:"widgets,omitempty"`
-	// Its variables.
+	// Variables of the dashboard.
 	Variables     []*DashboardVariable `protobuf:"bytes,5,rep,name=variables" json:"variables,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -505,7 +505,7 @@ func (x *DashboardTemplatePreview) GetVariables() []*DashboardVariable {
 	return nil
 }
 
-// Which page of the templates to list.
+// Selects the page of templates to list.
 type ListDashboardTemplatesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
@@ -633,12 +633,12 @@ func (x *ListDashboardTemplatesResponse) GetNextCursor() string {
 	return ""
 }
 
-// What to build.
+// The template and the values of its parameters.
 type PreviewDashboardTemplateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the template, `dtpl_…`.
 	TemplateId string `protobuf:"bytes,1,opt,name=template_id,json=templateId" json:"template_id,omitempty"`
-	// Value of each parameter by its key.
+	// The value of each parameter, by key.
 	Parameters    map[string]string `protobuf:"bytes,2,rep,name=parameters" json:"parameters,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -688,14 +688,14 @@ func (x *PreviewDashboardTemplateRequest) GetParameters() map[string]string {
 	return nil
 }
 
-// What to build.
+// The template and the values of its parameters.
 type InstantiateDashboardTemplateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the template, `dtpl_…`.
 	TemplateId string `protobuf:"bytes,1,opt,name=template_id,json=templateId" json:"template_id,omitempty"`
-	// Value of each parameter by its key.
+	// The value of each parameter, by key.
 	Parameters map[string]string `protobuf:"bytes,2,rep,name=parameters" json:"parameters,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Name of the dashboard; that of the template when left out.
+	// Name of the dashboard; the name of the template when left out.
 	Name          *string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -23,18 +23,18 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A part of a dashboard that can be folded and can have tabs.
+// A part of a dashboard that can be collapsed and can have tabs.
 type DashboardSection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the section, unique in the dashboard.
+	// Identifier of the section, unique in the dashboard.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Heading.
 	Title string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
-	// Whether it is folded at first.
+	// True shows the section collapsed at first.
 	Collapsed *bool `protobuf:"varint,3,opt,name=collapsed" json:"collapsed,omitempty"`
-	// False: it is always open.
+	// True lets readers collapse the section. False keeps it open.
 	Collapsible *bool `protobuf:"varint,4,opt,name=collapsible" json:"collapsible,omitempty"`
-	// Its tabs, 1 to 20; left out when it has none.
+	// Tabs of the section, 1 to 20; left out for a section without tabs.
 	Tabs          []*DashboardTab `protobuf:"bytes,5,rep,name=tabs" json:"tabs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -108,7 +108,7 @@ func (x *DashboardSection) GetTabs() []*DashboardTab {
 // A tab of a section.
 type DashboardTab struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the tab, unique in the section.
+	// Identifier of the tab, unique in the section.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Heading.
 	Title         string `protobuf:"bytes,2,opt,name=title" json:"title,omitempty"`
@@ -160,22 +160,22 @@ func (x *DashboardTab) GetTitle() string {
 	return ""
 }
 
-// A value that its reader chooses, written as `$name` in queries.
+// A value that the reader of a dashboard chooses. Queries refer to it as `$name`.
 type DashboardVariable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name, unique in the dashboard: letters, digits and `_`, beginning with a letter.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Name that is shown.
+	// Display name.
 	Label *string `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
-	// Whether everything can be chosen.
+	// True lets readers choose all values at once.
 	IncludeAll *bool `protobuf:"varint,3,opt,name=include_all,json=includeAll" json:"include_all,omitempty"`
-	// Value before one is chosen.
+	// Value until the reader chooses one.
 	DefaultValue *string `protobuf:"bytes,4,opt,name=default_value,json=defaultValue" json:"default_value,omitempty"`
-	// Where its values come from.
+	// Type of the variable, which determines the origin of its values.
 	Type string `protobuf:"bytes,5,opt,name=type" json:"type,omitempty"`
-	// Of `query`: the source of the listed values.
+	// The source of the listed values. Applies to `query` only.
 	Source *VariableSource `protobuf:"bytes,6,opt,name=source" json:"source,omitempty"`
-	// Of `custom`: the values.
+	// The values. Applies to `custom` only.
 	Options       []*VariableOption `protobuf:"bytes,7,rep,name=options" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -260,16 +260,16 @@ func (x *DashboardVariable) GetOptions() []*VariableOption {
 	return nil
 }
 
-// What the values of a variable are read from.
+// The source from which the values of a variable are read.
 type VariableSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A known facet, or an attribute by its key.
+	// Kind of the source: a known facet, or an attribute by its key.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	// Of `facet`.
+	// The facet. Applies to `facet` only.
 	Facet *string `protobuf:"bytes,2,opt,name=facet" json:"facet,omitempty"`
-	// Of `attribute`: where it is.
+	// Place of the attribute. Applies to `attribute` only.
 	Scope *string `protobuf:"bytes,3,opt,name=scope" json:"scope,omitempty"`
-	// Of `attribute`: its key.
+	// Key of the attribute. Applies to `attribute` only.
 	AttributeKey  *string `protobuf:"bytes,4,opt,name=attribute_key,json=attributeKey" json:"attribute_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -338,7 +338,7 @@ type VariableOption struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value.
 	Value string `protobuf:"bytes,1,opt,name=value" json:"value,omitempty"`
-	// Name that is shown.
+	// Display name.
 	Label         *string `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

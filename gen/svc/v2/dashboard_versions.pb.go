@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a dashboard was after a change.
+// The state of a dashboard after a change.
 type DashboardVersion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `dbv_…`.
@@ -35,15 +35,16 @@ type DashboardVersion struct {
 	DashboardId string `protobuf:"bytes,3,opt,name=dashboard_id,json=dashboardId" json:"dashboard_id,omitempty"`
 	// Number of the version in its dashboard, from 1.
 	VersionNumber int32 `protobuf:"varint,4,opt,name=version_number,json=versionNumber" json:"version_number,omitempty"`
-	// What was changed; `multiple` when several things were.
+	// The changed part; `multiple` when several parts were changed.
 	ChangeKind string `protobuf:"bytes,5,opt,name=change_kind,json=changeKind" json:"change_kind,omitempty"`
 	// The change in words.
 	ChangeSummary *string `protobuf:"bytes,6,opt,name=change_summary,json=changeSummary" json:"change_summary,omitempty"`
-	// The version that was restored, `dbv_…`, which may be too old to be kept any more; null for other changes.
+	// The version that was restored, `dbv_…`; null for other changes. The server may have deleted it since, because it keeps only the
+	// newest versions.
 	SourceVersionId *string `protobuf:"bytes,7,opt,name=source_version_id,json=sourceVersionId" json:"source_version_id,omitempty"`
-	// When the change was made.
+	// Time of the change.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Who made it, `user_…`.
+	// The user who made the change, `user_…`.
 	CreatedBy     string `protobuf:"bytes,9,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -153,17 +154,18 @@ type DashboardVersionDetail struct {
 	DashboardId string `protobuf:"bytes,3,opt,name=dashboard_id,json=dashboardId" json:"dashboard_id,omitempty"`
 	// Number of the version in its dashboard, from 1.
 	VersionNumber int32 `protobuf:"varint,4,opt,name=version_number,json=versionNumber" json:"version_number,omitempty"`
-	// What was changed; `multiple` when several things were.
+	// The changed part; `multiple` when several parts were changed.
 	ChangeKind string `protobuf:"bytes,5,opt,name=change_kind,json=changeKind" json:"change_kind,omitempty"`
 	// The change in words.
 	ChangeSummary *string `protobuf:"bytes,6,opt,name=change_summary,json=changeSummary" json:"change_summary,omitempty"`
-	// The version that was restored, `dbv_…`, which may be too old to be kept any more; null for other changes.
+	// The version that was restored, `dbv_…`; null for other changes. The server may have deleted it since, because it keeps only the
+	// newest versions.
 	SourceVersionId *string `protobuf:"bytes,7,opt,name=source_version_id,json=sourceVersionId" json:"source_version_id,omitempty"`
-	// When the change was made.
+	// Time of the change.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Who made it, `user_…`.
+	// The user who made the change, `user_…`.
 	CreatedBy string `protobuf:"bytes,9,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// The dashboard as it was then.
+	// The dashboard after the change.
 	Snapshot      *Dashboard `protobuf:"bytes,10,opt,name=snapshot" json:"snapshot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -269,7 +271,7 @@ func (x *DashboardVersionDetail) GetSnapshot() *Dashboard {
 	return nil
 }
 
-// Which page of the versions to list.
+// Selects the page of versions to list.
 type ListDashboardVersionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -406,7 +408,7 @@ func (x *ListDashboardVersionsResponse) GetNextCursor() string {
 	return ""
 }
 
-// Which version to read.
+// Selects the version to read.
 type GetDashboardVersionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.
@@ -461,7 +463,7 @@ func (x *GetDashboardVersionRequest) GetVersionId() string {
 	return ""
 }
 
-// Which version to restore.
+// Selects the version to restore.
 type RestoreDashboardVersionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the dashboard, `dash_…`.

@@ -25,25 +25,25 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The data of a widget. `kind` says which one of the fields after it holds it.
+// The data of a widget. `kind` determines which of the later fields holds it.
 type WidgetData struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `widget_data`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// The widget.
 	WidgetId string `protobuf:"bytes,2,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
-	// `none` for widgets that ask for nothing, such as text.
+	// Kind of the data. `none` for widgets without data, such as text.
 	Kind string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
 	// Start of the window that was read.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window that was read.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Where the window comes from: the request, the widget, the dashboard, or, because that window had no data, a longer one that ends at the
-	// same time.
+	// Origin of the window: the request, the widget, the dashboard, or a longer window that ends at the same time, which the server
+	// reads when the requested window has no data.
 	RangeSource string `protobuf:"bytes,6,opt,name=range_source,json=rangeSource" json:"range_source,omitempty"`
-	// Length of the window that was read when it is shorter than the one asked for, because the data is too costly for all of it; else null.
+	// Length of the window that was read, if the data was too costly for the whole requested window; otherwise null.
 	NarrowedToSeconds *float64 `protobuf:"fixed64,7,opt,name=narrowed_to_seconds,json=narrowedToSeconds" json:"narrowed_to_seconds,omitempty"`
-	// Values over time. For a single number, the values that it was computed from.
+	// Values over time. For a single number, the values from which it was computed.
 	Timeseries *WidgetTimeseries `protobuf:"bytes,8,opt,name=timeseries" json:"timeseries,omitempty"`
 	// Values of groups.
 	Breakdown *WidgetBreakdown `protobuf:"bytes,9,opt,name=breakdown" json:"breakdown,omitempty"`
@@ -51,17 +51,17 @@ type WidgetData struct {
 	Table *WidgetTable `protobuf:"bytes,10,opt,name=table" json:"table,omitempty"`
 	// One number.
 	Value *WidgetValue `protobuf:"bytes,11,opt,name=value" json:"value,omitempty"`
-	// How often values lie in ranges.
+	// Number of values in each range.
 	Histogram *WidgetHistogram `protobuf:"bytes,12,opt,name=histogram" json:"histogram,omitempty"`
 	// Values over two dimensions.
 	Heatmap *WidgetHeatmap `protobuf:"bytes,13,opt,name=heatmap" json:"heatmap,omitempty"`
 	// Steps of a funnel.
 	Funnel *WidgetFunnel `protobuf:"bytes,14,opt,name=funnel" json:"funnel,omitempty"`
-	// Paths of people.
+	// Paths of actors.
 	Paths *WidgetPaths `protobuf:"bytes,15,opt,name=paths" json:"paths,omitempty"`
-	// True when there is more data than the answer holds.
+	// True when the answer leaves data out.
 	Truncated bool `protobuf:"varint,16,opt,name=truncated" json:"truncated,omitempty"`
-	// What a reader should know.
+	// Warnings for the reader.
 	Warnings      []string `protobuf:"bytes,17,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -274,7 +274,7 @@ func (x *WidgetTimeseries) GetSeries() []*QuerySeries {
 // Values of groups.
 type WidgetBreakdown struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the values of each row are.
+	// The values of each row.
 	Columns []*QueryColumn `protobuf:"bytes,1,rep,name=columns" json:"columns,omitempty"`
 	// One row for each group.
 	Rows          []*QueryRow `protobuf:"bytes,2,rep,name=rows" json:"rows,omitempty"`
@@ -329,9 +329,9 @@ func (x *WidgetBreakdown) GetRows() []*QueryRow {
 // Rows: of a list, of a statement, or of a transform of other data.
 type WidgetTable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The columns in their order.
+	// The columns, in order.
 	Columns []*SqlResultColumn `protobuf:"bytes,1,rep,name=columns" json:"columns,omitempty"`
-	// The rows, each with one value for each column. Integers of a statement beyond 2^53 are texts; times are RFC 3339 in UTC.
+	// The rows, each with one value for each column. Integers of a statement beyond 2^53 are text; times are RFC 3339 in UTC.
 	Rows          []*structpb.ListValue `protobuf:"bytes,2,rep,name=rows" json:"rows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -386,9 +386,9 @@ type WidgetValue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number; null when there is no data.
 	Value *float64 `protobuf:"fixed64,1,opt,name=value" json:"value,omitempty"`
-	// With a comparison: that of the period before.
+	// With a comparison: the number of the period before.
 	Previous *float64 `protobuf:"fixed64,2,opt,name=previous" json:"previous,omitempty"`
-	// With a comparison: by how many percent it differs from the one before.
+	// With a comparison: the change of the number against the period before, in percent.
 	PercentChange *float64 `protobuf:"fixed64,3,opt,name=percent_change,json=percentChange" json:"percent_change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -445,10 +445,10 @@ func (x *WidgetValue) GetPercentChange() float64 {
 	return 0
 }
 
-// How often values lie in ranges.
+// Number of values in each range.
 type WidgetHistogram struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ranges in their order, of equal width.
+	// The ranges, in order, all of the same width.
 	Buckets       []*WidgetHistogramBucket `protobuf:"bytes,1,rep,name=buckets" json:"buckets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -494,11 +494,11 @@ func (x *WidgetHistogram) GetBuckets() []*WidgetHistogramBucket {
 // A range of values.
 type WidgetHistogramBucket struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its lower end, inclusive.
+	// Lower end of the range, inclusive.
 	Start float64 `protobuf:"fixed64,1,opt,name=start" json:"start,omitempty"`
-	// Its upper end, exclusive, but inclusive for the last one.
+	// Upper end of the range, exclusive; inclusive for the last range.
 	End float64 `protobuf:"fixed64,2,opt,name=end" json:"end,omitempty"`
-	// How many values lie in it.
+	// Number of values in the range.
 	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -604,11 +604,11 @@ func (x *WidgetHeatmap) GetCells() []*WidgetHeatmapCell {
 // A cell of a heatmap.
 type WidgetHeatmapCell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its column: a time in RFC 3339, or any text.
+	// Column of the cell: a time in RFC 3339, or any text.
 	X string `protobuf:"bytes,1,opt,name=x" json:"x,omitempty"`
-	// Its row.
+	// Row of the cell.
 	Y string `protobuf:"bytes,2,opt,name=y" json:"y,omitempty"`
-	// Its value.
+	// Value of the cell.
 	Value         float64 `protobuf:"fixed64,3,opt,name=value" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -665,10 +665,10 @@ func (x *WidgetHeatmapCell) GetValue() float64 {
 	return 0
 }
 
-// Steps of a funnel, of everybody and of each group.
+// Steps of a funnel, for all actors and for each group.
 type WidgetFunnel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The steps in their order, group after group.
+	// The steps, in order, group after group.
 	Rows          []*WidgetFunnelRow `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -716,15 +716,15 @@ type WidgetFunnelRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the step.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// How many reached it.
+	// Number of actors that reached the step.
 	Value float64 `protobuf:"fixed64,2,opt,name=value" json:"value,omitempty"`
-	// The group; left out for everybody.
+	// The group; left out for all actors.
 	Group *string `protobuf:"bytes,3,opt,name=group" json:"group,omitempty"`
 	// Median time from the step before in milliseconds.
 	P50Ms *float64 `protobuf:"fixed64,4,opt,name=p50_ms,json=p50Ms" json:"p50_ms,omitempty"`
-	// The time that nine of ten needed at most.
+	// Time from the step before that 90 % of the actors need at most.
 	P90Ms *float64 `protobuf:"fixed64,5,opt,name=p90_ms,json=p90Ms" json:"p90_ms,omitempty"`
-	// With the variant `dropoff`: what those did next who got no further.
+	// With the variant `dropoff`: the next actions of the actors that went no further.
 	Leavers       []*ProductEventLeaver `protobuf:"bytes,6,rep,name=leavers" json:"leavers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -802,10 +802,10 @@ func (x *WidgetFunnelRow) GetLeavers() []*ProductEventLeaver {
 	return nil
 }
 
-// Paths of people.
+// Paths of actors.
 type WidgetPaths struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The hops, by their number, the most frequent first.
+	// The hops, in order of their number, the most frequent first.
 	Rows          []*ProductEventPathLink `protobuf:"bytes,1,rep,name=rows" json:"rows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -848,46 +848,46 @@ func (x *WidgetPaths) GetRows() []*ProductEventPathLink {
 	return nil
 }
 
-// What is odd about the data of a widget.
+// Oddities in the data of a widget.
 type WidgetInspection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `widget_inspection`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// `raw_sql` for statements; `unsupported` for widgets without data to judge, such as text.
+	// Outcome of the inspection. `raw_sql` for statements; `unsupported` for widgets without data that could be judged, such as text.
 	Outcome string `protobuf:"bytes,2,opt,name=outcome" json:"outcome,omitempty"`
 	// The dashboard.
 	DashboardId string `protobuf:"bytes,3,opt,name=dashboard_id,json=dashboardId" json:"dashboard_id,omitempty"`
-	// Its name.
+	// Name of the dashboard.
 	DashboardName string `protobuf:"bytes,4,opt,name=dashboard_name,json=dashboardName" json:"dashboard_name,omitempty"`
 	// The widget.
 	WidgetId string `protobuf:"bytes,5,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
 	// Heading of the widget.
 	Title *string `protobuf:"bytes,6,opt,name=title" json:"title,omitempty"`
-	// How it is drawn.
+	// The form in which the data is drawn.
 	Visualization string `protobuf:"bytes,7,opt,name=visualization" json:"visualization,omitempty"`
-	// Unit of its values.
+	// Unit of the values.
 	Unit *string `protobuf:"bytes,8,opt,name=unit" json:"unit,omitempty"`
-	// `broken`, `suspicious` or `looks_healthy`, by the flags.
+	// The verdict that follows from the flags: `broken`, `suspicious` or `looks_healthy`.
 	Verdict string `protobuf:"bytes,9,opt,name=verdict" json:"verdict,omitempty"`
-	// What was found. `SUSPICIOUS_GAP` alone is no reason to worry.
+	// Flags for the oddities that were found. `SUSPICIOUS_GAP` alone is no reason for concern.
 	Flags []string `protobuf:"bytes,10,rep,name=flags" json:"flags,omitempty"`
-	// What the flags mean here.
+	// Explanations of the flags for this widget.
 	Notes []string `protobuf:"bytes,11,rep,name=notes" json:"notes,omitempty"`
 	// Start of the window that was read.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window that was read.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Where the window comes from.
+	// Origin of the window.
 	RangeSource string `protobuf:"bytes,14,opt,name=range_source,json=rangeSource" json:"range_source,omitempty"`
 	// Figures of each series or column.
 	Series []*WidgetSeriesFigures `protobuf:"bytes,15,rep,name=series" json:"series,omitempty"`
-	// Of a statement: its text.
+	// The text of the statement. Applies to statements only.
 	RawSql *string `protobuf:"bytes,16,opt,name=raw_sql,json=rawSql" json:"raw_sql,omitempty"`
-	// What each query and formula of the query builder gave, in their order; none for other data sources.
+	// The result of each query and formula of the query builder, in their order; empty for other data sources.
 	Queries []*WidgetQueryInspection `protobuf:"bytes,17,rep,name=queries" json:"queries,omitempty"`
-	// Why the queries or the statement were refused: nothing was read then, and the verdict is `broken`.
+	// Reason why the server refused the queries or the statement. Nothing was read then, and the verdict is `broken`.
 	Refusal *string `protobuf:"bytes,18,opt,name=refusal" json:"refusal,omitempty"`
-	// True when transforms make rows of the data in which its queries are not told apart.
+	// True when transforms produce rows in which the queries can no longer be distinguished.
 	Reshaped      bool `protobuf:"varint,19,opt,name=reshaped" json:"reshaped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1056,28 +1056,28 @@ func (x *WidgetInspection) GetReshaped() bool {
 	return false
 }
 
-// What a query or formula of a widget gave. `series` of the inspection has its figures, by `query`.
+// The result of one query or formula of a widget. `series` of the inspection has its figures, by `query`.
 type WidgetQueryInspection struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the query; the name of a formula.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Name, by which formulas call it.
+	// Name by which formulas refer to the query.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// `skipped` for a query that is switched off or hidden, or that cannot be told apart from others; `error` for a refused query.
+	// `skipped` for a query that is disabled or hidden, or that cannot be distinguished from others; `error` for a refused query.
 	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
-	// Why it was skipped or refused.
+	// Reason why the query was skipped or refused.
 	Error *string `protobuf:"bytes,4,opt,name=error" json:"error,omitempty"`
-	// Buckets or rows in which it has a value.
+	// Number of buckets or rows in which the query has a value.
 	Rows uint32 `protobuf:"varint,5,opt,name=rows" json:"rows,omitempty"`
-	// Series or columns.
+	// Number of series or columns.
 	SeriesCount uint32 `protobuf:"varint,6,opt,name=series_count,json=seriesCount" json:"series_count,omitempty"`
-	// Time of its first value; null for values without times.
+	// Time of the first value; null for values without times.
 	FirstBucket *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=first_bucket,json=firstBucket" json:"first_bucket,omitempty"`
-	// Time of its last value; null for values without times.
+	// Time of the last value; null for values without times.
 	LastBucket *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_bucket,json=lastBucket" json:"last_bucket,omitempty"`
-	// The number that the widget shows, when it is that of this query.
+	// The number that the widget shows, if it comes from this query.
 	ReducedValue *float64 `protobuf:"fixed64,9,opt,name=reduced_value,json=reducedValue" json:"reduced_value,omitempty"`
-	// What was found in its data alone, as `flags` of the inspection.
+	// Flags for the data of this query alone, as in `flags` of the inspection.
 	Flags []string `protobuf:"bytes,10,rep,name=flags" json:"flags,omitempty"`
 	// Warnings about this query.
 	Warnings      []string `protobuf:"bytes,11,rep,name=warnings" json:"warnings,omitempty"`
@@ -1195,25 +1195,25 @@ func (x *WidgetQueryInspection) GetWarnings() []string {
 // Figures of a series, or of a column of groups.
 type WidgetSeriesFigures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The series.
+	// Name of the series.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// How many values it has.
+	// Number of values.
 	Points uint32 `protobuf:"varint,2,opt,name=points" json:"points,omitempty"`
-	// The smallest value; null without one.
+	// The smallest value; null without values.
 	Min *float64 `protobuf:"fixed64,3,opt,name=min" json:"min,omitempty"`
-	// The largest value; null without one.
+	// The largest value; null without values.
 	Max *float64 `protobuf:"fixed64,4,opt,name=max" json:"max,omitempty"`
-	// The mean of the values; null without one.
+	// The mean of the values; null without values.
 	Avg *float64 `protobuf:"fixed64,5,opt,name=avg" json:"avg,omitempty"`
-	// Name of the query or formula that it is of; empty when the data does not say.
+	// Name of the query or formula that produced the series; empty when the data does not name it.
 	Query string `protobuf:"bytes,6,opt,name=query" json:"query,omitempty"`
-	// Buckets or rows in which it has no value, though others of the same data have one.
+	// Number of buckets or rows without a value in this series, although other series of the same data have one.
 	Nulls uint32 `protobuf:"varint,7,opt,name=nulls" json:"nulls,omitempty"`
-	// Values that are 0.
+	// Number of values that are 0.
 	Zeros uint32 `protobuf:"varint,8,opt,name=zeros" json:"zeros,omitempty"`
-	// Values below 0.
+	// Number of values below 0.
 	Negatives uint32 `protobuf:"varint,9,opt,name=negatives" json:"negatives,omitempty"`
-	// Some of its values: the first, the last and others between.
+	// Some of the values: the first, the last and others between them.
 	Samples       []*WidgetSample `protobuf:"bytes,10,rep,name=samples" json:"samples,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1322,9 +1322,9 @@ func (x *WidgetSeriesFigures) GetSamples() []*WidgetSample {
 // A value of a series or column.
 type WidgetSample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Start of its bucket; null for values without times.
+	// Start of the bucket; null for values without times.
 	Bucket *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=bucket" json:"bucket,omitempty"`
-	// The value; null for a row without one.
+	// The value; null for a row without a value.
 	Value         *float64 `protobuf:"fixed64,2,opt,name=value" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -27,7 +27,7 @@ const (
 // The window that a dashboard or a widget shows.
 type TimeRange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `relative` ends now and has a `value`; `absolute` has a `start_time` and an `end_time`.
+	// Kind of the window. `relative` ends now and has a `value`; `absolute` has a `start_time` and an `end_time`.
 	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
 	// Length of a relative window: a number and `m`, `h`, `d`, `w` or `mo` (30 days).
 	Value *string `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
@@ -97,24 +97,24 @@ func (x *TimeRange) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// One panel of a dashboard: its data source, its display and its place.
+// One panel of a dashboard: its data source, its display and its position.
 type Widget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the widget, unique in its dashboard. Chosen by whoever writes the dashboard.
+	// Identifier of the widget, unique in its dashboard. The author of the dashboard chooses it.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// How the data is drawn. `pie`, `heatmap`, `funnel` and `hbar` need a group-by; `stat` and `gauge` show one number.
+	// The form in which the data is drawn. `pie`, `heatmap`, `funnel` and `hbar` need a group-by; `stat` and `gauge` show one number.
 	Visualization string `protobuf:"bytes,2,opt,name=visualization" json:"visualization,omitempty"`
-	// Where the data comes from.
+	// The source of the data.
 	DataSource *WidgetDataSource `protobuf:"bytes,3,opt,name=data_source,json=dataSource" json:"data_source,omitempty"`
-	// How it looks. Every field is optional.
+	// The appearance of the widget. Every field is optional.
 	Display *WidgetDisplay `protobuf:"bytes,4,opt,name=display" json:"display,omitempty"`
-	// Its place in a grid of 12 columns, relative to the section or tab that holds it.
+	// Position in a grid of 12 columns, relative to the section or tab that holds the widget.
 	Layout *WidgetLayout `protobuf:"bytes,5,opt,name=layout" json:"layout,omitempty"`
-	// A window of its own, instead of the window of the dashboard.
+	// The widget's own window, which replaces the window of the dashboard.
 	TimeRange *TimeRange `protobuf:"bytes,6,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
 	// The section that holds the widget.
 	SectionId *string `protobuf:"bytes,7,opt,name=section_id,json=sectionId" json:"section_id,omitempty"`
-	// The tab of that section.
+	// The tab of that section that holds the widget.
 	TabId         *string `protobuf:"bytes,8,opt,name=tab_id,json=tabId" json:"tab_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -206,7 +206,7 @@ func (x *Widget) GetTabId() string {
 	return ""
 }
 
-// Place and size of a widget, in cells of a grid of 12 columns.
+// Position and size of a widget, in cells of a grid of 12 columns.
 type WidgetLayout struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Column of the left edge, from 0.
@@ -217,13 +217,13 @@ type WidgetLayout struct {
 	W *float64 `protobuf:"fixed64,3,opt,name=w" json:"w,omitempty"`
 	// Height in rows.
 	H *float64 `protobuf:"fixed64,4,opt,name=h" json:"h,omitempty"`
-	// Least width when it is resized.
+	// Smallest width to which readers can resize the widget.
 	MinW *float64 `protobuf:"fixed64,5,opt,name=min_w,json=minW" json:"min_w,omitempty"`
-	// Least height when it is resized.
+	// Smallest height to which readers can resize the widget.
 	MinH *float64 `protobuf:"fixed64,6,opt,name=min_h,json=minH" json:"min_h,omitempty"`
-	// Greatest width when it is resized.
+	// Greatest width to which readers can resize the widget.
 	MaxW *float64 `protobuf:"fixed64,7,opt,name=max_w,json=maxW" json:"max_w,omitempty"`
-	// Greatest height when it is resized.
+	// Greatest height to which readers can resize the widget.
 	MaxH          *float64 `protobuf:"fixed64,8,opt,name=max_h,json=maxH" json:"max_h,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

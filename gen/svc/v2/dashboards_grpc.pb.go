@@ -50,62 +50,63 @@ const (
 type DashboardsServiceClient interface {
 	// List dashboards.
 	//
-	// Every dashboard of the organization with its whole definition, most recently updated first.
+	// Returns every dashboard of the organization with its whole definition, most recently updated first.
 	ListDashboards(ctx context.Context, in *ListDashboardsRequest, opts ...grpc.CallOption) (*ListDashboardsResponse, error)
 	// Create a dashboard.
 	//
-	// The definition is checked as a whole. An error names the path of every invalid field.
+	// The server checks the definition as a whole. An error names the path of every invalid field.
 	CreateDashboard(ctx context.Context, in *CreateDashboardRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
 	// Get a dashboard.
 	//
-	// The complete definition of one dashboard, by its id.
+	// Returns the complete definition of one dashboard, by its id.
 	GetDashboard(ctx context.Context, in *GetDashboardRequest, opts ...grpc.CallOption) (*Dashboard, error)
 	// Change a dashboard.
 	//
-	// Fields that are left out keep their value. A list replaces the whole stored list. If the dashboard has changed since
+	// Fields that are left out keep their values. A list replaces the whole stored list. If the dashboard has changed since
 	// `expected_updated_at`, the answer is 409 and nothing changes.
 	UpdateDashboard(ctx context.Context, in *UpdateDashboardRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
 	// Delete a dashboard.
 	//
-	// Its versions and share links are deleted with it. This cannot be undone.
+	// Deletes the dashboard with its versions and share links. This cannot be undone.
 	DeleteDashboard(ctx context.Context, in *DeleteDashboardRequest, opts ...grpc.CallOption) (*DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
-	// One version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
+	// Returns one version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
 	ListDashboardVersions(ctx context.Context, in *ListDashboardVersionsRequest, opts ...grpc.CallOption) (*ListDashboardVersionsResponse, error)
 	// Get a version of a dashboard.
 	//
-	// The version with the definition that the dashboard had after this change.
+	// Returns the version with the definition that the dashboard had after the change.
 	GetDashboardVersion(ctx context.Context, in *GetDashboardVersionRequest, opts ...grpc.CallOption) (*DashboardVersionDetail, error)
 	// Restore a version of a dashboard.
 	//
-	// The dashboard gets the definition of the version. The restoration adds a version, so the history stays complete.
+	// Gives the dashboard the definition of the version. The restoration adds a version, so the history stays complete.
 	RestoreDashboardVersion(ctx context.Context, in *RestoreDashboardVersionRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
 	// List dashboard templates.
 	//
-	// The built-in templates, with what telemetry they need, their parameters and a sketch of their widgets.
+	// Returns the built-in templates, with the telemetry that they need, their parameters and a sketch of their widgets.
 	ListDashboardTemplates(ctx context.Context, in *ListDashboardTemplatesRequest, opts ...grpc.CallOption) (*ListDashboardTemplatesResponse, error)
 	// Preview a dashboard template.
 	//
-	// The dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be missing.
+	// Returns the dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be
+	// missing.
 	PreviewDashboardTemplate(ctx context.Context, in *PreviewDashboardTemplateRequest, opts ...grpc.CallOption) (*DashboardTemplatePreview, error)
 	// Create a dashboard from a template.
 	//
-	// The widgets equal those of the preview for the same parameters.
+	// Creates a dashboard with the widgets that the preview shows for the same parameters.
 	InstantiateDashboardTemplate(ctx context.Context, in *InstantiateDashboardTemplateRequest, opts ...grpc.CallOption) (*DashboardMutationResponse, error)
 	// List the share links of a dashboard.
 	//
-	// The links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
+	// Returns the links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
 	ListDashboardShares(ctx context.Context, in *ListDashboardSharesRequest, opts ...grpc.CallOption) (*ListDashboardSharesResponse, error)
 	// Get the share link of a dashboard.
 	//
-	// The link with its token, or null without a link.
+	// Returns the link with its token, or null when there is no link.
 	GetDashboardShare(ctx context.Context, in *GetDashboardShareRequest, opts ...grpc.CallOption) (*GetDashboardShareResponse, error)
 	// Share a dashboard by a link.
 	//
-	// Creates the link, or changes who can read it. An existing link keeps its token.
+	// Creates the link, or changes its readers. An existing link keeps its token.
 	UpsertDashboardShare(ctx context.Context, in *UpsertDashboardShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
-	// Give the share link of a dashboard another token.
+	// Replace the token of the share link of a dashboard.
 	//
 	// The old token stops working at once.
 	RotateDashboardShare(ctx context.Context, in *RotateDashboardShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
@@ -115,14 +116,14 @@ type DashboardsServiceClient interface {
 	RevokeDashboardShare(ctx context.Context, in *RevokeDashboardShareRequest, opts ...grpc.CallOption) (*DeletedDashboardShare, error)
 	// Get the share link of a widget.
 	//
-	// The link with its token, or null without a link.
+	// Returns the link with its token, or null when there is no link.
 	GetDashboardWidgetShare(ctx context.Context, in *GetDashboardWidgetShareRequest, opts ...grpc.CallOption) (*GetDashboardWidgetShareResponse, error)
 	// Share a widget by a link.
 	//
-	// Creates the link, or changes who can read it. An existing link keeps its token.
-	// The link works only while the whole dashboard is shared as well.
+	// Creates the link, or changes its readers. An existing link keeps its token. The link works only while the whole dashboard is
+	// shared as well.
 	UpsertDashboardWidgetShare(ctx context.Context, in *UpsertDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
-	// Give the share link of a widget another token.
+	// Replace the token of the share link of a widget.
 	//
 	// The old token stops working at once.
 	RotateDashboardWidgetShare(ctx context.Context, in *RotateDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DashboardShare, error)
@@ -130,9 +131,10 @@ type DashboardsServiceClient interface {
 	//
 	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(ctx context.Context, in *RevokeDashboardWidgetShareRequest, opts ...grpc.CallOption) (*DeletedDashboardShare, error)
-	// Import a dashboard of Perses.
+	// Import a Perses dashboard.
 	//
-	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text with the reason. The warnings name each change.
+	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text widget with the reason. The warnings name
+	// each change.
 	ImportExternalDashboard(ctx context.Context, in *ImportExternalDashboardRequest, opts ...grpc.CallOption) (*DashboardPersesImport, error)
 }
 
@@ -362,62 +364,63 @@ func (c *dashboardsServiceClient) ImportExternalDashboard(ctx context.Context, i
 type DashboardsServiceServer interface {
 	// List dashboards.
 	//
-	// Every dashboard of the organization with its whole definition, most recently updated first.
+	// Returns every dashboard of the organization with its whole definition, most recently updated first.
 	ListDashboards(context.Context, *ListDashboardsRequest) (*ListDashboardsResponse, error)
 	// Create a dashboard.
 	//
-	// The definition is checked as a whole. An error names the path of every invalid field.
+	// The server checks the definition as a whole. An error names the path of every invalid field.
 	CreateDashboard(context.Context, *CreateDashboardRequest) (*DashboardMutationResponse, error)
 	// Get a dashboard.
 	//
-	// The complete definition of one dashboard, by its id.
+	// Returns the complete definition of one dashboard, by its id.
 	GetDashboard(context.Context, *GetDashboardRequest) (*Dashboard, error)
 	// Change a dashboard.
 	//
-	// Fields that are left out keep their value. A list replaces the whole stored list. If the dashboard has changed since
+	// Fields that are left out keep their values. A list replaces the whole stored list. If the dashboard has changed since
 	// `expected_updated_at`, the answer is 409 and nothing changes.
 	UpdateDashboard(context.Context, *UpdateDashboardRequest) (*DashboardMutationResponse, error)
 	// Delete a dashboard.
 	//
-	// Its versions and share links are deleted with it. This cannot be undone.
+	// Deletes the dashboard with its versions and share links. This cannot be undone.
 	DeleteDashboard(context.Context, *DeleteDashboardRequest) (*DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
-	// One version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
+	// Returns one version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
 	ListDashboardVersions(context.Context, *ListDashboardVersionsRequest) (*ListDashboardVersionsResponse, error)
 	// Get a version of a dashboard.
 	//
-	// The version with the definition that the dashboard had after this change.
+	// Returns the version with the definition that the dashboard had after the change.
 	GetDashboardVersion(context.Context, *GetDashboardVersionRequest) (*DashboardVersionDetail, error)
 	// Restore a version of a dashboard.
 	//
-	// The dashboard gets the definition of the version. The restoration adds a version, so the history stays complete.
+	// Gives the dashboard the definition of the version. The restoration adds a version, so the history stays complete.
 	RestoreDashboardVersion(context.Context, *RestoreDashboardVersionRequest) (*DashboardMutationResponse, error)
 	// List dashboard templates.
 	//
-	// The built-in templates, with what telemetry they need, their parameters and a sketch of their widgets.
+	// Returns the built-in templates, with the telemetry that they need, their parameters and a sketch of their widgets.
 	ListDashboardTemplates(context.Context, *ListDashboardTemplatesRequest) (*ListDashboardTemplatesResponse, error)
 	// Preview a dashboard template.
 	//
-	// The dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be missing.
+	// Returns the dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be
+	// missing.
 	PreviewDashboardTemplate(context.Context, *PreviewDashboardTemplateRequest) (*DashboardTemplatePreview, error)
 	// Create a dashboard from a template.
 	//
-	// The widgets equal those of the preview for the same parameters.
+	// Creates a dashboard with the widgets that the preview shows for the same parameters.
 	InstantiateDashboardTemplate(context.Context, *InstantiateDashboardTemplateRequest) (*DashboardMutationResponse, error)
 	// List the share links of a dashboard.
 	//
-	// The links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
+	// Returns the links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
 	ListDashboardShares(context.Context, *ListDashboardSharesRequest) (*ListDashboardSharesResponse, error)
 	// Get the share link of a dashboard.
 	//
-	// The link with its token, or null without a link.
+	// Returns the link with its token, or null when there is no link.
 	GetDashboardShare(context.Context, *GetDashboardShareRequest) (*GetDashboardShareResponse, error)
 	// Share a dashboard by a link.
 	//
-	// Creates the link, or changes who can read it. An existing link keeps its token.
+	// Creates the link, or changes its readers. An existing link keeps its token.
 	UpsertDashboardShare(context.Context, *UpsertDashboardShareRequest) (*DashboardShare, error)
-	// Give the share link of a dashboard another token.
+	// Replace the token of the share link of a dashboard.
 	//
 	// The old token stops working at once.
 	RotateDashboardShare(context.Context, *RotateDashboardShareRequest) (*DashboardShare, error)
@@ -427,14 +430,14 @@ type DashboardsServiceServer interface {
 	RevokeDashboardShare(context.Context, *RevokeDashboardShareRequest) (*DeletedDashboardShare, error)
 	// Get the share link of a widget.
 	//
-	// The link with its token, or null without a link.
+	// Returns the link with its token, or null when there is no link.
 	GetDashboardWidgetShare(context.Context, *GetDashboardWidgetShareRequest) (*GetDashboardWidgetShareResponse, error)
 	// Share a widget by a link.
 	//
-	// Creates the link, or changes who can read it. An existing link keeps its token.
-	// The link works only while the whole dashboard is shared as well.
+	// Creates the link, or changes its readers. An existing link keeps its token. The link works only while the whole dashboard is
+	// shared as well.
 	UpsertDashboardWidgetShare(context.Context, *UpsertDashboardWidgetShareRequest) (*DashboardShare, error)
-	// Give the share link of a widget another token.
+	// Replace the token of the share link of a widget.
 	//
 	// The old token stops working at once.
 	RotateDashboardWidgetShare(context.Context, *RotateDashboardWidgetShareRequest) (*DashboardShare, error)
@@ -442,9 +445,10 @@ type DashboardsServiceServer interface {
 	//
 	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(context.Context, *RevokeDashboardWidgetShareRequest) (*DeletedDashboardShare, error)
-	// Import a dashboard of Perses.
+	// Import a Perses dashboard.
 	//
-	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text with the reason. The warnings name each change.
+	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text widget with the reason. The warnings name
+	// each change.
 	ImportExternalDashboard(context.Context, *ImportExternalDashboardRequest) (*DashboardPersesImport, error)
 	mustEmbedUnimplementedDashboardsServiceServer()
 }

@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which service to diagnose, and when.
+// Selects the service and the window to diagnose.
 type DiagnoseServiceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the service.
@@ -98,14 +98,14 @@ func (x *DiagnoseServiceRequest) GetDeploymentEnvironment() string {
 	return ""
 }
 
-// Which periods to compare.
+// Selects the periods to compare.
 type ComparePeriodsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the current period, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the current period, inclusive, after `start_time` and at most 7 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Start of the previous period. Null makes it as long as the current one.
+	// Start of the previous period. Null means a period as long as the current one.
 	PreviousStartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=previous_start_time,json=previousStartTime" json:"previous_start_time,omitempty"`
 	// End of the previous period. Null means the start of the current one.
 	PreviousEndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=previous_end_time,json=previousEndTime" json:"previous_end_time,omitempty"`
@@ -189,7 +189,7 @@ func (x *ComparePeriodsRequest) GetDeploymentEnvironment() string {
 	return ""
 }
 
-// Where to look for operations that got slower.
+// Selects the spans in which to search for operations that got slower.
 type SearchSlowerOperationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -262,12 +262,12 @@ func (x *SearchSlowerOperationsRequest) GetDeploymentEnvironment() string {
 	return ""
 }
 
-// Which trace to explain.
+// Selects the trace to explain.
 type GetTraceCriticalPathRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the trace: 32 hexadecimal digits.
 	TraceId string `protobuf:"bytes,1,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
-	// About when the trace began, within an hour. It makes the read quicker. Null searches all times.
+	// Approximate start of the trace, within an hour. It makes the read quicker. Null searches all times.
 	Timestamp     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=timestamp" json:"timestamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -317,7 +317,7 @@ func (x *GetTraceCriticalPathRequest) GetTimestamp() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which session of an agent to judge.
+// Selects the agent session to judge.
 type GetAgentSessionVerdictRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the session: the conversation id that the agent recorded, or the trace id of a trace without one.
@@ -385,28 +385,28 @@ var File_svc_v2_diagnosis_proto protoreflect.FileDescriptor
 
 const file_svc_v2_diagnosis_proto_rawDesc = "" +
 	"\n" +
-	"\x16svc/v2/diagnosis.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1esvc/v2/diagnosis_answers.proto\"\x82\x02\n" +
+	"\x16svc/v2/diagnosis.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x1esvc/v2/diagnosis_answers.proto\"\x8a\x02\n" +
 	"\x16DiagnoseServiceRequest\x12(\n" +
 	"\x04name\x18\x01 \x01(\tB\x14\xbaH\x03\xc8\x01\x01\xfa\xf9\x18\n" +
 	"\"\bcheckoutR\x04name\x12A\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12<\n" +
-	"\x16deployment_environment\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\x95\x03\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12D\n" +
+	"\x16deployment_environment\x18\x04 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\xa5\x03\n" +
 	"\x15ComparePeriodsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12J\n" +
 	"\x13previous_start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x11previousStartTime\x12F\n" +
-	"\x11previous_end_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x0fpreviousEndTime\x12(\n" +
-	"\fservice_name\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12<\n" +
-	"\x16deployment_environment\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\x89\x02\n" +
+	"\x11previous_end_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x0fpreviousEndTime\x120\n" +
+	"\fservice_name\x18\x05 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\vserviceName\x12D\n" +
+	"\x16deployment_environment\x18\x06 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\x99\x02\n" +
 	"\x1dSearchSlowerOperationsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
-	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12(\n" +
-	"\fservice_name\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\vserviceName\x12<\n" +
-	"\x16deployment_environment\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\xb2\x01\n" +
+	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x120\n" +
+	"\fservice_name\x18\x03 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\vserviceName\x12D\n" +
+	"\x16deployment_environment\x18\x04 \x01(\tB\r\xbaH\x05r\x03(\x80\b\xaa\x01\x02\b\x01R\x15deploymentEnvironment\"\xb2\x01\n" +
 	"\x1bGetTraceCriticalPathRequest\x12Y\n" +
 	"\btrace_id\x18\x01 \x01(\tB>\xbaH\x15r\x132\x11^[0-9a-fA-F]{32}$\xfa\xf9\x18\"\" 5b8efff798038103d269b633813fc60cR\atraceId\x128\n" +
 	"\ttimestamp\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\ttimestamp\"\xd7\x01\n" +

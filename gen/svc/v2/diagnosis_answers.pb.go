@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The health of a service, and what explains a change.
+// The health of a service, and likely causes of a change.
 type ServiceDiagnosis struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `service_diagnosis`.
@@ -37,9 +37,9 @@ type ServiceDiagnosis struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// The service in the window.
 	Health *ServiceHealth `protobuf:"bytes,5,opt,name=health" json:"health,omitempty"`
-	// The service in the equally long time before. Null when it sent no spans then.
+	// The service in the equally long time before. Null when it sent no spans at that time.
 	Previous *PeriodFigures `protobuf:"bytes,6,opt,name=previous" json:"previous,omitempty"`
-	// Likely causes, the likeliest first; at most 8.
+	// Likely causes, at most 8; the likeliest comes first.
 	Causes []*Cause `protobuf:"bytes,7,rep,name=causes" json:"causes,omitempty"`
 	// The most frequent errors, at most 10.
 	TopErrors     []*DiagnosedError `protobuf:"bytes,8,rep,name=top_errors,json=topErrors" json:"top_errors,omitempty"`
@@ -138,7 +138,7 @@ type ServiceHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Entry spans per second, corrected for sampling.
 	Throughput float64 `protobuf:"fixed64,1,opt,name=throughput" json:"throughput,omitempty"`
-	// Part of the entry spans that failed, 0 to 1.
+	// Share of the entry spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,2,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Entry spans that failed, corrected for sampling.
 	ErrorCount float64 `protobuf:"fixed64,3,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
@@ -238,7 +238,7 @@ type PeriodFigures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Entry spans per second, corrected for sampling.
 	Throughput float64 `protobuf:"fixed64,1,opt,name=throughput" json:"throughput,omitempty"`
-	// Part of the entry spans that failed, 0 to 1.
+	// Share of the entry spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,2,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// 95th percentile of the duration in milliseconds.
 	P95LatencyMs  float64 `protobuf:"fixed64,3,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`
@@ -297,14 +297,14 @@ func (x *PeriodFigures) GetP95LatencyMs() float64 {
 	return 0
 }
 
-// Something that changed and explains other changes.
+// A change that explains other changes.
 type Cause struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of the change.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	// The service in which it changed.
+	// The service that changed.
 	ServiceName string `protobuf:"bytes,2,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// A sentence with the figures.
+	// A sentence about the change, with figures.
 	Statement string `protobuf:"bytes,3,opt,name=statement" json:"statement,omitempty"`
 	// A larger weight is more likely. Weights compare only within one answer.
 	Weight float64 `protobuf:"fixed64,4,opt,name=weight" json:"weight,omitempty"`
@@ -386,7 +386,7 @@ type DiagnosedError struct {
 	FingerprintHash string `protobuf:"bytes,1,opt,name=fingerprint_hash,json=fingerprintHash" json:"fingerprint_hash,omitempty"`
 	// Type or message of the error.
 	ErrorLabel string `protobuf:"bytes,2,opt,name=error_label,json=errorLabel" json:"error_label,omitempty"`
-	// Occurrences in the window.
+	// Number of occurrences in the window.
 	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -443,7 +443,7 @@ func (x *DiagnosedError) GetCount() float64 {
 	return 0
 }
 
-// Two periods beside each other.
+// Two periods side by side.
 type PeriodComparison struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `period_comparison`.
@@ -460,11 +460,11 @@ type PeriodComparison struct {
 	Current *PeriodTotals `protobuf:"bytes,6,opt,name=current" json:"current,omitempty"`
 	// All compared services in the previous period.
 	Previous *PeriodTotals `protobuf:"bytes,7,opt,name=previous" json:"previous,omitempty"`
-	// The compared services, those that changed most first.
+	// The compared services; the service that changed most comes first.
 	Services []*ComparedService `protobuf:"bytes,8,rep,name=services" json:"services,omitempty"`
-	// Likely causes, the likeliest first; at most 10.
+	// Likely causes, at most 10; the likeliest comes first.
 	Causes []*Cause `protobuf:"bytes,9,rep,name=causes" json:"causes,omitempty"`
-	// True when the time ran out before every suspected service was searched for causes.
+	// True when the time limit was reached before every suspected service was searched for causes.
 	Incomplete    bool `protobuf:"varint,10,opt,name=incomplete" json:"incomplete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -577,7 +577,7 @@ type PeriodTotals struct {
 	SpanCount float64 `protobuf:"fixed64,1,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
 	// Spans that failed, corrected for sampling.
 	ErrorCount float64 `protobuf:"fixed64,2,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Part of the spans that failed, 0 to 1.
+	// Share of the spans that failed, 0 to 1.
 	ErrorRate     float64 `protobuf:"fixed64,3,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -643,8 +643,8 @@ type ComparedService struct {
 	Current *PeriodFigures `protobuf:"bytes,2,opt,name=current" json:"current,omitempty"`
 	// The previous period. All figures are 0 when the service sent no spans.
 	Previous *PeriodFigures `protobuf:"bytes,3,opt,name=previous" json:"previous,omitempty"`
-	// What got worse. `error_rate_up`: more than 1.5 times the error rate, and above 0.1 %. `latency_up`: more than twice the 95th percentile.
-	// `throughput_drop`: less than half of the throughput.
+	// Changes for the worse. `error_rate_up`: more than 1.5 times the error rate, and above 0.1 %. `latency_up`: more than twice the
+	// 95th percentile. `throughput_drop`: less than half of the throughput.
 	Flags         []string `protobuf:"bytes,4,rep,name=flags" json:"flags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -713,7 +713,7 @@ type SlowerOperationList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `list`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// The operations, those that cost the most additional time first.
+	// The operations; the operation that costs the most additional time comes first.
 	Data          []*SlowerOperation `protobuf:"bytes,2,rep,name=data" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -772,7 +772,7 @@ type SlowerOperation struct {
 	SpanName string `protobuf:"bytes,2,opt,name=span_name,json=spanName" json:"span_name,omitempty"`
 	// 95th percentile of the duration in milliseconds.
 	P95LatencyMs float64 `protobuf:"fixed64,3,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`
-	// The same in the equally long time before.
+	// 95th percentile in the equally long time before, in milliseconds.
 	PreviousP95LatencyMs float64 `protobuf:"fixed64,4,opt,name=previous_p95_latency_ms,json=previousP95LatencyMs" json:"previous_p95_latency_ms,omitempty"`
 	// Spans in the window, corrected for sampling.
 	Count         float64 `protobuf:"fixed64,5,opt,name=count" json:"count,omitempty"`
@@ -845,7 +845,7 @@ func (x *SlowerOperation) GetCount() float64 {
 	return 0
 }
 
-// What a trace waited for.
+// The critical path of a trace: the spans that it waited for.
 type TraceCriticalPath struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `trace_critical_path`.
@@ -854,9 +854,9 @@ type TraceCriticalPath struct {
 	TraceId string `protobuf:"bytes,2,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	// Duration of the trace in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,3,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Spans on the path, the one with the most time of its own first; at most 8.
+	// Spans on the path, at most 8; the span with the most time of its own comes first.
 	Steps []*CriticalStep `protobuf:"bytes,4,rep,name=steps" json:"steps,omitempty"`
-	// Operations that ran at least 5 times under one span, the longest together first; at most 3.
+	// Operations that ran at least 5 times under one span, at most 3; the operation with the longest total time comes first.
 	RepeatedOperations []*RepeatedOperation `protobuf:"bytes,5,rep,name=repeated_operations,json=repeatedOperations" json:"repeated_operations,omitempty"`
 	// True when only the earliest spans of the trace were read.
 	Truncated     bool `protobuf:"varint,6,opt,name=truncated" json:"truncated,omitempty"`
@@ -945,7 +945,7 @@ type CriticalStep struct {
 	ServiceName string `protobuf:"bytes,2,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
 	// Name of the span.
 	SpanName string `protobuf:"bytes,3,opt,name=span_name,json=spanName" json:"span_name,omitempty"`
-	// Milliseconds on the path that belong to the span and not to its children.
+	// Milliseconds on the path that belong to the span itself and not to its children.
 	SelfMs        float64 `protobuf:"fixed64,4,opt,name=self_ms,json=selfMs" json:"self_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1009,14 +1009,14 @@ func (x *CriticalStep) GetSelfMs() float64 {
 	return 0
 }
 
-// An operation that ran over and over under one span, for example a query in a loop.
+// An operation that ran repeatedly under one span, for example a query in a loop.
 type RepeatedOperation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Service of the operation.
 	ServiceName string `protobuf:"bytes,1,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
 	// Name of its spans.
 	SpanName string `protobuf:"bytes,2,opt,name=span_name,json=spanName" json:"span_name,omitempty"`
-	// How often it ran under one span.
+	// Number of times that the operation ran under one span.
 	Count int32 `protobuf:"varint,3,opt,name=count" json:"count,omitempty"`
 	// Milliseconds of all these spans together.
 	TotalMs       float64 `protobuf:"fixed64,4,opt,name=total_ms,json=totalMs" json:"total_ms,omitempty"`
@@ -1082,14 +1082,15 @@ func (x *RepeatedOperation) GetTotalMs() float64 {
 	return 0
 }
 
-// Whether a session of an agent went well.
+// A verdict on a session of an agent.
 type AgentSessionVerdict struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `agent_session_verdict`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Id of the session.
 	SessionId string `protobuf:"bytes,2,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
-	// `failed`: a turn or a model call failed. `attention`: something else was found, or no model call was recorded. `clean`: nothing failed.
+	// `failed`: a turn or a model call failed. `attention`: another problem was found, or no model call was recorded. `clean`: nothing
+	// failed.
 	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
 	// The main reason in a sentence.
 	Headline string `protobuf:"bytes,4,opt,name=headline" json:"headline,omitempty"`
@@ -1099,11 +1100,11 @@ type AgentSessionVerdict struct {
 	SpanId *string `protobuf:"bytes,6,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
 	// Start of that span; null when nothing failed.
 	FailedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=failed_at,json=failedAt" json:"failed_at,omitempty"`
-	// Turns of the session.
+	// Number of turns in the session.
 	TurnCount int32 `protobuf:"varint,8,opt,name=turn_count,json=turnCount" json:"turn_count,omitempty"`
-	// Model calls of the session.
+	// Number of model calls in the session.
 	ModelCallCount int32 `protobuf:"varint,9,opt,name=model_call_count,json=modelCallCount" json:"model_call_count,omitempty"`
-	// Tool calls of the session.
+	// Number of tool calls in the session.
 	ToolCallCount int32 `protobuf:"varint,10,opt,name=tool_call_count,json=toolCallCount" json:"tool_call_count,omitempty"`
 	// The checks.
 	Checks []*AgentCheck `protobuf:"bytes,11,rep,name=checks" json:"checks,omitempty"`
@@ -1247,9 +1248,9 @@ type AgentCheck struct {
 	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
 	// The figures in a sentence.
 	Headline string `protobuf:"bytes,4,opt,name=headline" json:"headline,omitempty"`
-	// What to do when the check does not pass.
+	// Remedy when the check does not pass.
 	Action string `protobuf:"bytes,5,opt,name=action" json:"action,omitempty"`
-	// Where to do it.
+	// Place of the remedy.
 	FixArea       string `protobuf:"bytes,6,opt,name=fix_area,json=fixArea" json:"fix_area,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1327,7 +1328,7 @@ func (x *AgentCheck) GetFixArea() string {
 	return ""
 }
 
-// Something that went wrong in an agent session.
+// A problem that was found in an agent session.
 type AgentFinding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of the operation that failed: `turn`, `model`, `tool` or another one; `loop` for repeated calls.
@@ -1336,7 +1337,7 @@ type AgentFinding struct {
 	Severity string `protobuf:"bytes,2,opt,name=severity" json:"severity,omitempty"`
 	// Subject and type of the failure.
 	Label string `protobuf:"bytes,3,opt,name=label" json:"label,omitempty"`
-	// How often it occurred.
+	// Number of occurrences.
 	Count int32 `protobuf:"varint,4,opt,name=count" json:"count,omitempty"`
 	// The turn in which it occurred first, counted from 1; 0 when the span belongs to no turn.
 	Turn int32 `protobuf:"varint,5,opt,name=turn" json:"turn,omitempty"`

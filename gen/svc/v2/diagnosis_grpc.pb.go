@@ -30,33 +30,36 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Diagnosis: what changed, and what explains it.
+// Diagnosis: changes of services, traces and agent sessions, with likely causes.
 type DiagnosisServiceClient interface {
 	// Diagnose a service.
 	//
-	// The health of a service in a window of at most 7 days, beside the equally long time before. The answer names likely causes of a change,
-	// with figures: a release, a dependency, an error, a log pattern or an operation. Log patterns come from the last 24 hours of the window.
+	// Returns the health of a service in a window of at most 7 days, beside the equally long time before. The answer names likely
+	// causes of a change, with figures: a release, a dependency, an error, a log pattern or an operation. Log patterns come from the
+	// last 24 hours of the window.
 	DiagnoseService(ctx context.Context, in *DiagnoseServiceRequest, opts ...grpc.CallOption) (*ServiceDiagnosis, error)
 	// Compare two periods.
 	//
-	// Two periods of at most 7 days each: which services changed, and the likely causes with figures. Without previous times, the previous period
-	// is as long as the current one and ends where that begins. Up to six services are searched for causes: those that changed most, and
-	// those with new log patterns.
+	// Compares two periods of at most 7 days each: the services that changed, and the likely causes with figures. Without previous
+	// times, the previous period is as long as the current one and ends where the current one begins. Up to six services are searched
+	// for causes: the services that changed most, and services with new log patterns.
 	ComparePeriods(ctx context.Context, in *ComparePeriodsRequest, opts ...grpc.CallOption) (*PeriodComparison, error)
 	// Search operations that got slower.
 	//
-	// The operations whose 95th percentile is at least twice, and 10 ms more than, that of the equally long time before, in a window of at most
-	// 7 days. Both times need 5 spans of the operation. The operation that costs the most additional time comes first; there are at most 5.
+	// Returns the operations whose 95th percentile is at least twice, and 10 ms more than, that of the equally long time before, in a
+	// window of at most 7 days. Both times need 5 spans of the operation. The operation that costs the most additional time comes
+	// first. The answer holds at most 5 operations.
 	SearchSlowerOperations(ctx context.Context, in *SearchSlowerOperationsRequest, opts ...grpc.CallOption) (*SlowerOperationList, error)
 	// Get the critical path of a trace.
 	//
-	// The spans that kept a trace waiting, with the time that each spent itself, the longest first. The path begins at the longest root. At each
-	// span it goes back from the end to the child that ended last. The answer also lists operations that ran over and over under one span.
+	// Returns the spans that kept a trace waiting, each with its own time, the longest first. The path begins at the longest root. At
+	// each span it goes back from the end to the child that ended last. The answer also lists operations that ran repeatedly under one
+	// span.
 	GetTraceCriticalPath(ctx context.Context, in *GetTraceCriticalPathRequest, opts ...grpc.CallOption) (*TraceCriticalPath, error)
 	// Get the verdict on an agent session.
 	//
-	// Whether a session of an AI agent went well, in a window of at most 31 days: checks of its turns, model calls, tool calls, repeated calls and
-	// token reports, and the failures that were found.
+	// Judges whether a session of an AI agent went well, in a window of at most 31 days. The verdict rests on checks of its turns,
+	// model calls, tool calls, repeated calls and token reports, and on the failures that were found.
 	GetAgentSessionVerdict(ctx context.Context, in *GetAgentSessionVerdictRequest, opts ...grpc.CallOption) (*AgentSessionVerdict, error)
 }
 
@@ -122,33 +125,36 @@ func (c *diagnosisServiceClient) GetAgentSessionVerdict(ctx context.Context, in 
 // All implementations must embed UnimplementedDiagnosisServiceServer
 // for forward compatibility.
 //
-// Diagnosis: what changed, and what explains it.
+// Diagnosis: changes of services, traces and agent sessions, with likely causes.
 type DiagnosisServiceServer interface {
 	// Diagnose a service.
 	//
-	// The health of a service in a window of at most 7 days, beside the equally long time before. The answer names likely causes of a change,
-	// with figures: a release, a dependency, an error, a log pattern or an operation. Log patterns come from the last 24 hours of the window.
+	// Returns the health of a service in a window of at most 7 days, beside the equally long time before. The answer names likely
+	// causes of a change, with figures: a release, a dependency, an error, a log pattern or an operation. Log patterns come from the
+	// last 24 hours of the window.
 	DiagnoseService(context.Context, *DiagnoseServiceRequest) (*ServiceDiagnosis, error)
 	// Compare two periods.
 	//
-	// Two periods of at most 7 days each: which services changed, and the likely causes with figures. Without previous times, the previous period
-	// is as long as the current one and ends where that begins. Up to six services are searched for causes: those that changed most, and
-	// those with new log patterns.
+	// Compares two periods of at most 7 days each: the services that changed, and the likely causes with figures. Without previous
+	// times, the previous period is as long as the current one and ends where the current one begins. Up to six services are searched
+	// for causes: the services that changed most, and services with new log patterns.
 	ComparePeriods(context.Context, *ComparePeriodsRequest) (*PeriodComparison, error)
 	// Search operations that got slower.
 	//
-	// The operations whose 95th percentile is at least twice, and 10 ms more than, that of the equally long time before, in a window of at most
-	// 7 days. Both times need 5 spans of the operation. The operation that costs the most additional time comes first; there are at most 5.
+	// Returns the operations whose 95th percentile is at least twice, and 10 ms more than, that of the equally long time before, in a
+	// window of at most 7 days. Both times need 5 spans of the operation. The operation that costs the most additional time comes
+	// first. The answer holds at most 5 operations.
 	SearchSlowerOperations(context.Context, *SearchSlowerOperationsRequest) (*SlowerOperationList, error)
 	// Get the critical path of a trace.
 	//
-	// The spans that kept a trace waiting, with the time that each spent itself, the longest first. The path begins at the longest root. At each
-	// span it goes back from the end to the child that ended last. The answer also lists operations that ran over and over under one span.
+	// Returns the spans that kept a trace waiting, each with its own time, the longest first. The path begins at the longest root. At
+	// each span it goes back from the end to the child that ended last. The answer also lists operations that ran repeatedly under one
+	// span.
 	GetTraceCriticalPath(context.Context, *GetTraceCriticalPathRequest) (*TraceCriticalPath, error)
 	// Get the verdict on an agent session.
 	//
-	// Whether a session of an AI agent went well, in a window of at most 31 days: checks of its turns, model calls, tool calls, repeated calls and
-	// token reports, and the failures that were found.
+	// Judges whether a session of an AI agent went well, in a window of at most 31 days. The verdict rests on checks of its turns,
+	// model calls, tool calls, repeated calls and token reports, and on the failures that were found.
 	GetAgentSessionVerdict(context.Context, *GetAgentSessionVerdictRequest) (*AgentSessionVerdict, error)
 	mustEmbedUnimplementedDiagnosisServiceServer()
 }

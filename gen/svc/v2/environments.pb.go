@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which environments to list.
+// Selects the environments to list.
 type ListEnvironmentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -85,7 +85,7 @@ type ListEnvironmentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `list`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// The environments, by name.
+	// The environments, in order of name.
 	Data []*Environment `protobuf:"bytes,2,rep,name=data" json:"data,omitempty"`
 	// Always false.
 	HasMore bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
@@ -158,11 +158,11 @@ type Environment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `environment`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Its name, never empty.
+	// Name of the environment, never empty.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Spans that began in the window, as received.
+	// Number of spans that began in the window, as received.
 	SpanCount float64 `protobuf:"fixed64,3,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Services that sent them.
+	// Number of services that sent these spans.
 	ServiceCount  int32 `protobuf:"varint,4,opt,name=service_count,json=serviceCount" json:"service_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -30,7 +30,7 @@ const (
 type EnvironmentsServiceClient interface {
 	// List environments.
 	//
-	// The deployment environments of the spans of a window of at most 365 days, by name, in a single page.
+	// Returns the deployment environments of the spans of a window of at most 365 days, in order of name, in a single page.
 	ListEnvironments(ctx context.Context, in *ListEnvironmentsRequest, opts ...grpc.CallOption) (*ListEnvironmentsResponse, error)
 }
 
@@ -60,7 +60,7 @@ func (c *environmentsServiceClient) ListEnvironments(ctx context.Context, in *Li
 type EnvironmentsServiceServer interface {
 	// List environments.
 	//
-	// The deployment environments of the spans of a window of at most 365 days, by name, in a single page.
+	// Returns the deployment environments of the spans of a window of at most 365 days, in order of name, in a single page.
 	ListEnvironments(context.Context, *ListEnvironmentsRequest) (*ListEnvironmentsResponse, error)
 	mustEmbedUnimplementedEnvironmentsServiceServer()
 }

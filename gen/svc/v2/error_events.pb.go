@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Conditions on errors; all given ones must hold.
+// Conditions on errors. An error must meet all given conditions.
 type ErrorEventFilters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact service name.
@@ -38,9 +38,9 @@ type ErrorEventFilters struct {
 	ExceptionType *string `protobuf:"bytes,4,opt,name=exception_type,json=exceptionType" json:"exception_type,omitempty"`
 	// Text that the label or the message contains, letter case ignored.
 	Search *string `protobuf:"bytes,5,opt,name=search" json:"search,omitempty"`
-	// One of these fingerprints, at most 100.
+	// Fingerprints, at most 100; an error must have one of them.
 	FingerprintHashes []string `protobuf:"bytes,6,rep,name=fingerprint_hashes,json=fingerprintHashes" json:"fingerprint_hashes,omitempty"`
-	// True for errors of root spans alone.
+	// True for errors of root spans only.
 	RootOnly      *bool `protobuf:"varint,7,opt,name=root_only,json=rootOnly" json:"root_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -125,7 +125,7 @@ func (x *ErrorEventFilters) GetRootOnly() bool {
 	return false
 }
 
-// Which errors to look for.
+// Selects the errors to search for.
 type SearchErrorEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -136,9 +136,9 @@ type SearchErrorEventsRequest struct {
 	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
 	// The `next_cursor` of the previous page; left out for the first.
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
-	// Conditions; none means every error.
+	// Conditions. Without any, every error matches.
 	Filters *ErrorEventFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
-	// What to order by, highest first: `count` (the default), `last_seen` or `first_seen`.
+	// The sort key, highest first: `count` (the default), `last_seen` or `first_seen`.
 	OrderBy       *string `protobuf:"bytes,6,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -227,7 +227,7 @@ type SearchErrorEventsResponse struct {
 	HasMore bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
 	// Cursor of the next page; null on the last.
 	NextCursor *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
-	// Figures of all groups that match.
+	// Figures of all matching groups.
 	Totals        *ErrorEventTotals `protobuf:"bytes,5,opt,name=totals" json:"totals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -301,17 +301,17 @@ func (x *SearchErrorEventsResponse) GetTotals() *ErrorEventTotals {
 // All errors of a window that match the filters.
 type ErrorEventTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Occurrences.
+	// Number of occurrences.
 	Occurrences float64 `protobuf:"fixed64,1,opt,name=occurrences" json:"occurrences,omitempty"`
-	// Spans that they stand for.
+	// Estimated number of occurrences, corrected for sampling.
 	EstimatedOccurrences float64 `protobuf:"fixed64,2,opt,name=estimated_occurrences,json=estimatedOccurrences" json:"estimated_occurrences,omitempty"`
-	// Groups.
+	// Number of groups.
 	Fingerprints int32 `protobuf:"varint,3,opt,name=fingerprints" json:"fingerprints,omitempty"`
-	// Occurrences without an exception: their span has a status alone.
+	// Occurrences without an exception: the span has only an error status.
 	NoExceptionCount float64 `protobuf:"fixed64,4,opt,name=no_exception_count,json=noExceptionCount" json:"no_exception_count,omitempty"`
-	// Services with errors.
+	// Number of services with errors.
 	AffectedServicesCount int32 `protobuf:"varint,5,opt,name=affected_services_count,json=affectedServicesCount" json:"affected_services_count,omitempty"`
-	// Traces with errors, approximately when there are many.
+	// Number of traces with errors; approximate when there are many.
 	AffectedTracesCount float64 `protobuf:"fixed64,6,opt,name=affected_traces_count,json=affectedTracesCount" json:"affected_traces_count,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -396,25 +396,25 @@ type ErrorEvent struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Fingerprint of the error, a whole number as decimal text.
 	FingerprintHash string `protobuf:"bytes,2,opt,name=fingerprint_hash,json=fingerprintHash" json:"fingerprint_hash,omitempty"`
-	// Short name of the error: the exception type, or the start of the message without one.
+	// Short name of the error: the exception type. For an error without a type, the start of the message.
 	ErrorLabel string `protobuf:"bytes,3,opt,name=error_label,json=errorLabel" json:"error_label,omitempty"`
 	// Type of the exception; empty when the span has none.
 	ExceptionType string `protobuf:"bytes,4,opt,name=exception_type,json=exceptionType" json:"exception_type,omitempty"`
-	// The latest message: of the exception, else of the span status.
+	// The latest message: that of the exception, or else that of the span status.
 	SampleMessage string `protobuf:"bytes,5,opt,name=sample_message,json=sampleMessage" json:"sample_message,omitempty"`
 	// First frame of the stack, without numbers; empty without a stack.
 	TopFrame string `protobuf:"bytes,6,opt,name=top_frame,json=topFrame" json:"top_frame,omitempty"`
 	// Occurrences in the window: spans with status Error.
 	Count float64 `protobuf:"fixed64,7,opt,name=count" json:"count,omitempty"`
-	// Spans that they stand for.
+	// Estimated number of occurrences, corrected for sampling.
 	EstimatedCount float64 `protobuf:"fixed64,8,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
-	// Services in which it occurred, sorted; at most 20.
+	// Services in which the error occurred, sorted; at most 20.
 	Services []string `protobuf:"bytes,9,rep,name=services" json:"services,omitempty"`
-	// In how many services it occurred.
+	// Number of services in which the error occurred.
 	AffectedServicesCount int32 `protobuf:"varint,10,opt,name=affected_services_count,json=affectedServicesCount" json:"affected_services_count,omitempty"`
-	// In how many traces it occurred, approximately when there are many.
+	// Number of traces in which the error occurred; approximate when there are many.
 	AffectedTracesCount float64 `protobuf:"fixed64,11,opt,name=affected_traces_count,json=affectedTracesCount" json:"affected_traces_count,omitempty"`
-	// Deployment environments in which it occurred; at most 20.
+	// Deployment environments in which the error occurred; at most 20.
 	DeploymentEnvironments []string `protobuf:"bytes,12,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
 	// Time of the first occurrence in the window.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
@@ -552,12 +552,12 @@ func (x *ErrorEvent) GetLastSeen() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which group of errors to read.
+// Selects the group of errors to read.
 type GetErrorEventRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Fingerprint, a whole number as decimal text.
 	Fingerprint string `protobuf:"bytes,1,opt,name=fingerprint" json:"fingerprint,omitempty"`
-	// Start of the window, inclusive; given together with `end_time` or not at all.
+	// Start of the window, inclusive. A request gives both `start_time` and `end_time`, or neither.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
@@ -565,7 +565,8 @@ type GetErrorEventRequest struct {
 	ServiceName *string `protobuf:"bytes,4,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
 	// Exact deployment environment.
 	DeploymentEnvironment *string `protobuf:"bytes,5,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
-	// Length of a bucket in seconds, 60 to 86400; chosen for about 40 buckets when left out. A window has at most 1500.
+	// Length of a bucket in seconds, 60 to 86400. When left out, the server chooses a length that gives about 40 buckets. A window has
+	// at most 1500 buckets.
 	BucketSeconds *int32 `protobuf:"varint,6,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	// Number of traces, 1 to 20; 5 when left out.
 	SampleLimit   *int32 `protobuf:"varint,7,opt,name=sample_limit,json=sampleLimit" json:"sample_limit,omitempty"`
@@ -652,32 +653,32 @@ func (x *GetErrorEventRequest) GetSampleLimit() int32 {
 	return 0
 }
 
-// A group of errors, closely.
+// A group of errors, in detail.
 type ErrorEventDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `error_event`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Fingerprint of the error, a whole number as decimal text.
 	FingerprintHash string `protobuf:"bytes,2,opt,name=fingerprint_hash,json=fingerprintHash" json:"fingerprint_hash,omitempty"`
-	// Short name of the error: the exception type, or the start of the message without one.
+	// Short name of the error: the exception type. For an error without a type, the start of the message.
 	ErrorLabel string `protobuf:"bytes,3,opt,name=error_label,json=errorLabel" json:"error_label,omitempty"`
 	// Type of the exception; empty when the span has none.
 	ExceptionType string `protobuf:"bytes,4,opt,name=exception_type,json=exceptionType" json:"exception_type,omitempty"`
-	// The latest message: of the exception, else of the span status.
+	// The latest message: that of the exception, or else that of the span status.
 	SampleMessage string `protobuf:"bytes,5,opt,name=sample_message,json=sampleMessage" json:"sample_message,omitempty"`
 	// First frame of the stack, without numbers; empty without a stack.
 	TopFrame string `protobuf:"bytes,6,opt,name=top_frame,json=topFrame" json:"top_frame,omitempty"`
 	// Occurrences in the window: spans with status Error.
 	Count float64 `protobuf:"fixed64,7,opt,name=count" json:"count,omitempty"`
-	// Spans that they stand for.
+	// Estimated number of occurrences, corrected for sampling.
 	EstimatedCount float64 `protobuf:"fixed64,8,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
-	// Services in which it occurred, sorted; at most 20.
+	// Services in which the error occurred, sorted; at most 20.
 	Services []string `protobuf:"bytes,9,rep,name=services" json:"services,omitempty"`
-	// In how many services it occurred.
+	// Number of services in which the error occurred.
 	AffectedServicesCount int32 `protobuf:"varint,10,opt,name=affected_services_count,json=affectedServicesCount" json:"affected_services_count,omitempty"`
-	// In how many traces it occurred, approximately when there are many.
+	// Number of traces in which the error occurred; approximate when there are many.
 	AffectedTracesCount float64 `protobuf:"fixed64,11,opt,name=affected_traces_count,json=affectedTracesCount" json:"affected_traces_count,omitempty"`
-	// Deployment environments in which it occurred; at most 20.
+	// Deployment environments in which the error occurred; at most 20.
 	DeploymentEnvironments []string `protobuf:"bytes,12,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
 	// Time of the first occurrence in the window.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
@@ -689,19 +690,20 @@ type ErrorEventDetail struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Length of a bucket in seconds.
 	BucketSeconds int32 `protobuf:"varint,17,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// Every bucket of the window, those without errors too.
+	// Every bucket of the window, including buckets without errors.
 	Timeseries []*ErrorEventPoint `protobuf:"bytes,18,rep,name=timeseries" json:"timeseries,omitempty"`
-	// Occurrences by environment; empty for those without one.
+	// Occurrences by environment. The name is empty for occurrences without an environment.
 	Environments []*ErrorEventCount `protobuf:"bytes,19,rep,name=environments" json:"environments,omitempty"`
-	// Occurrences by version of the service; empty for those without one.
+	// Occurrences by version of the service. The name is empty for occurrences without a version.
 	Versions []*ErrorEventCount `protobuf:"bytes,20,rep,name=versions" json:"versions,omitempty"`
 	// The latest occurrences, one for each trace.
 	SampleTraces []*ErrorEventSample `protobuf:"bytes,21,rep,name=sample_traces,json=sampleTraces" json:"sample_traces,omitempty"`
-	// Stack of the latest occurrence that has one; null when none has.
+	// Stack of the latest occurrence that has one; null when no occurrence has a stack.
 	Stacktrace *string `protobuf:"bytes,22,opt,name=stacktrace" json:"stacktrace,omitempty"`
-	// Other errors in the sampled traces, those of most traces first; at most 10. They are causes or consequences of this one.
+	// Other errors in the sampled traces, at most 10; the error that is in the most traces comes first. They are causes or consequences
+	// of this error.
 	RelatedErrors []*RelatedError `protobuf:"bytes,23,rep,name=related_errors,json=relatedErrors" json:"related_errors,omitempty"`
-	// Occurrences without an exception: their span has a status alone.
+	// Occurrences without an exception: the span has only an error status.
 	NoExceptionCount float64 `protobuf:"fixed64,24,opt,name=no_exception_count,json=noExceptionCount" json:"no_exception_count,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -910,11 +912,11 @@ type RelatedError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Fingerprint of the error, a whole number as decimal text.
 	FingerprintHash string `protobuf:"bytes,1,opt,name=fingerprint_hash,json=fingerprintHash" json:"fingerprint_hash,omitempty"`
-	// Short name of the error: the exception type, or the start of the message without one.
+	// Short name of the error: the exception type. For an error without a type, the start of the message.
 	ErrorLabel string `protobuf:"bytes,2,opt,name=error_label,json=errorLabel" json:"error_label,omitempty"`
-	// A service in which it occurred.
+	// A service in which the error occurred.
 	ServiceName string `protobuf:"bytes,3,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// In how many of the sampled traces it occurred.
+	// Number of sampled traces in which the error occurred.
 	TracesCount   int32 `protobuf:"varint,4,opt,name=traces_count,json=tracesCount" json:"traces_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -983,7 +985,7 @@ type ErrorEventPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the bucket.
 	Bucket *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=bucket" json:"bucket,omitempty"`
-	// Occurrences.
+	// Number of occurrences.
 	Count         float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1038,7 +1040,7 @@ type ErrorEventCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Occurrences.
+	// Number of occurrences.
 	Count         float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1099,9 +1101,9 @@ type ErrorEventSample struct {
 	SpanName string `protobuf:"bytes,3,opt,name=span_name,json=spanName" json:"span_name,omitempty"`
 	// Service of the span.
 	ServiceName string `protobuf:"bytes,4,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// When it happened: the time of the exception, else the end of the span.
+	// Time of the error: that of the exception, or else the end of the span.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=timestamp" json:"timestamp,omitempty"`
-	// Message of the exception, else of the span status.
+	// Message of the exception, or else that of the span status.
 	ExceptionMessage string `protobuf:"bytes,6,opt,name=exception_message,json=exceptionMessage" json:"exception_message,omitempty"`
 	// Duration of the span in milliseconds.
 	DurationMs    float64 `protobuf:"fixed64,7,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`

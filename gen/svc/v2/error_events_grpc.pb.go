@@ -27,18 +27,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Error events: spans that failed, grouped by what went wrong.
+// Error events: failed spans, grouped by their fingerprints.
 type ErrorEventsServiceClient interface {
 	// Search error groups.
 	//
-	// The errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. A group has one fingerprint: its
-	// errors have the same service, exception type and first stack frames. Without stack frames, they have the same message apart from
-	// numbers.
+	// Returns the errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. The errors of a group
+	// share one fingerprint: they have the same service, exception type and first stack frames. Without stack frames, they have the
+	// same message apart from numbers.
 	SearchErrorEvents(ctx context.Context, in *SearchErrorEventsRequest, opts ...grpc.CallOption) (*SearchErrorEventsResponse, error)
 	// Get an error group.
 	//
-	// One group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window, the
-	// 24 hours up to its last occurrence in the last 30 days.
+	// Returns one group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window,
+	// the answer covers the 24 hours up to its last occurrence in the last 30 days.
 	GetErrorEvent(ctx context.Context, in *GetErrorEventRequest, opts ...grpc.CallOption) (*ErrorEventDetail, error)
 }
 
@@ -74,18 +74,18 @@ func (c *errorEventsServiceClient) GetErrorEvent(ctx context.Context, in *GetErr
 // All implementations must embed UnimplementedErrorEventsServiceServer
 // for forward compatibility.
 //
-// Error events: spans that failed, grouped by what went wrong.
+// Error events: failed spans, grouped by their fingerprints.
 type ErrorEventsServiceServer interface {
 	// Search error groups.
 	//
-	// The errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. A group has one fingerprint: its
-	// errors have the same service, exception type and first stack frames. Without stack frames, they have the same message apart from
-	// numbers.
+	// Returns the errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. The errors of a group
+	// share one fingerprint: they have the same service, exception type and first stack frames. Without stack frames, they have the
+	// same message apart from numbers.
 	SearchErrorEvents(context.Context, *SearchErrorEventsRequest) (*SearchErrorEventsResponse, error)
 	// Get an error group.
 	//
-	// One group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window, the
-	// 24 hours up to its last occurrence in the last 30 days.
+	// Returns one group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window,
+	// the answer covers the 24 hours up to its last occurrence in the last 30 days.
 	GetErrorEvent(context.Context, *GetErrorEventRequest) (*ErrorEventDetail, error)
 	mustEmbedUnimplementedErrorEventsServiceServer()
 }

@@ -22,29 +22,30 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Every error that any door can give. The options of a value hold its fixed half: status, code, title, recovery.
+// Every error of the API, the ingest endpoints and the other interfaces. The options of a value hold the fixed part of the error:
+// status, code, title and recovery.
 type ErrorTag int32
 
 const (
 	// Never sent.
 	ErrorTag_ERROR_TAG_UNSPECIFIED ErrorTag = 0
-	// Request not readable.
+	// The request cannot be read.
 	ErrorTag_ERROR_TAG_INVALID_REQUEST ErrorTag = 1
 	// Bad parameter.
 	ErrorTag_ERROR_TAG_PARAMETER_INVALID ErrorTag = 2
-	// Parameter missing.
+	// A parameter is missing.
 	ErrorTag_ERROR_TAG_PARAMETER_MISSING ErrorTag = 3
 	// Bad time range.
 	ErrorTag_ERROR_TAG_TIME_RANGE_INVALID ErrorTag = 4
 	// Bad cursor.
 	ErrorTag_ERROR_TAG_CURSOR_INVALID ErrorTag = 5
-	// Cursor belongs to another sort.
+	// The cursor belongs to another sort order.
 	ErrorTag_ERROR_TAG_CURSOR_SORT_MISMATCH ErrorTag = 6
 	// Time range too long.
 	ErrorTag_ERROR_TAG_TELEMETRY_RANGE_TOO_LARGE ErrorTag = 7
 	// Too many buckets.
 	ErrorTag_ERROR_TAG_TELEMETRY_BUCKET_COUNT_TOO_LARGE ErrorTag = 8
-	// Narrowing filter needed.
+	// A narrowing filter is needed.
 	ErrorTag_ERROR_TAG_TELEMETRY_BREAKDOWN_FILTER_REQUIRED ErrorTag = 9
 	// Bad trace query.
 	ErrorTag_ERROR_TAG_TRACE_QUERY_INVALID ErrorTag = 10
@@ -56,9 +57,9 @@ const (
 	ErrorTag_ERROR_TAG_LOG_ID_INVALID ErrorTag = 13
 	// Credentials refused.
 	ErrorTag_ERROR_TAG_INVALID_CREDENTIALS ErrorTag = 14
-	// Scope missing.
+	// A scope is missing.
 	ErrorTag_ERROR_TAG_INSUFFICIENT_SCOPE ErrorTag = 15
-	// Role missing.
+	// A role is missing.
 	ErrorTag_ERROR_TAG_INSUFFICIENT_PERMISSIONS ErrorTag = 16
 	// Organization refused.
 	ErrorTag_ERROR_TAG_ORGANIZATION_ACCESS_DENIED ErrorTag = 17
@@ -82,19 +83,19 @@ const (
 	ErrorTag_ERROR_TAG_RESPONSE_SCHEMA ErrorTag = 26
 	// Internal failure.
 	ErrorTag_ERROR_TAG_UNEXPECTED ErrorTag = 27
-	// Callback host not set up.
+	// The callback host is not set up.
 	ErrorTag_ERROR_TAG_CALLBACK_HOST_UNAVAILABLE ErrorTag = 28
 	// Service busy.
 	ErrorTag_ERROR_TAG_WORKER_UNAVAILABLE ErrorTag = 29
 	// Credentials refused.
 	ErrorTag_ERROR_TAG_UNAUTHORIZED ErrorTag = 30
-	// Authorization down.
+	// The authorization service is down.
 	ErrorTag_ERROR_TAG_AUTHORIZATION_UNAVAILABLE ErrorTag = 31
 	// Organization refused.
 	ErrorTag_ERROR_TAG_ORGANIZATION_ACCESS_DENIED_LEGACY ErrorTag = 32
 	// Wrong region.
 	ErrorTag_ERROR_TAG_ORGANIZATION_WRONG_REGION ErrorTag = 33
-	// Session needed.
+	// A session is needed.
 	ErrorTag_ERROR_TAG_API_KEY_NOT_ACCEPTED ErrorTag = 34
 	// API keys unavailable.
 	ErrorTag_ERROR_TAG_API_KEY_PERSISTENCE ErrorTag = 35
@@ -104,7 +105,7 @@ const (
 	ErrorTag_ERROR_TAG_API_KEY_NOT_FOUND ErrorTag = 37
 	// Ingest keys unavailable.
 	ErrorTag_ERROR_TAG_INGEST_KEY_PERSISTENCE ErrorTag = 38
-	// Ingest key not readable.
+	// The ingest key cannot be read.
 	ErrorTag_ERROR_TAG_INGEST_KEY_ENCRYPTION ErrorTag = 39
 	// Ingest keys not allowed.
 	ErrorTag_ERROR_TAG_INGEST_KEY_FORBIDDEN ErrorTag = 40
@@ -120,7 +121,7 @@ const (
 	ErrorTag_ERROR_TAG_DASHBOARD_VERSION_NOT_FOUND ErrorTag = 45
 	// No such template.
 	ErrorTag_ERROR_TAG_DASHBOARD_TEMPLATE_NOT_FOUND ErrorTag = 46
-	// Changed meanwhile.
+	// The dashboard has changed meanwhile.
 	ErrorTag_ERROR_TAG_DASHBOARD_CONCURRENCY ErrorTag = 47
 	// Stored dashboard unreadable.
 	ErrorTag_ERROR_TAG_DASHBOARD_STORED_CONFIG_INVALID ErrorTag = 48
@@ -158,9 +159,9 @@ const (
 	ErrorTag_ERROR_TAG_ALERT_MEMBER_DIRECTORY_NOT_CONFIGURED ErrorTag = 64
 	// Member directory down.
 	ErrorTag_ERROR_TAG_ALERT_MEMBER_DIRECTORY_UNAVAILABLE ErrorTag = 65
-	// Secret not storable.
+	// The secret cannot be stored.
 	ErrorTag_ERROR_TAG_ALERT_DESTINATION_ENCRYPTION ErrorTag = 66
-	// Secret not readable.
+	// The secret cannot be read.
 	ErrorTag_ERROR_TAG_ALERT_DESTINATION_DECRYPTION ErrorTag = 67
 	// Stored destination unreadable.
 	ErrorTag_ERROR_TAG_ALERT_DESTINATION_STORED_CONFIG_INVALID ErrorTag = 68
@@ -172,17 +173,17 @@ const (
 	ErrorTag_ERROR_TAG_ALERT_RULE_NOT_FOUND ErrorTag = 71
 	// No such destination.
 	ErrorTag_ERROR_TAG_ALERT_DESTINATION_NOT_FOUND ErrorTag = 72
-	// Rule names unknown destination.
+	// The rule names an unknown destination.
 	ErrorTag_ERROR_TAG_ALERT_RULE_DESTINATION_NOT_FOUND ErrorTag = 73
 	// No such incident.
 	ErrorTag_ERROR_TAG_ALERT_INCIDENT_NOT_FOUND ErrorTag = 74
-	// Destination still used.
+	// The destination is still in use.
 	ErrorTag_ERROR_TAG_ALERT_DESTINATION_IN_USE ErrorTag = 75
-	// Delivery failed.
+	// The delivery failed.
 	ErrorTag_ERROR_TAG_ALERT_DELIVERY ErrorTag = 76
 	// Target refused credentials.
 	ErrorTag_ERROR_TAG_ALERT_DELIVERY_AUTH ErrorTag = 77
-	// Target gone.
+	// The target no longer exists.
 	ErrorTag_ERROR_TAG_ALERT_DELIVERY_TARGET_MISSING ErrorTag = 78
 	// Target refused message.
 	ErrorTag_ERROR_TAG_ALERT_DELIVERY_REJECTED ErrorTag = 79
@@ -234,7 +235,7 @@ const (
 	ErrorTag_ERROR_TAG_INTEGRATIONS_NOT_FOUND ErrorTag = 102
 	// Already connected.
 	ErrorTag_ERROR_TAG_GCP_SCOPE_ALREADY_CONNECTED ErrorTag = 103
-	// Metrics not offered.
+	// Metrics are not offered.
 	ErrorTag_ERROR_TAG_GCP_METRICS_UNAVAILABLE ErrorTag = 104
 	// Query failed.
 	ErrorTag_ERROR_TAG_WAREHOUSE_QUERY ErrorTag = 105
@@ -252,15 +253,15 @@ const (
 	ErrorTag_ERROR_TAG_WAREHOUSE_RESULT_DECODE ErrorTag = 111
 	// Tenant check failed.
 	ErrorTag_ERROR_TAG_WAREHOUSE_SCOPE ErrorTag = 112
-	// Built query malformed.
+	// The built query is malformed.
 	ErrorTag_ERROR_TAG_WAREHOUSE_MALFORMED_QUERY ErrorTag = 113
 	// SQL not valid.
 	ErrorTag_ERROR_TAG_WAREHOUSE_INVALID_SQL ErrorTag = 114
 	// Query too costly.
 	ErrorTag_ERROR_TAG_WAREHOUSE_QUOTA_EXCEEDED ErrorTag = 115
-	// Store token not set up.
+	// The store token is not set up.
 	ErrorTag_ERROR_TAG_TINYBIRD_ORG_TOKEN_CONFIG ErrorTag = 116
-	// Store token not made.
+	// The store token could not be made.
 	ErrorTag_ERROR_TAG_TINYBIRD_ORG_TOKEN_MINT ErrorTag = 117
 	// Store settings unavailable.
 	ErrorTag_ERROR_TAG_ORG_CLICKHOUSE_SETTINGS_PERSISTENCE ErrorTag = 118
@@ -272,11 +273,11 @@ const (
 	ErrorTag_ERROR_TAG_QUERY_ENGINE_VALIDATION ErrorTag = 121
 	// Query took too long.
 	ErrorTag_ERROR_TAG_QUERY_ENGINE_TIMEOUT ErrorTag = 122
-	// Result of wrong shape.
+	// The result has the wrong shape.
 	ErrorTag_ERROR_TAG_QUERY_ENGINE_RESULT_MISMATCH ErrorTag = 123
 	// Method not allowed.
 	ErrorTag_ERROR_TAG_METHOD_NOT_ALLOWED ErrorTag = 124
-	// Answer format not offered.
+	// The answer format is not offered.
 	ErrorTag_ERROR_TAG_NOT_ACCEPTABLE ErrorTag = 125
 	// Request body too large.
 	ErrorTag_ERROR_TAG_PAYLOAD_TOO_LARGE ErrorTag = 126
@@ -292,9 +293,9 @@ const (
 	ErrorTag_ERROR_TAG_ERROR_VALIDATION ErrorTag = 131
 	// Issues not allowed.
 	ErrorTag_ERROR_TAG_ERROR_FORBIDDEN ErrorTag = 132
-	// Move not allowed from this state.
+	// The state of the issue does not allow this move.
 	ErrorTag_ERROR_TAG_ERROR_ISSUE_TRANSITION ErrorTag = 133
-	// Somebody else holds the issue.
+	// Another actor holds the issue.
 	ErrorTag_ERROR_TAG_ERROR_ISSUE_LEASE_CONFLICT ErrorTag = 134
 	// No such actor.
 	ErrorTag_ERROR_TAG_ACTOR_NOT_FOUND ErrorTag = 135
@@ -318,15 +319,15 @@ const (
 	ErrorTag_ERROR_TAG_INGEST_PAYLOAD_TOO_LARGE ErrorTag = 144
 	// Content type or encoding not supported.
 	ErrorTag_ERROR_TAG_INGEST_UNSUPPORTED_MEDIA_TYPE ErrorTag = 145
-	// Body not readable.
+	// The body cannot be read.
 	ErrorTag_ERROR_TAG_INGEST_BAD_REQUEST ErrorTag = 146
-	// Replay chunk is not gzip.
+	// The replay chunk is not gzip.
 	ErrorTag_ERROR_TAG_INGEST_REPLAY_BODY_NOT_GZIP ErrorTag = 147
 	// Plan limit reached.
 	ErrorTag_ERROR_TAG_INGEST_PLAN_LIMIT_REACHED ErrorTag = 148
 	// The organization's ingest queue is full.
 	ErrorTag_ERROR_TAG_INGEST_ORG_QUEUE_THROTTLED ErrorTag = 149
-	// Write path is backed up.
+	// The write path is backed up.
 	ErrorTag_ERROR_TAG_INGEST_EXPORT_LANE_BACKPRESSURE ErrorTag = 150
 	// Ingest unavailable.
 	ErrorTag_ERROR_TAG_INGEST_SERVICE_UNAVAILABLE ErrorTag = 151
@@ -352,19 +353,19 @@ const (
 	ErrorTag_ERROR_TAG_MEMBER_NOT_FOUND ErrorTag = 161
 	// No such invitation.
 	ErrorTag_ERROR_TAG_INVITATION_NOT_FOUND ErrorTag = 162
-	// The last administrator stays.
+	// The organization needs at least one administrator.
 	ErrorTag_ERROR_TAG_LAST_ADMINISTRATOR ErrorTag = 163
-	// Key used for another request.
+	// The idempotency key was used for another request.
 	ErrorTag_ERROR_TAG_IDEMPOTENCY_KEY_REUSED ErrorTag = 164
-	// First request under way.
+	// The first request with this idempotency key is still running.
 	ErrorTag_ERROR_TAG_IDEMPOTENCY_IN_PROGRESS ErrorTag = 165
 	// Sign-in refused.
 	ErrorTag_ERROR_TAG_SIGN_IN_FAILED ErrorTag = 166
 	// Too many sign-ins.
 	ErrorTag_ERROR_TAG_SIGN_IN_THROTTLED ErrorTag = 167
-	// Not confirmed yet.
+	// The login is not confirmed yet.
 	ErrorTag_ERROR_TAG_CLI_LOGIN_PENDING ErrorTag = 168
-	// Asked too often.
+	// The client polls too often.
 	ErrorTag_ERROR_TAG_CLI_LOGIN_SLOW_DOWN ErrorTag = 169
 	// Login refused.
 	ErrorTag_ERROR_TAG_CLI_LOGIN_DENIED ErrorTag = 170

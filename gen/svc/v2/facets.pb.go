@@ -25,11 +25,11 @@ const (
 // One value of a facet and how often it occurs.
 type Facet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the value is of, for example `service` or `severity`.
+	// Name of the facet, for example `service` or `severity`.
 	FacetType string `protobuf:"bytes,1,opt,name=facet_type,json=facetType" json:"facet_type,omitempty"`
 	// The value.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Items with the value that match the filters, corrected for sampling.
+	// Number of matching items with the value, corrected for sampling.
 	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -86,14 +86,14 @@ func (x *Facet) GetCount() float64 {
 	return 0
 }
 
-// How the items of a window are distributed over the values that people filter by.
+// Facets: the numbers of items in a window for each value that people filter by.
 type FacetList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `list`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// The most frequent values of each facet, facet after facet.
 	Data []*Facet `protobuf:"bytes,2,rep,name=data" json:"data,omitempty"`
-	// Always false: the most frequent values are one page.
+	// Always false: all of these values fit one page.
 	HasMore bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
 	// Always null.
 	NextCursor    *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`

@@ -31,13 +31,14 @@ type IngestKeys struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `ingest_keys`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// The public key, for browsers and mobile apps. Of a key made before it was kept, only the start until it is rolled.
+	// The public key, for browsers and mobile apps. For a key from before the server stored public keys, only its start, until the key
+	// is rolled.
 	PublicKey string `protobuf:"bytes,2,opt,name=public_key,json=publicKey" json:"public_key,omitempty"`
-	// The private key, for servers: in full in the answer to its roll, else its start.
+	// The private key, for servers. The answer to a roll holds it in full; other answers hold only its start.
 	PrivateKey string `protobuf:"bytes,3,opt,name=private_key,json=privateKey" json:"private_key,omitempty"`
-	// When the public key was made or last rolled.
+	// Time at which the public key was created or last rolled.
 	PublicRotatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=public_rotated_at,json=publicRotatedAt" json:"public_rotated_at,omitempty"`
-	// When the private key was made or last rolled.
+	// Time at which the private key was created or last rolled.
 	PrivateRotatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=private_rotated_at,json=privateRotatedAt" json:"private_rotated_at,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -108,14 +109,14 @@ func (x *IngestKeys) GetPrivateRotatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// An attribute that a key writes on every resource sent with it over OTLP.
+// An attribute that the server writes on every resource that is sent with the key over OTLP.
 type IngestKeyAttribute struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name; not beginning with `svc_`.
+	// Name of the attribute; it must not begin with `svc_`.
 	Key string `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
-	// Value.
+	// Value of the attribute.
 	Value string `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
-	// `always_set` replaces the value of the sender; `if_missing` only fills it in.
+	// `always_set` replaces the value of the sender; `if_missing` writes the value only when the sender gave none.
 	Mode          string `protobuf:"bytes,3,opt,name=mode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -181,29 +182,29 @@ type IngestKey struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
-	// Non-secret start of the secret, for recognition.
+	// The start of the secret, by which people recognize the key. It is not secret.
 	KeyPrefix string `protobuf:"bytes,5,opt,name=key_prefix,json=keyPrefix" json:"key_prefix,omitempty"`
-	// False while the key is refused.
+	// False when the server refuses the key.
 	Enabled bool `protobuf:"varint,6,opt,name=enabled" json:"enabled,omitempty"`
-	// What may be sent with the key: `sessions` are replays and session events, `events` product events.
+	// Signals that the key may send. `sessions` are replays and session events; `events` are product events.
 	AllowedSignals []string `protobuf:"bytes,7,rep,name=allowed_signals,json=allowedSignals" json:"allowed_signals,omitempty"`
 	// Requests per second, over all ingest servers. Null means no limit.
 	RateLimitPerSecond *float64 `protobuf:"fixed64,8,opt,name=rate_limit_per_second,json=rateLimitPerSecond" json:"rate_limit_per_second,omitempty"`
-	// Attributes that are written on every resource.
+	// Attributes that the server writes on every resource.
 	ResourceAttributes []*IngestKeyAttribute `protobuf:"bytes,9,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	// When it stops being accepted. Null means never.
+	// Time at which the key expires. Null means never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When it was last changed; at first when it was created.
+	// Time of the last change; for an unchanged key, the time of creation.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
-	// Who created it, `user_…`.
+	// The user who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,13,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// When something was last sent with it, to the minute.
+	// Time at which the key last sent telemetry, to the minute.
 	LastUsedAt *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=last_used_at,json=lastUsedAt" json:"last_used_at,omitempty"`
-	// When its secret was last rolled.
+	// Time at which the secret was last rolled.
 	RotatedAt     *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=rotated_at,json=rotatedAt" json:"rotated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -344,7 +345,7 @@ func (x *IngestKey) GetRotatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// A custom ingest key with its secret. Only the answers to create and roll hold it.
+// A custom ingest key with its secret. Only the answers to a creation and a roll hold the secret.
 type IngestKeyWithSecret struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `ingk_…`.
@@ -353,31 +354,31 @@ type IngestKeyWithSecret struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Label of the key.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,4,opt,name=description" json:"description,omitempty"`
-	// Non-secret start of the secret, for recognition.
+	// The start of the secret, by which people recognize the key. It is not secret.
 	KeyPrefix string `protobuf:"bytes,5,opt,name=key_prefix,json=keyPrefix" json:"key_prefix,omitempty"`
-	// False while the key is refused.
+	// False when the server refuses the key.
 	Enabled bool `protobuf:"varint,6,opt,name=enabled" json:"enabled,omitempty"`
-	// What may be sent with the key: `sessions` are replays and session events, `events` product events.
+	// Signals that the key may send. `sessions` are replays and session events; `events` are product events.
 	AllowedSignals []string `protobuf:"bytes,7,rep,name=allowed_signals,json=allowedSignals" json:"allowed_signals,omitempty"`
 	// Requests per second, over all ingest servers. Null means no limit.
 	RateLimitPerSecond *float64 `protobuf:"fixed64,8,opt,name=rate_limit_per_second,json=rateLimitPerSecond" json:"rate_limit_per_second,omitempty"`
-	// Attributes that are written on every resource.
+	// Attributes that the server writes on every resource.
 	ResourceAttributes []*IngestKeyAttribute `protobuf:"bytes,9,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	// When it stops being accepted. Null means never.
+	// Time at which the key expires. Null means never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When it was last changed; at first when it was created.
+	// Time of the last change; for an unchanged key, the time of creation.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
-	// Who created it, `user_…`.
+	// The user who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,13,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// When something was last sent with it, to the minute.
+	// Time at which the key last sent telemetry, to the minute.
 	LastUsedAt *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=last_used_at,json=lastUsedAt" json:"last_used_at,omitempty"`
-	// When its secret was last rolled.
+	// Time at which the secret was last rolled.
 	RotatedAt *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=rotated_at,json=rotatedAt" json:"rotated_at,omitempty"`
-	// The secret. Shown once; keep it.
+	// The secret. It is shown once: keep it.
 	Secret        string `protobuf:"bytes,16,opt,name=secret" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -525,7 +526,7 @@ func (x *IngestKeyWithSecret) GetSecret() string {
 	return ""
 }
 
-// The mark of a key that is gone.
+// A deleted ingest key.
 type DeletedIngestKey struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `ingk_…`.
@@ -589,7 +590,7 @@ func (x *DeletedIngestKey) GetDeleted() bool {
 	return false
 }
 
-// Nothing to say: the keys are the organization's.
+// No parameters: the answer holds the keys of the organization.
 type GetIngestKeysRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -626,7 +627,7 @@ func (*GetIngestKeysRequest) Descriptor() ([]byte, []int) {
 	return file_svc_v2_ingest_keys_proto_rawDescGZIP(), []int{5}
 }
 
-// Nothing to say: the key is the organization's.
+// No parameters: the key of the organization is rolled.
 type RollPublicIngestKeyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -663,7 +664,7 @@ func (*RollPublicIngestKeyRequest) Descriptor() ([]byte, []int) {
 	return file_svc_v2_ingest_keys_proto_rawDescGZIP(), []int{6}
 }
 
-// Nothing to say: the key is the organization's.
+// No parameters: the key of the organization is rolled.
 type RollPrivateIngestKeyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -700,7 +701,7 @@ func (*RollPrivateIngestKeyRequest) Descriptor() ([]byte, []int) {
 	return file_svc_v2_ingest_keys_proto_rawDescGZIP(), []int{7}
 }
 
-// Which page of the keys to list.
+// Selects the page of keys to list.
 type ListCustomIngestKeysRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
@@ -828,22 +829,22 @@ func (x *ListCustomIngestKeysResponse) GetNextCursor() string {
 	return ""
 }
 
-// What a new key is to be.
+// Settings of the new key.
 type CreateCustomIngestKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Label, at least one character that is not white space.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
 	// False refuses telemetry that is sent with the key. True when left out.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled" json:"enabled,omitempty"`
-	// What may be sent with the key, at least one signal.
+	// Signals that the key may send, at least one.
 	AllowedSignals []string `protobuf:"bytes,4,rep,name=allowed_signals,json=allowedSignals" json:"allowed_signals,omitempty"`
 	// Requests per second, over all ingest servers; more than 0. Left out means no limit.
 	RateLimitPerSecond *float64 `protobuf:"fixed64,5,opt,name=rate_limit_per_second,json=rateLimitPerSecond" json:"rate_limit_per_second,omitempty"`
 	// Attributes to write on every resource, each name once.
 	ResourceAttributes []*IngestKeyAttribute `protobuf:"bytes,6,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	// When the key is to stop being accepted. Left out means never.
+	// Time at which the key expires. Left out means never.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -928,7 +929,7 @@ func (x *CreateCustomIngestKeyRequest) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which key to read.
+// Selects the key to read.
 type GetCustomIngestKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `ingk_…`.
@@ -974,7 +975,7 @@ func (x *GetCustomIngestKeyRequest) GetId() string {
 	return ""
 }
 
-// What to change.
+// The fields to change.
 type UpdateCustomIngestKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `ingk_…`.
@@ -985,15 +986,15 @@ type UpdateCustomIngestKeyRequest struct {
 	Description *string `protobuf:"bytes,3,opt,name=description" json:"description,omitempty"`
 	// False refuses telemetry that is sent with the key.
 	Enabled *bool `protobuf:"varint,4,opt,name=enabled" json:"enabled,omitempty"`
-	// What may be sent with the key, at least one signal.
+	// Signals that the key may send, at least one.
 	AllowedSignals []string `protobuf:"bytes,5,rep,name=allowed_signals,json=allowedSignals" json:"allowed_signals,omitempty"`
 	// Requests per second, over all ingest servers; more than 0. Null removes the limit.
 	RateLimitPerSecond *float64 `protobuf:"fixed64,6,opt,name=rate_limit_per_second,json=rateLimitPerSecond" json:"rate_limit_per_second,omitempty"`
 	// Attributes to write on every resource, each name once.
 	ResourceAttributes []*IngestKeyAttribute `protobuf:"bytes,7,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	// When the key is to stop being accepted. Null means never.
+	// Time at which the key expires. Null means never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
+	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,9,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1092,7 +1093,7 @@ func (x *UpdateCustomIngestKeyRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Which key to roll.
+// Selects the key to roll.
 type RollCustomIngestKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `ingk_…`.
@@ -1138,7 +1139,7 @@ func (x *RollCustomIngestKeyRequest) GetId() string {
 	return ""
 }
 
-// Which key to delete.
+// Selects the key to delete.
 type DeleteCustomIngestKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `ingk_…`.
@@ -1184,20 +1185,20 @@ func (x *DeleteCustomIngestKeyRequest) GetId() string {
 	return ""
 }
 
-// Which spans of the organization are kept.
+// The policy that decides which spans of the organization are kept.
 type SamplingPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `sampling_policy`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Share of the traces that are kept, from 0.000001 to 1, which keeps all.
+	// Share of the traces to keep, from 0.000001 to 1. 1 keeps all traces.
 	TraceSampleRatio float64 `protobuf:"fixed64,2,opt,name=trace_sample_ratio,json=traceSampleRatio" json:"trace_sample_ratio,omitempty"`
-	// Whether spans that failed are kept in any case.
+	// True when spans that failed are always kept.
 	AlwaysKeepErrorSpans bool `protobuf:"varint,3,opt,name=always_keep_error_spans,json=alwaysKeepErrorSpans" json:"always_keep_error_spans,omitempty"`
-	// Spans of this duration in milliseconds and longer are always kept. Null keeps no span for its duration.
+	// Spans of this duration in milliseconds and longer are always kept. Null keeps no span because of its duration.
 	AlwaysKeepSlowSpansMs *int64 `protobuf:"varint,4,opt,name=always_keep_slow_spans_ms,json=alwaysKeepSlowSpansMs" json:"always_keep_slow_spans_ms,omitempty"`
-	// When a policy was first set; null until then.
+	// Time at which the first policy was set; null until then.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// When the policy was last changed; null until then.
+	// Time of the last change of the policy; null until then.
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1275,7 +1276,7 @@ func (x *SamplingPolicy) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// Nothing to say: the policy is the organization's.
+// No parameters: the answer holds the policy of the organization.
 type GetSamplingPolicyRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1312,16 +1313,16 @@ func (*GetSamplingPolicyRequest) Descriptor() ([]byte, []int) {
 	return file_svc_v2_ingest_keys_proto_rawDescGZIP(), []int{16}
 }
 
-// What to change.
+// The fields to change.
 type UpdateSamplingPolicyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Share of the traces to keep, from 0.000001 to 1.
 	TraceSampleRatio *float64 `protobuf:"fixed64,1,opt,name=trace_sample_ratio,json=traceSampleRatio" json:"trace_sample_ratio,omitempty"`
-	// Whether to keep spans that failed in any case.
+	// True always keeps spans that failed.
 	AlwaysKeepErrorSpans *bool `protobuf:"varint,2,opt,name=always_keep_error_spans,json=alwaysKeepErrorSpans" json:"always_keep_error_spans,omitempty"`
-	// Duration in milliseconds from which to keep spans in any case. Null keeps none for its duration.
+	// Spans of this duration in milliseconds and longer are always kept. Null keeps no span because of its duration.
 	AlwaysKeepSlowSpansMs *int64 `protobuf:"varint,3,opt,name=always_keep_slow_spans_ms,json=alwaysKeepSlowSpansMs" json:"always_keep_slow_spans_ms,omitempty"`
-	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
+	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,4,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -36,12 +36,13 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Ingest keys: credentials that can only send telemetry. Every organization has one public and one private key, and any number of custom
-// ones.
+// Ingest keys: credentials that can only send telemetry. Every organization has one public key, one private key, and any number of
+// custom keys.
 type IngestKeysServiceClient interface {
 	// Get the default ingest keys.
 	//
-	// The full public key, which may appear in client code, and the start of the private key, of which only a keyed hash is stored.
+	// Returns the full public key, which may appear in client code, and the start of the private key. The server stores only a keyed
+	// hash of the private key.
 	GetIngestKeys(ctx context.Context, in *GetIngestKeysRequest, opts ...grpc.CallOption) (*IngestKeys, error)
 	// Roll the public ingest key.
 	//
@@ -53,24 +54,24 @@ type IngestKeysServiceClient interface {
 	RollPrivateIngestKey(ctx context.Context, in *RollPrivateIngestKeyRequest, opts ...grpc.CallOption) (*IngestKeys, error)
 	// List custom ingest keys.
 	//
-	// Every custom key of the organization, most recently created first.
+	// Returns every custom key of the organization, most recently created first.
 	ListCustomIngestKeys(ctx context.Context, in *ListCustomIngestKeysRequest, opts ...grpc.CallOption) (*ListCustomIngestKeysResponse, error)
 	// Create a custom ingest key.
 	//
-	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
+	// Creates a key and returns its secret. The secret is shown once, because the server stores only a keyed hash of it.
 	CreateCustomIngestKey(ctx context.Context, in *CreateCustomIngestKeyRequest, opts ...grpc.CallOption) (*IngestKeyWithSecret, error)
 	// Get a custom ingest key.
 	//
-	// The key without its secret, which cannot be read again.
+	// Returns the key without its secret, which cannot be read again.
 	GetCustomIngestKey(ctx context.Context, in *GetCustomIngestKeyRequest, opts ...grpc.CallOption) (*IngestKey, error)
 	// Change a custom ingest key.
 	//
-	// Fields that are left out keep their value. Every ingest server applies the change within a minute.
+	// Fields that are left out keep their values. Every ingest server applies the change within a minute.
 	UpdateCustomIngestKey(ctx context.Context, in *UpdateCustomIngestKeyRequest, opts ...grpc.CallOption) (*IngestKey, error)
 	// Roll a custom ingest key.
 	//
-	// Gives the key a new secret. The id and settings stay, so telemetry stays attributed to the key. The old secret stops working within a
-	// minute on every ingest server.
+	// Gives the key a new secret. The key keeps its id and settings, so telemetry stays attributed to it. The old secret stops working
+	// within a minute on every ingest server.
 	RollCustomIngestKey(ctx context.Context, in *RollCustomIngestKeyRequest, opts ...grpc.CallOption) (*IngestKeyWithSecret, error)
 	// Delete a custom ingest key.
 	//
@@ -78,12 +79,12 @@ type IngestKeysServiceClient interface {
 	DeleteCustomIngestKey(ctx context.Context, in *DeleteCustomIngestKeyRequest, opts ...grpc.CallOption) (*DeletedIngestKey, error)
 	// Get the sampling policy.
 	//
-	// The policy that decides which spans are kept. An organization without a policy keeps every span.
+	// Returns the policy that decides which spans are kept. An organization without a policy keeps every span.
 	GetSamplingPolicy(ctx context.Context, in *GetSamplingPolicyRequest, opts ...grpc.CallOption) (*SamplingPolicy, error)
 	// Change the sampling policy.
 	//
-	// Fields that are left out keep their value. The policy applies to new spans within half a minute. A trace
-	// is kept or dropped as a whole.
+	// Fields that are left out keep their values. The policy applies to new spans within half a minute. A trace is kept or dropped as a
+	// whole.
 	UpdateSamplingPolicy(ctx context.Context, in *UpdateSamplingPolicyRequest, opts ...grpc.CallOption) (*SamplingPolicy, error)
 }
 
@@ -209,12 +210,13 @@ func (c *ingestKeysServiceClient) UpdateSamplingPolicy(ctx context.Context, in *
 // All implementations must embed UnimplementedIngestKeysServiceServer
 // for forward compatibility.
 //
-// Ingest keys: credentials that can only send telemetry. Every organization has one public and one private key, and any number of custom
-// ones.
+// Ingest keys: credentials that can only send telemetry. Every organization has one public key, one private key, and any number of
+// custom keys.
 type IngestKeysServiceServer interface {
 	// Get the default ingest keys.
 	//
-	// The full public key, which may appear in client code, and the start of the private key, of which only a keyed hash is stored.
+	// Returns the full public key, which may appear in client code, and the start of the private key. The server stores only a keyed
+	// hash of the private key.
 	GetIngestKeys(context.Context, *GetIngestKeysRequest) (*IngestKeys, error)
 	// Roll the public ingest key.
 	//
@@ -226,24 +228,24 @@ type IngestKeysServiceServer interface {
 	RollPrivateIngestKey(context.Context, *RollPrivateIngestKeyRequest) (*IngestKeys, error)
 	// List custom ingest keys.
 	//
-	// Every custom key of the organization, most recently created first.
+	// Returns every custom key of the organization, most recently created first.
 	ListCustomIngestKeys(context.Context, *ListCustomIngestKeysRequest) (*ListCustomIngestKeysResponse, error)
 	// Create a custom ingest key.
 	//
-	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
+	// Creates a key and returns its secret. The secret is shown once, because the server stores only a keyed hash of it.
 	CreateCustomIngestKey(context.Context, *CreateCustomIngestKeyRequest) (*IngestKeyWithSecret, error)
 	// Get a custom ingest key.
 	//
-	// The key without its secret, which cannot be read again.
+	// Returns the key without its secret, which cannot be read again.
 	GetCustomIngestKey(context.Context, *GetCustomIngestKeyRequest) (*IngestKey, error)
 	// Change a custom ingest key.
 	//
-	// Fields that are left out keep their value. Every ingest server applies the change within a minute.
+	// Fields that are left out keep their values. Every ingest server applies the change within a minute.
 	UpdateCustomIngestKey(context.Context, *UpdateCustomIngestKeyRequest) (*IngestKey, error)
 	// Roll a custom ingest key.
 	//
-	// Gives the key a new secret. The id and settings stay, so telemetry stays attributed to the key. The old secret stops working within a
-	// minute on every ingest server.
+	// Gives the key a new secret. The key keeps its id and settings, so telemetry stays attributed to it. The old secret stops working
+	// within a minute on every ingest server.
 	RollCustomIngestKey(context.Context, *RollCustomIngestKeyRequest) (*IngestKeyWithSecret, error)
 	// Delete a custom ingest key.
 	//
@@ -251,12 +253,12 @@ type IngestKeysServiceServer interface {
 	DeleteCustomIngestKey(context.Context, *DeleteCustomIngestKeyRequest) (*DeletedIngestKey, error)
 	// Get the sampling policy.
 	//
-	// The policy that decides which spans are kept. An organization without a policy keeps every span.
+	// Returns the policy that decides which spans are kept. An organization without a policy keeps every span.
 	GetSamplingPolicy(context.Context, *GetSamplingPolicyRequest) (*SamplingPolicy, error)
 	// Change the sampling policy.
 	//
-	// Fields that are left out keep their value. The policy applies to new spans within half a minute. A trace
-	// is kept or dropped as a whole.
+	// Fields that are left out keep their values. The policy applies to new spans within half a minute. A trace is kept or dropped as a
+	// whole.
 	UpdateSamplingPolicy(context.Context, *UpdateSamplingPolicyRequest) (*SamplingPolicy, error)
 	mustEmbedUnimplementedIngestKeysServiceServer()
 }

@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Nothing to choose.
+// No parameters.
 type GetTelemetrySignalsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -62,20 +62,20 @@ func (*GetTelemetrySignalsRequest) Descriptor() ([]byte, []int) {
 	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{0}
 }
 
-// What the organization sent in a window.
+// The signals that the organization sent in a window.
 type TelemetrySignals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `telemetry_signals`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// When this was found out.
+	// Time of this answer.
 	GeneratedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt" json:"generated_at,omitempty"`
 	// Start of the window, 30 days before its end.
 	WindowStart *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=window_start,json=windowStart" json:"window_start,omitempty"`
 	// End of the window.
 	WindowEnd *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=window_end,json=windowEnd" json:"window_end,omitempty"`
-	// False when the telemetry store did not answer: then nothing is known of any signal.
+	// False when the telemetry store did not answer. Then the status of every signal is unknown.
 	WarehouseAvailable bool `protobuf:"varint,5,opt,name=warehouse_available,json=warehouseAvailable" json:"warehouse_available,omitempty"`
-	// Always five: traces, logs, metrics, sessions, product_events.
+	// The five signals, always all of them: traces, logs, metrics, sessions, product_events.
 	Signals       []*TelemetrySignal `protobuf:"bytes,6,rep,name=signals" json:"signals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -158,15 +158,15 @@ type TelemetrySignal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `telemetry_signal`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Which signal.
+	// The signal.
 	Signal string `protobuf:"bytes,2,opt,name=signal" json:"signal,omitempty"`
-	// Whether the window holds any of it; `unknown` when the telemetry store did not answer.
+	// Status of the signal: whether the window holds any of it; `unknown` when the telemetry store did not answer.
 	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
-	// Spans, log records, data points, sessions or product events in the window; null when unknown.
+	// Number of spans, log records, data points, sessions or product events in the window; null when unknown.
 	Count *float64 `protobuf:"fixed64,4,opt,name=count" json:"count,omitempty"`
-	// Time of the earliest, for spans to the minute; null without any.
+	// Time of the earliest item; for spans, to the minute. Null without items.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Time of the latest, for spans to the minute; null without any.
+	// Time of the latest item; for spans, to the minute. Null without items.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -244,7 +244,7 @@ func (x *TelemetrySignal) GetLastSeen() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which page of recommendations.
+// Selects the page of recommendations to list.
 type ListInstrumentationRecommendationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
@@ -372,7 +372,7 @@ func (x *ListInstrumentationRecommendationsResponse) GetNextCursor() string {
 	return ""
 }
 
-// Which recommendation to dismiss.
+// Selects the recommendation to dismiss.
 type DismissInstrumentationRecommendationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the recommendation, `rec_…`.
@@ -418,7 +418,7 @@ func (x *DismissInstrumentationRecommendationRequest) GetId() string {
 	return ""
 }
 
-// Which recommendation to reopen.
+// Selects the recommendation to reopen.
 type ReopenInstrumentationRecommendationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the recommendation, `rec_…`.
@@ -464,36 +464,37 @@ func (x *ReopenInstrumentationRecommendationRequest) GetId() string {
 	return ""
 }
 
-// What an attribute's name could do better.
+// A recommendation about the name of an attribute.
 type Recommendation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `rec_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `recommendation`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Number within the organization, from 1, in the order in which they were found.
+	// Number within the organization, from 1. Recommendations are numbered in the order in which they were found.
 	Number int32 `protobuf:"varint,3,opt,name=number" json:"number,omitempty"`
-	// What it is about: `rename:`, `dual:` or `naming:` and the source key.
+	// Subject of the recommendation: `rename:`, `dual:` or `naming:`, and the source key.
 	RecommendationKey string `protobuf:"bytes,4,opt,name=recommendation_key,json=recommendationKey" json:"recommendation_key,omitempty"`
-	// `rename`: the key is deprecated; `double-emission`: a service sends it beside its replacement; `naming`: it is not dotted lower case. A
-	// key is both of the
-	// first when some services send it alone and others beside its replacement.
+	// `rename`: the key is deprecated. `double-emission`: a service sends the key beside its replacement. `naming`: the key is not
+	// dotted lower case. A key has both of the first two kinds when some services send it alone and others send it beside its
+	// replacement.
 	Kind string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
 	// The attribute key that spans carry.
 	SourceKey string `protobuf:"bytes,6,opt,name=source_key,json=sourceKey" json:"source_key,omitempty"`
-	// The key that should take its place; null when there is no standard name.
+	// The standard key that should replace it; null when there is no standard name.
 	CanonicalKey *string `protobuf:"bytes,7,opt,name=canonical_key,json=canonicalKey" json:"canonical_key,omitempty"`
-	// `applied` when an attribute mapping took care of it, `resolved` when it is no longer sent.
+	// `applied` when an attribute mapping handles the key; `resolved` when the key is no longer sent.
 	Status string `protobuf:"bytes,8,opt,name=status" json:"status,omitempty"`
-	// Spans with the key in the 24 hours before it was last found.
+	// Number of spans with the key in the 24 hours before the key was last found.
 	UsageCount float64 `protobuf:"fixed64,9,opt,name=usage_count,json=usageCount" json:"usage_count,omitempty"`
-	// When it was opened, last.
+	// Time at which the recommendation was last opened.
 	OpenedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=opened_at,json=openedAt" json:"opened_at,omitempty"`
-	// When its status last changed.
+	// Time of the last change of the status.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
-	// When it was applied or resolved; null while it is not.
+	// Time at which the recommendation was applied or resolved; null until then.
 	ResolvedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=resolved_at,json=resolvedAt" json:"resolved_at,omitempty"`
-	// The services that it was found in, most spans first, at most 20; empty when it was not found now, and for `naming`.
+	// The services in which the key was found, at most 20; the service with the most spans comes first. Empty when the key was not
+	// found this time, and for `naming`.
 	Services      []*RecommendationService `protobuf:"bytes,13,rep,name=services" json:"services,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -620,14 +621,14 @@ func (x *Recommendation) GetServices() []*RecommendationService {
 	return nil
 }
 
-// One service that sends an attribute under a name that is not the best.
+// A service that sends an attribute under a name that should change.
 type RecommendationService struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the service.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Its spans with the source key, in the time that was looked at.
+	// Number of its spans with the source key, in the checked window.
 	Spans float64 `protobuf:"fixed64,2,opt,name=spans" json:"spans,omitempty"`
-	// Of these, the spans that carry the canonical key as well.
+	// Number of these spans that also carry the canonical key.
 	Both          float64 `protobuf:"fixed64,3,opt,name=both" json:"both,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -684,7 +685,7 @@ func (x *RecommendationService) GetBoth() float64 {
 	return 0
 }
 
-// Nothing to choose.
+// No parameters.
 type GetSetupAuditRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -721,22 +722,22 @@ func (*GetSetupAuditRequest) Descriptor() ([]byte, []int) {
 	return file_svc_v2_instrumentation_proto_rawDescGZIP(), []int{9}
 }
 
-// How well the organization is set up.
+// An audit of the organization's setup.
 type SetupAudit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `setup_audit`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// When it was made.
+	// Time of the audit.
 	GeneratedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=generated_at,json=generatedAt" json:"generated_at,omitempty"`
-	// Whether the organization sent traces, logs or metrics in the last 24 hours.
+	// Status of the telemetry: whether the organization sent traces, logs or metrics in the last 24 hours.
 	DataStatus string `protobuf:"bytes,3,opt,name=data_status,json=dataStatus" json:"data_status,omitempty"`
-	// False when the telemetry store did not answer: the checks that need it are skipped.
+	// False when the telemetry store did not answer. Then the checks that need it are skipped.
 	TelemetryChecksAvailable bool `protobuf:"varint,4,opt,name=telemetry_checks_available,json=telemetryChecksAvailable" json:"telemetry_checks_available,omitempty"`
-	// How many checks failed by severity, passed and were skipped.
+	// Numbers of checks that failed (by severity), passed and were skipped.
 	Summary *SetupAuditSummary `protobuf:"bytes,5,opt,name=summary" json:"summary,omitempty"`
 	// All checks, in a fixed order.
 	Checks []*SetupAuditCheck `protobuf:"bytes,6,rep,name=checks" json:"checks,omitempty"`
-	// Recommendations that are open.
+	// Number of open recommendations.
 	OpenRecommendationCount int32 `protobuf:"varint,7,opt,name=open_recommendation_count,json=openRecommendationCount" json:"open_recommendation_count,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -821,18 +822,18 @@ func (x *SetupAudit) GetOpenRecommendationCount() int32 {
 	return 0
 }
 
-// Counts of checks.
+// Numbers of checks by result.
 type SetupAuditSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Failed checks of severity critical.
+	// Number of failed checks of severity critical.
 	Critical int32 `protobuf:"varint,1,opt,name=critical" json:"critical,omitempty"`
-	// Failed checks of severity warn.
+	// Number of failed checks of severity warn.
 	Warn int32 `protobuf:"varint,2,opt,name=warn" json:"warn,omitempty"`
-	// Failed checks of severity info.
+	// Number of failed checks of severity info.
 	Info int32 `protobuf:"varint,3,opt,name=info" json:"info,omitempty"`
-	// Checks that passed.
+	// Number of checks that passed.
 	Pass int32 `protobuf:"varint,4,opt,name=pass" json:"pass,omitempty"`
-	// Checks that could not be made.
+	// Number of checks that were skipped.
 	Skip          int32 `protobuf:"varint,5,opt,name=skip" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -908,23 +909,23 @@ type SetupAuditCheck struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `setup_audit_check`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Which check.
+	// Id of the check.
 	Id string `protobuf:"bytes,2,opt,name=id" json:"id,omitempty"`
-	// What it belongs to.
+	// Category of the check.
 	Category string `protobuf:"bytes,3,opt,name=category" json:"category,omitempty"`
-	// What should hold.
+	// The condition that should hold.
 	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
-	// How bad it is when it does not; fixed for each check.
+	// Severity of a failure; fixed for each check.
 	Severity string `protobuf:"bytes,5,opt,name=severity" json:"severity,omitempty"`
-	// `skip` when there is nothing to check, or the telemetry store did not answer.
+	// Result of the check. `skip` when there is nothing to check, or when the telemetry store did not answer.
 	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
-	// The figures behind the status; null when there is nothing to say.
+	// The figures behind the status; null without figures.
 	Detail *string `protobuf:"bytes,7,opt,name=detail" json:"detail,omitempty"`
-	// What is affected, worst first, at most 20.
+	// The affected objects, worst first, at most 20.
 	Affected []*SetupAuditAffected `protobuf:"bytes,8,rep,name=affected" json:"affected,omitempty"`
-	// How many are affected in all.
+	// Total number of affected objects.
 	AffectedCount int32 `protobuf:"varint,9,opt,name=affected_count,json=affectedCount" json:"affected_count,omitempty"`
-	// What to do when it fails.
+	// Remedy when the check fails.
 	FixHint       string `protobuf:"bytes,10,opt,name=fix_hint,json=fixHint" json:"fix_hint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1030,16 +1031,16 @@ func (x *SetupAuditCheck) GetFixHint() string {
 	return ""
 }
 
-// Something that a check is about.
+// An object that a check affects.
 type SetupAuditAffected struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it is.
+	// Kind of the object.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	// Its identifier, if it has one.
+	// Identifier of the object, if it has one.
 	Id *string `protobuf:"bytes,2,opt,name=id" json:"id,omitempty"`
-	// Its name.
+	// Name of the object.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// The figures of it alone.
+	// Figures of this object alone.
 	Note          *string `protobuf:"bytes,4,opt,name=note" json:"note,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which invitation to show.
+// Selects the invitation to show.
 type PreviewInvitationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Token of the invitation: the last part of its link.
@@ -70,18 +70,18 @@ func (x *PreviewInvitationRequest) GetToken() string {
 	return ""
 }
 
-// What an invitation offers to whoever has its link.
+// The offer of an invitation, for everyone who has its link.
 type InvitationPreview struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `invitation_preview`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Name of the organization.
 	OrganizationName string `protobuf:"bytes,2,opt,name=organization_name,json=organizationName" json:"organization_name,omitempty"`
-	// Role that it gives.
+	// The role that the new member gets.
 	Role string `protobuf:"bytes,3,opt,name=role" json:"role,omitempty"`
-	// The only address that can accept it. Null: whoever has the link.
+	// The only email address that can accept the invitation. Null: everyone who has the link can accept it.
 	Email *string `protobuf:"bytes,4,opt,name=email" json:"email,omitempty"`
-	// Until when it can be accepted.
+	// Time until which the invitation can be accepted.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Conditions on log records; all given ones must hold.
+// Conditions on log records. A record must meet all given conditions.
 type LogFilters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact service name.

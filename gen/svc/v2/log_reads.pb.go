@@ -24,10 +24,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which log record to read.
+// Selects the log record to read.
 type GetLogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier, `log_…`, as a search gave it.
+	// Identifier, `log_…`, as a search returns it.
 	Id            string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -79,19 +79,19 @@ type LogPatternList struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Records of the window that match the filters.
+	// Number of records of the window that match the filters.
 	TotalCount float64 `protobuf:"fixed64,4,opt,name=total_count,json=totalCount" json:"total_count,omitempty"`
-	// Records of the window that were read: all of them, or a sample that is spread over the window.
+	// Number of records of the window that were read: all of them, or a sample that is spread over the window.
 	SampledCount int32 `protobuf:"varint,5,opt,name=sampled_count,json=sampledCount" json:"sampled_count,omitempty"`
-	// Start of the earlier window that this one is compared with; null without one.
+	// Start of the earlier window for the comparison; null without a comparison.
 	BaselineStartTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=baseline_start_time,json=baselineStartTime" json:"baseline_start_time,omitempty"`
-	// End of the earlier window; null without one.
+	// End of the earlier window; null without a comparison.
 	BaselineEndTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=baseline_end_time,json=baselineEndTime" json:"baseline_end_time,omitempty"`
-	// Records of the earlier window that match the filters.
+	// Number of records of the earlier window that match the filters.
 	BaselineTotalCount float64 `protobuf:"fixed64,8,opt,name=baseline_total_count,json=baselineTotalCount" json:"baseline_total_count,omitempty"`
-	// Records of the earlier window that were read.
+	// Number of records of the earlier window that were read.
 	BaselineSampledCount int32 `protobuf:"varint,9,opt,name=baseline_sampled_count,json=baselineSampledCount" json:"baseline_sampled_count,omitempty"`
-	// How many patterns were found.
+	// Number of patterns that were found.
 	PatternCount int32 `protobuf:"varint,10,opt,name=pattern_count,json=patternCount" json:"pattern_count,omitempty"`
 	// True when more patterns were found than `data` holds.
 	Truncated bool `protobuf:"varint,11,opt,name=truncated" json:"truncated,omitempty"`
@@ -220,29 +220,30 @@ type LogPattern struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `log_pattern`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// What the records have in common: `<*>` stands for what varies, `<uuid>`, `<ip>`, `<hex>`, `<email>` and `<num>` for such values.
+	// The common text of the records. `<uuid>`, `<ip>`, `<hex>`, `<email>` and `<num>` stand for values of these kinds, `<*>` for other
+	// variable parts.
 	Template string `protobuf:"bytes,2,opt,name=template" json:"template,omitempty"`
-	// One of the records.
+	// One of the records with this pattern.
 	Sample string `protobuf:"bytes,3,opt,name=sample" json:"sample,omitempty"`
-	// Records of the sample with this pattern.
+	// Number of records in the sample with this pattern.
 	Count int32 `protobuf:"varint,4,opt,name=count" json:"count,omitempty"`
-	// How many records of the window that stands for.
+	// Estimated number of records in the window with this pattern.
 	EstimatedCount float64 `protobuf:"fixed64,5,opt,name=estimated_count,json=estimatedCount" json:"estimated_count,omitempty"`
-	// Part of the sample with this pattern, 0 to 1.
+	// Share of the sample with this pattern, 0 to 1.
 	Share float64 `protobuf:"fixed64,6,opt,name=share" json:"share,omitempty"`
-	// Records of the sample by severity text.
+	// Number of records in the sample by severity text.
 	SeverityCounts map[string]int32 `protobuf:"bytes,7,rep,name=severity_counts,json=severityCounts" json:"severity_counts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// Records of the sample by service.
+	// Number of records in the sample by service.
 	ServiceCounts map[string]int32 `protobuf:"bytes,8,rep,name=service_counts,json=serviceCounts" json:"service_counts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// Time of the earliest record of the sample.
+	// Time of the earliest record in the sample.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Time of the latest record of the sample.
+	// Time of the latest record in the sample.
 	LastSeen *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
-	// Records of the earlier window's sample with this pattern.
+	// Number of records with this pattern in the sample of the earlier window.
 	BaselineCount int32 `protobuf:"varint,11,opt,name=baseline_count,json=baselineCount" json:"baseline_count,omitempty"`
-	// How many records of the earlier window that stands for.
+	// Estimated number of records with this pattern in the earlier window.
 	BaselineEstimatedCount float64 `protobuf:"fixed64,12,opt,name=baseline_estimated_count,json=baselineEstimatedCount" json:"baseline_estimated_count,omitempty"`
-	// True when the earlier window was compared and its sample has no such record.
+	// True when the request compares with an earlier window and the sample of that window has no record with this pattern.
 	IsNew         bool `protobuf:"varint,13,opt,name=is_new,json=isNew" json:"is_new,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

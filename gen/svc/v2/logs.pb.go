@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which log records to look for.
+// Selects the log records to search for.
 type SearchLogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -36,7 +36,7 @@ type SearchLogsRequest struct {
 	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
 	// The `next_cursor` of the previous page; left out for the first.
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
-	// Conditions; none means every record.
+	// Conditions. Without any, every record matches.
 	Filters       *LogFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -107,14 +107,14 @@ func (x *SearchLogsRequest) GetFilters() *LogFilters {
 	return nil
 }
 
-// Which log records to count.
+// Selects the log records to count.
 type SearchLogFacetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 7 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Conditions; none means every record.
+	// Conditions. Without any, every record matches.
 	Filters       *LogFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -171,20 +171,21 @@ func (x *SearchLogFacetsRequest) GetFilters() *LogFilters {
 	return nil
 }
 
-// Which log records to find patterns in.
+// Selects the log records in which to find patterns.
 type SearchLogPatternsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 24 hours later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Conditions; none means every record.
+	// Conditions. Without any, every record matches.
 	Filters *LogFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
-	// Most records to read of each window, 100 to 50000; 10000 when left out.
+	// Most records to read from each window, 100 to 50000; 10000 when left out.
 	SampleSize *int32 `protobuf:"varint,4,opt,name=sample_size,json=sampleSize" json:"sample_size,omitempty"`
-	// Most patterns of the answer, 1 to 200; 50 when left out.
+	// Most patterns to return, 1 to 200; 50 when left out.
 	MaxPatterns *int32 `protobuf:"varint,5,opt,name=max_patterns,json=maxPatterns" json:"max_patterns,omitempty"`
-	// What to compare with: `previous`, the window of the same length before this one, or `none`. `previous` when left out.
+	// The window to compare with. `previous` is the window of the same length before this one; `none` means no comparison. `previous`
+	// when left out.
 	Baseline      *string `protobuf:"bytes,6,opt,name=baseline" json:"baseline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -342,13 +343,13 @@ type Log struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `log`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// When the event happened; when it was observed if the sender did not say.
+	// Time of the event; the time of its observation when the sender gave none.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=timestamp" json:"timestamp,omitempty"`
 	// Severity in upper case, derived from the number when the sender gave no text.
 	SeverityText string `protobuf:"bytes,4,opt,name=severity_text,json=severityText" json:"severity_text,omitempty"`
 	// OpenTelemetry severity number, 0 to 24.
 	SeverityNumber int32 `protobuf:"varint,5,opt,name=severity_number,json=severityNumber" json:"severity_number,omitempty"`
-	// `service.name` of the resource, `unknown_service` when the sender gave none.
+	// `service.name` of the resource; `unknown_service` when the sender gave none.
 	ServiceName string `protobuf:"bytes,6,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
 	// The message. A structured body is printed as JSON.
 	Body string `protobuf:"bytes,7,opt,name=body" json:"body,omitempty"`

@@ -31,33 +31,34 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Log records.
+// Log records: searches, patterns, and aggregations.
 type LogsServiceClient interface {
 	// Search logs.
 	//
-	// Log records of a window of at most 7 days that match every filter, latest first.
+	// Returns log records of a window of at most 7 days that match every filter, latest first.
 	SearchLogs(ctx context.Context, in *SearchLogsRequest, opts ...grpc.CallOption) (*SearchLogsResponse, error)
 	// Get a log record.
 	//
-	// One log record by the id that a search gave it.
+	// Returns one log record by the id that a search returned.
 	GetLog(ctx context.Context, in *GetLogRequest, opts ...grpc.CallOption) (*Log, error)
 	// Find log patterns.
 	//
-	// The common patterns of the records of a window of at most 24 hours, most frequent first. They are grouped by their fixed parts; ids,
-	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
-	// window before is read too, and patterns that it lacks are marked as new.
+	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
+	// parts form a pattern; ids, addresses and numbers vary. When there are many records, the server reads a sample that is spread over
+	// the window. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are missing there as
+	// new.
 	SearchLogPatterns(ctx context.Context, in *SearchLogPatternsRequest, opts ...grpc.CallOption) (*LogPatternList, error)
 	// Get log facets.
 	//
-	// The severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
+	// Returns the severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
 	SearchLogFacets(ctx context.Context, in *SearchLogFacetsRequest, opts ...grpc.CallOption) (*FacetList, error)
 	// Query logs over time.
 	//
-	// The number of log records in each bucket of a window of at most 31 days, of all matching records or of each group of them.
+	// Returns the number of log records in each bucket of a window of at most 31 days, for all matching records or for each group of them.
 	QueryLogTimeseries(ctx context.Context, in *QueryLogTimeseriesRequest, opts ...grpc.CallOption) (*LogTimeseries, error)
 	// Break down logs.
 	//
-	// The number of log records of each group in a window of at most 30 days, the largest first.
+	// Returns the number of log records of each group in a window of at most 30 days, the largest first.
 	QueryLogBreakdown(ctx context.Context, in *QueryLogBreakdownRequest, opts ...grpc.CallOption) (*LogBreakdown, error)
 }
 
@@ -133,33 +134,34 @@ func (c *logsServiceClient) QueryLogBreakdown(ctx context.Context, in *QueryLogB
 // All implementations must embed UnimplementedLogsServiceServer
 // for forward compatibility.
 //
-// Log records.
+// Log records: searches, patterns, and aggregations.
 type LogsServiceServer interface {
 	// Search logs.
 	//
-	// Log records of a window of at most 7 days that match every filter, latest first.
+	// Returns log records of a window of at most 7 days that match every filter, latest first.
 	SearchLogs(context.Context, *SearchLogsRequest) (*SearchLogsResponse, error)
 	// Get a log record.
 	//
-	// One log record by the id that a search gave it.
+	// Returns one log record by the id that a search returned.
 	GetLog(context.Context, *GetLogRequest) (*Log, error)
 	// Find log patterns.
 	//
-	// The common patterns of the records of a window of at most 24 hours, most frequent first. They are grouped by their fixed parts; ids,
-	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
-	// window before is read too, and patterns that it lacks are marked as new.
+	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
+	// parts form a pattern; ids, addresses and numbers vary. When there are many records, the server reads a sample that is spread over
+	// the window. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are missing there as
+	// new.
 	SearchLogPatterns(context.Context, *SearchLogPatternsRequest) (*LogPatternList, error)
 	// Get log facets.
 	//
-	// The severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
+	// Returns the severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
 	SearchLogFacets(context.Context, *SearchLogFacetsRequest) (*FacetList, error)
 	// Query logs over time.
 	//
-	// The number of log records in each bucket of a window of at most 31 days, of all matching records or of each group of them.
+	// Returns the number of log records in each bucket of a window of at most 31 days, for all matching records or for each group of them.
 	QueryLogTimeseries(context.Context, *QueryLogTimeseriesRequest) (*LogTimeseries, error)
 	// Break down logs.
 	//
-	// The number of log records of each group in a window of at most 30 days, the largest first.
+	// Returns the number of log records of each group in a window of at most 30 days, the largest first.
 	QueryLogBreakdown(context.Context, *QueryLogBreakdownRequest) (*LogBreakdown, error)
 	mustEmbedUnimplementedLogsServiceServer()
 }

@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which metric to describe.
+// Selects the metric to describe.
 type GetMetricRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact name of the metric.
@@ -97,7 +97,7 @@ func (x *GetMetricRequest) GetServiceName() string {
 	return ""
 }
 
-// What is known of a metric.
+// A metric and its types.
 type MetricDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `metric_detail`.
@@ -164,29 +164,29 @@ func (x *MetricDetail) GetTypes() []*MetricOfType {
 // A metric of one type.
 type MetricOfType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// sum, gauge, histogram, exponential_histogram or summary.
+	// Type of the metric: sum, gauge, histogram, exponential_histogram or summary.
 	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
-	// The sender's description; empty without one.
+	// The sender's description; empty when the sender gave none.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
 	// Unit in UCUM notation; empty without a unit.
 	Unit string `protobuf:"bytes,3,opt,name=unit" json:"unit,omitempty"`
-	// True for a sum that only grows, in all of its services.
+	// True for a sum that only grows in all of its services.
 	IsMonotonic bool `protobuf:"varint,4,opt,name=is_monotonic,json=isMonotonic" json:"is_monotonic,omitempty"`
-	// Data points received in the hours of the window; an hour that the window cuts is counted whole.
+	// Data points received in the hours of the window. An hour that lies partly in the window counts in full.
 	DataPointCount float64 `protobuf:"fixed64,5,opt,name=data_point_count,json=dataPointCount" json:"data_point_count,omitempty"`
-	// Time of the earliest data point in the window, to the hour's rows.
+	// Time of the earliest data point in the hours of the window.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Time of the latest data point in the window, to the hour's rows.
+	// Time of the latest data point in the hours of the window.
 	LastSeen *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
-	// The services that sent it, by name.
+	// The services that sent the metric, in order of name.
 	Services []string `protobuf:"bytes,8,rep,name=services" json:"services,omitempty"`
-	// Series that sent data points in the hour before the last one of the window; within about one percent.
+	// Number of series that sent data points in the hour before the last one of the window, accurate to about one percent.
 	SeriesCount float64 `protobuf:"fixed64,9,opt,name=series_count,json=seriesCount" json:"series_count,omitempty"`
-	// Attributes of the data points of that hour.
+	// Attributes of the data points in that hour.
 	Attributes []*MetricAttribute `protobuf:"bytes,10,rep,name=attributes" json:"attributes,omitempty"`
-	// Resource attributes of the data points of that hour.
+	// Resource attributes of the data points in that hour.
 	ResourceAttributes []*MetricAttribute `protobuf:"bytes,11,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	// Value of the latest data point. For histograms and summaries, the mean of the observed values. Null without a value.
+	// Value of the latest data point. For histograms and summaries, the mean of the observed values. Null when there is no value.
 	LatestValue   *float64 `protobuf:"fixed64,12,opt,name=latest_value,json=latestValue" json:"latest_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -311,9 +311,9 @@ type MetricAttribute struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Attribute name.
 	Key string `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
-	// How many values it has; within about one percent.
+	// Number of values of the attribute, accurate to about one percent.
 	ValueCount float64 `protobuf:"fixed64,2,opt,name=value_count,json=valueCount" json:"value_count,omitempty"`
-	// Some of its values, at most ten, by name.
+	// Some values of the attribute, at most ten, in order of name.
 	Values        []string `protobuf:"bytes,3,rep,name=values" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

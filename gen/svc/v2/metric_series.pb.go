@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which metric, and conditions on its data points; all given ones must hold.
+// The metric, and conditions on its data points. A point must meet all given conditions.
 type MetricFilters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact name of the metric.
@@ -124,26 +124,27 @@ func (x *MetricFilters) GetResourceAttributes() []*AttributeFilter {
 	return nil
 }
 
-// What to compute over time.
+// The query: window, conditions, groups and aggregation.
 type QueryMetricsTimeseriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is computed. `rate` and `increase` are for the type `sum` alone.
+	// The aggregation to compute. `rate` and `increase` apply only to the type `sum`.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
-	// Which metric, and which of its points.
+	// The metric, and conditions on its data points.
 	Filters *MetricFilters `protobuf:"bytes,4,opt,name=filters" json:"filters,omitempty"`
-	// What makes a series of its own; one series when left out.
+	// The dimension to group by: each of its values becomes a series. One series when left out.
 	GroupBy *string `protobuf:"bytes,5,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// The attribute of data points to group by, for the group `attribute`.
+	// The attribute of data points to group by. Needed when `group_by` is `attribute`.
 	GroupByAttributeKey *string `protobuf:"bytes,6,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
-	// The resource attribute to group by, for the group `resource_attribute`.
+	// The resource attribute to group by. Needed when `group_by` is `resource_attribute`.
 	GroupByResourceAttributeKey *string `protobuf:"bytes,7,opt,name=group_by_resource_attribute_key,json=groupByResourceAttributeKey" json:"group_by_resource_attribute_key,omitempty"`
-	// Length of a bucket in seconds; from the window, for about 30 buckets, when left out. At most 1500 buckets fit.
+	// Length of a bucket in seconds. When left out, the server chooses a length that gives about 30 buckets. A window has at most 1500
+	// buckets.
 	BucketSeconds *int32 `protobuf:"varint,8,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// Series at most, 1 to 100; 50 when left out. The others are merged into one more.
+	// Most series to return, 1 to 100; 50 when left out. The remaining groups are merged into one more series.
 	SeriesLimit *int32 `protobuf:"varint,9,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
 	// Further conditions, as text in the query language.
 	Where         *string `protobuf:"bytes,10,opt,name=where" json:"where,omitempty"`
@@ -256,7 +257,7 @@ type MetricTimeseries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `metric_timeseries`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// What was computed.
+	// The aggregation that was computed.
 	Aggregation string `protobuf:"bytes,2,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Start of the window.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
@@ -264,7 +265,7 @@ type MetricTimeseries struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Length of a bucket in seconds.
 	BucketSeconds int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// What made a series of its own; null when the request groups by nothing.
+	// The dimension that the series are grouped by; null when the request does not group.
 	GroupBy *string `protobuf:"bytes,6,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The series, the largest first.
 	Series []*TelemetrySeries `protobuf:"bytes,7,rep,name=series" json:"series,omitempty"`
@@ -272,7 +273,7 @@ type MetricTimeseries struct {
 	Truncated bool `protobuf:"varint,8,opt,name=truncated" json:"truncated,omitempty"`
 	// Warnings for the reader, such as an attribute that is not in the telemetry.
 	Warnings []string `protobuf:"bytes,9,rep,name=warnings" json:"warnings,omitempty"`
-	// Unit of the metric in UCUM notation; empty without a unit. A rate is per second, a count has no unit.
+	// Unit of the metric in UCUM notation; empty without a unit. A rate is per second; a count has no unit.
 	Unit          string `protobuf:"bytes,10,opt,name=unit" json:"unit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -378,24 +379,24 @@ func (x *MetricTimeseries) GetUnit() string {
 	return ""
 }
 
-// What to compute for each group.
+// The query: window, conditions, groups and aggregation.
 type QueryMetricBreakdownRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 30 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is computed. `rate` and `increase` are for the type `sum` alone.
+	// The aggregation to compute. `rate` and `increase` apply only to the type `sum`.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
-	// Which metric, and which of its points.
+	// The metric, and conditions on its data points.
 	Filters *MetricFilters `protobuf:"bytes,4,opt,name=filters" json:"filters,omitempty"`
-	// What makes a row of its own.
+	// The dimension to group by: each of its values becomes a row.
 	GroupBy string `protobuf:"bytes,5,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// The attribute of data points to group by, for the group `attribute`.
+	// The attribute of data points to group by. Needed when `group_by` is `attribute`.
 	GroupByAttributeKey *string `protobuf:"bytes,6,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
-	// The resource attribute to group by, for the group `resource_attribute`.
+	// The resource attribute to group by. Needed when `group_by` is `resource_attribute`.
 	GroupByResourceAttributeKey *string `protobuf:"bytes,7,opt,name=group_by_resource_attribute_key,json=groupByResourceAttributeKey" json:"group_by_resource_attribute_key,omitempty"`
-	// Most rows, 1 to 100; 20 when left out.
+	// Most rows to return, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,8,opt,name=limit" json:"limit,omitempty"`
 	// Further conditions, as text in the query language.
 	Where         *string `protobuf:"bytes,10,opt,name=where" json:"where,omitempty"`
@@ -501,13 +502,13 @@ type MetricBreakdown struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `metric_breakdown`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// What was computed.
+	// The aggregation that was computed.
 	Aggregation string `protobuf:"bytes,2,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Start of the window.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What made a row of its own.
+	// The dimension that the rows are grouped by.
 	GroupBy string `protobuf:"bytes,5,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The groups.
 	Data []*TelemetryGroup `protobuf:"bytes,6,rep,name=data" json:"data,omitempty"`
@@ -515,7 +516,7 @@ type MetricBreakdown struct {
 	Truncated bool `protobuf:"varint,7,opt,name=truncated" json:"truncated,omitempty"`
 	// Warnings for the reader, such as an attribute that is not in the telemetry.
 	Warnings []string `protobuf:"bytes,8,rep,name=warnings" json:"warnings,omitempty"`
-	// Unit of the metric in UCUM notation; empty without a unit. A rate is per second, a count has no unit.
+	// Unit of the metric in UCUM notation; empty without a unit. A rate is per second; a count has no unit.
 	Unit          string `protobuf:"bytes,9,opt,name=unit" json:"unit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which metrics to list.
+// Selects the metrics to list.
 type ListMetricsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -198,7 +198,7 @@ func (x *ListMetricsResponse) GetNextCursor() string {
 	return ""
 }
 
-// Which metrics to count.
+// Selects the metrics to count.
 type SummarizeMetricsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -265,7 +265,7 @@ func (x *SummarizeMetricsRequest) GetServiceName() string {
 // Metrics by type.
 type SummarizeMetricsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One row for each type that there is, by type.
+	// One row for each type that was received, in order of type.
 	Data          []*MetricTypeFigures `protobuf:"bytes,1,rep,name=data" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -311,11 +311,11 @@ func (x *SummarizeMetricsResponse) GetData() []*MetricTypeFigures {
 // The metrics of one type.
 type MetricTypeFigures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// sum, gauge, histogram, exponential_histogram or summary.
+	// Type of the metric: sum, gauge, histogram, exponential_histogram or summary.
 	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
-	// Names, however many services send them.
+	// Number of metric names. A name that several services send counts once.
 	MetricCount int32 `protobuf:"varint,2,opt,name=metric_count,json=metricCount" json:"metric_count,omitempty"`
-	// Data points received in the hours of the window; an hour that the window cuts is counted whole.
+	// Data points received in the hours of the window. An hour that lies partly in the window counts in full.
 	DataPointCount float64 `protobuf:"fixed64,3,opt,name=data_point_count,json=dataPointCount" json:"data_point_count,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -379,21 +379,21 @@ type Metric struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Metric name, for example `http.server.request.duration`.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// sum, gauge, histogram, exponential_histogram or summary.
+	// Type of the metric: sum, gauge, histogram, exponential_histogram or summary.
 	Type string `protobuf:"bytes,3,opt,name=type" json:"type,omitempty"`
 	// `service.name` of the resource.
 	ServiceName string `protobuf:"bytes,4,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// The sender's description; empty without one.
+	// The sender's description; empty when the sender gave none.
 	Description string `protobuf:"bytes,5,opt,name=description" json:"description,omitempty"`
 	// Unit in UCUM notation; empty without a unit.
 	Unit string `protobuf:"bytes,6,opt,name=unit" json:"unit,omitempty"`
 	// True for a sum that only grows.
 	IsMonotonic bool `protobuf:"varint,7,opt,name=is_monotonic,json=isMonotonic" json:"is_monotonic,omitempty"`
-	// Data points received in the hours of the window; an hour that the window cuts is counted whole.
+	// Data points received in the hours of the window. An hour that lies partly in the window counts in full.
 	DataPointCount float64 `protobuf:"fixed64,8,opt,name=data_point_count,json=dataPointCount" json:"data_point_count,omitempty"`
-	// Time of the earliest data point in the window, to the hour's rows.
+	// Time of the earliest data point in the hours of the window.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Time of the latest data point in the window, to the hour's rows.
+	// Time of the latest data point in the hours of the window.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -30,35 +30,35 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Metrics.
+// Metrics: lists, summaries, and aggregations over data points.
 type MetricsServiceClient interface {
 	// List metrics.
 	//
-	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
+	// Returns the metrics that received data points in a window of at most 31 days, one row for each name, type and service, in order
+	// of name.
 	ListMetrics(ctx context.Context, in *ListMetricsRequest, opts ...grpc.CallOption) (*ListMetricsResponse, error)
 	// Summarize metrics.
 	//
-	// The number of metrics of each type that received data points in a window of at most 31 days.
+	// Returns the number of metrics of each type that received data points in a window of at most 31 days.
 	SummarizeMetrics(ctx context.Context, in *SummarizeMetricsRequest, opts ...grpc.CallOption) (*SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
-	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
-	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
-	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are
-	// compared
-	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a
-	// count that
-	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
-	// with a warning, and null where observations lie above the last bound.
+	// Returns the values of one metric in each bucket of a window of at most 31 days, for all of its points or for each group of them.
+	// For gauges and sums, `avg`, `sum`, `min`, `max` and quantiles aggregate the values of the data points, and `count` counts the
+	// points. For histograms and summaries, they aggregate the observations inside the points. `rate` and `increase` are for sums that
+	// only grow. They compare each point of a cumulative series with the point before it, up to an hour before the window, and count
+	// from zero after a restart. If a count began earlier and its first point has no point before it, that point adds nothing. When the
+	// senders of an explicit histogram report no `max`, its `max` is the upper bound of the highest bucket with observations, with a
+	// warning. It is null when observations lie above the last bound.
 	QueryMetricsTimeseries(ctx context.Context, in *QueryMetricsTimeseriesRequest, opts ...grpc.CallOption) (*MetricTimeseries, error)
 	// Break down a metric.
 	//
-	// The value of one metric for each group of its points in a window of at most 30 days, the largest first.
+	// Returns the value of one metric for each group of its points in a window of at most 30 days, the largest first.
 	QueryMetricBreakdown(ctx context.Context, in *QueryMetricBreakdownRequest, opts ...grpc.CallOption) (*MetricBreakdown, error)
-	// Retrieve a metric.
+	// Get a metric.
 	//
-	// What is known of the metric of a name in a window of at most 31 days: its types, the services that send it, its attributes and the
-	// latest value of each type.
+	// Returns a description of the metric of one name in a window of at most 31 days: its types, the services that send it, its
+	// attributes and the latest value of each type.
 	GetMetric(ctx context.Context, in *GetMetricRequest, opts ...grpc.CallOption) (*MetricDetail, error)
 }
 
@@ -124,35 +124,35 @@ func (c *metricsServiceClient) GetMetric(ctx context.Context, in *GetMetricReque
 // All implementations must embed UnimplementedMetricsServiceServer
 // for forward compatibility.
 //
-// Metrics.
+// Metrics: lists, summaries, and aggregations over data points.
 type MetricsServiceServer interface {
 	// List metrics.
 	//
-	// The metrics that received data points in a window of at most 31 days, one row for each name, type and service, by name.
+	// Returns the metrics that received data points in a window of at most 31 days, one row for each name, type and service, in order
+	// of name.
 	ListMetrics(context.Context, *ListMetricsRequest) (*ListMetricsResponse, error)
 	// Summarize metrics.
 	//
-	// The number of metrics of each type that received data points in a window of at most 31 days.
+	// Returns the number of metrics of each type that received data points in a window of at most 31 days.
 	SummarizeMetrics(context.Context, *SummarizeMetricsRequest) (*SummarizeMetricsResponse, error)
 	// Query a metric over time.
 	//
-	// The values of one metric in each bucket of a window of at most 31 days, of all of its points or of each group of them. Of gauges and
-	// sums, `avg`, `sum`, `min`, `max` and quantiles look at the values of the data points and `count` counts them; of histograms and
-	// summaries they look at the observations inside. `rate` and `increase` are for sums that only grow: points of cumulative series are
-	// compared
-	// with the ones before them, up to an hour before the window, and a restart counts from zero; a first point with none before it, of a
-	// count that
-	// began earlier, adds nothing. The `max` of an explicit histogram whose senders report none is the upper bound of its highest bucket,
-	// with a warning, and null where observations lie above the last bound.
+	// Returns the values of one metric in each bucket of a window of at most 31 days, for all of its points or for each group of them.
+	// For gauges and sums, `avg`, `sum`, `min`, `max` and quantiles aggregate the values of the data points, and `count` counts the
+	// points. For histograms and summaries, they aggregate the observations inside the points. `rate` and `increase` are for sums that
+	// only grow. They compare each point of a cumulative series with the point before it, up to an hour before the window, and count
+	// from zero after a restart. If a count began earlier and its first point has no point before it, that point adds nothing. When the
+	// senders of an explicit histogram report no `max`, its `max` is the upper bound of the highest bucket with observations, with a
+	// warning. It is null when observations lie above the last bound.
 	QueryMetricsTimeseries(context.Context, *QueryMetricsTimeseriesRequest) (*MetricTimeseries, error)
 	// Break down a metric.
 	//
-	// The value of one metric for each group of its points in a window of at most 30 days, the largest first.
+	// Returns the value of one metric for each group of its points in a window of at most 30 days, the largest first.
 	QueryMetricBreakdown(context.Context, *QueryMetricBreakdownRequest) (*MetricBreakdown, error)
-	// Retrieve a metric.
+	// Get a metric.
 	//
-	// What is known of the metric of a name in a window of at most 31 days: its types, the services that send it, its attributes and the
-	// latest value of each type.
+	// Returns a description of the metric of one name in a window of at most 31 days: its types, the services that send it, its
+	// attributes and the latest value of each type.
 	GetMetric(context.Context, *GetMetricRequest) (*MetricDetail, error)
 	mustEmbedUnimplementedMetricsServiceServer()
 }

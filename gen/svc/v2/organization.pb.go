@@ -35,9 +35,9 @@ type Organization struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Name.
 	Name *string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Short name, for addresses; each belongs to one organization.
+	// Short name for web addresses, unique among all organizations.
 	Slug *string `protobuf:"bytes,4,opt,name=slug" json:"slug,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -108,7 +108,7 @@ func (x *Organization) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// An organization that was deleted.
+// A deleted organization.
 type DeletedOrganization struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `org_…`.
@@ -179,13 +179,13 @@ type Member struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `organization_member`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Address with which the user signs in.
+	// Email address with which the user signs in.
 	Email string `protobuf:"bytes,3,opt,name=email" json:"email,omitempty"`
-	// Name, for people to read.
+	// Display name.
 	Name *string `protobuf:"bytes,4,opt,name=name" json:"name,omitempty"`
-	// What the member may do.
+	// The member's role.
 	Role string `protobuf:"bytes,5,opt,name=role" json:"role,omitempty"`
-	// When the user joined.
+	// Time at which the user joined.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -334,23 +334,23 @@ type Invitation struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `invitation`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// The only address that can accept it. Null: whoever has the link.
+	// The only email address that can accept the invitation. Null: everyone who has the link can accept it.
 	Email *string `protobuf:"bytes,3,opt,name=email" json:"email,omitempty"`
-	// Role that it gives.
+	// The role that the new member gets.
 	Role string `protobuf:"bytes,4,opt,name=role" json:"role,omitempty"`
-	// Whether the link still works: only while `pending`.
+	// Status of the invitation. The link works only while it is `pending`.
 	Status string `protobuf:"bytes,5,opt,name=status" json:"status,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Who created it, `user_…`.
+	// The user who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,7,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// Until when the link works.
+	// Time at which the link expires.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// When it was accepted.
+	// Time of acceptance.
 	AcceptedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=accepted_at,json=acceptedAt" json:"accepted_at,omitempty"`
-	// Who accepted it, `user_…`.
+	// The user who accepted the invitation, `user_…`.
 	AcceptedBy *string `protobuf:"bytes,10,opt,name=accepted_by,json=acceptedBy" json:"accepted_by,omitempty"`
-	// When it was revoked.
+	// Time of revocation.
 	RevokedAt     *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=revoked_at,json=revokedAt" json:"revoked_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -463,26 +463,26 @@ func (x *Invitation) GetRevokedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// A new invitation with its link. Only the answer to its creation holds it.
+// A new invitation with its link. Only the answer to the creation holds the link.
 type InvitationWithLink struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `invt_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `invitation`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// The only address that can accept it. Null: whoever has the link.
+	// The only email address that can accept the invitation. Null: everyone who has the link can accept it.
 	Email *string `protobuf:"bytes,3,opt,name=email" json:"email,omitempty"`
-	// Role that it gives.
+	// The role that the new member gets.
 	Role string `protobuf:"bytes,4,opt,name=role" json:"role,omitempty"`
 	// Always `pending`.
 	Status string `protobuf:"bytes,5,opt,name=status" json:"status,omitempty"`
-	// When it was created.
+	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Who created it, `user_…`.
+	// The user who created it, `user_…`.
 	CreatedBy string `protobuf:"bytes,7,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
-	// Until when the link works.
+	// Time at which the link expires.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// Link to hand over. It is shown once. A person who opens it sees the offer and can join. Its last part is the token for
+	// Link to pass on. It is shown once. A person who opens it sees the offer and can join. Its last part is the token for
 	// acceptInvitation.
 	Link          string `protobuf:"bytes,9,opt,name=link" json:"link,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -582,14 +582,14 @@ func (x *InvitationWithLink) GetLink() string {
 	return ""
 }
 
-// An invitation that was accepted.
+// An accepted invitation.
 type AcceptedInvitation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `accepted_invitation`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Who joined.
+	// The user who joined.
 	User *User `protobuf:"bytes,2,opt,name=user" json:"user,omitempty"`
-	// The organization, with the role there.
+	// The organization, with the user's role in it.
 	Organization  *SessionOrganization `protobuf:"bytes,3,opt,name=organization" json:"organization,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -646,7 +646,7 @@ func (x *AcceptedInvitation) GetOrganization() *SessionOrganization {
 	return nil
 }
 
-// Asks for the organization of the credential.
+// No parameters: the answer holds the organization of the credential.
 type GetOrganizationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -683,14 +683,14 @@ func (*GetOrganizationRequest) Descriptor() ([]byte, []int) {
 	return file_svc_v2_organization_proto_rawDescGZIP(), []int{7}
 }
 
-// What to change of the organization.
+// The fields of the organization to change.
 type UpdateOrganizationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name, at least one character that is not white space.
 	Name *string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// Short name: lower-case letters and digits, with single dashes between them.
 	Slug *string `protobuf:"bytes,2,opt,name=slug" json:"slug,omitempty"`
-	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
+	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -750,7 +750,7 @@ func (x *UpdateOrganizationRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 // Confirms the deletion of the organization.
 type DeleteOrganizationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The organization's id, as a confirmation.
+	// Id of the organization, as a confirmation.
 	Confirm       string `protobuf:"bytes,1,opt,name=confirm" json:"confirm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -793,7 +793,7 @@ func (x *DeleteOrganizationRequest) GetConfirm() string {
 	return ""
 }
 
-// Which page of the members to list.
+// Selects the page of members to list.
 type ListMembersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
@@ -921,14 +921,14 @@ func (x *ListMembersResponse) GetNextCursor() string {
 	return ""
 }
 
-// Which member is to get which role.
+// Selects the member and the new role.
 type UpdateMemberRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user, `user_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The new role.
 	Role *string `protobuf:"bytes,2,opt,name=role" json:"role,omitempty"`
-	// Fields to change. REST takes the fields of the body. Without a mask, the fields that are set.
+	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -985,7 +985,7 @@ func (x *UpdateMemberRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Which member to remove.
+// Selects the member to remove.
 type RemoveMemberRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user, `user_…`.
@@ -1031,12 +1031,12 @@ func (x *RemoveMemberRequest) GetId() string {
 	return ""
 }
 
-// The invited person and the role.
+// The invited person and that person's role.
 type CreateInvitationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The only address that can accept the invitation. Left out: whoever has the link.
+	// The only email address that can accept the invitation. When left out, everyone who has the link can accept it.
 	Email *string `protobuf:"bytes,1,opt,name=email" json:"email,omitempty"`
-	// Role that it gives; `org:member` when left out.
+	// The role that the new member gets; `org:member` when left out.
 	Role          *string `protobuf:"bytes,2,opt,name=role" json:"role,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1086,7 +1086,7 @@ func (x *CreateInvitationRequest) GetRole() string {
 	return ""
 }
 
-// Which page of the invitations to list.
+// Selects the page of invitations to list.
 type ListInvitationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Page size, 1 to 100; 20 when left out.
@@ -1214,7 +1214,7 @@ func (x *ListInvitationsResponse) GetNextCursor() string {
 	return ""
 }
 
-// Which invitation to revoke.
+// Selects the invitation to revoke.
 type RevokeInvitationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `invt_…`.
@@ -1260,16 +1260,16 @@ func (x *RevokeInvitationRequest) GetId() string {
 	return ""
 }
 
-// Who accepts which invitation.
+// The invitation, and the user who accepts it.
 type AcceptInvitationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The last part of the invitation's link.
 	Token string `protobuf:"bytes,1,opt,name=token" json:"token,omitempty"`
-	// Address of the user who joins. A signed-in user leaves it out.
+	// Email address of the user who joins. A signed-in user leaves it out.
 	Email *string `protobuf:"bytes,2,opt,name=email" json:"email,omitempty"`
-	// The user's password. For a new user, the password to set, of at least ten characters.
+	// The password of the user. For a new user, the password to set, at least ten characters.
 	Password *string `protobuf:"bytes,3,opt,name=password" json:"password,omitempty"`
-	// Name of a new user.
+	// Display name of a new user.
 	Name          *string `protobuf:"bytes,4,opt,name=name" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

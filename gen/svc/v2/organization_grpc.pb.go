@@ -36,46 +36,45 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// The organization, its members, and invitations to join it.
+// Organization: the organization of the credential, its members, and invitations to join it.
 type OrganizationServiceClient interface {
 	// Get the organization.
 	//
-	// The organization in which the credential acts.
+	// Returns the organization in which the credential acts.
 	GetOrganization(ctx context.Context, in *GetOrganizationRequest, opts ...grpc.CallOption) (*Organization, error)
 	// Change the organization.
 	//
-	// Fields that are left out keep their value.
+	// Fields that are left out keep their values.
 	UpdateOrganization(ctx context.Context, in *UpdateOrganizationRequest, opts ...grpc.CallOption) (*Organization, error)
 	// Delete the organization.
 	//
-	// Removes the organization with everything in it, for good: keys, sessions, dashboards, the audit log, and all telemetry, stored
-	// or still in the queue. Every credential stops working at once. The telemetry leaves the disks a little later. Members who belong to no
-	// other
-	// organization are removed as well.
+	// Deletes the organization and everything in it permanently: keys, sessions, dashboards, the audit log, and all telemetry, whether
+	// stored or still in the queue. Every credential stops working at once. The telemetry is removed from the disks a little later.
+	// Members who belong to no other organization are deleted as well.
 	DeleteOrganization(ctx context.Context, in *DeleteOrganizationRequest, opts ...grpc.CallOption) (*DeletedOrganization, error)
 	// List members.
 	//
-	// Every member of the organization, earliest first.
+	// Returns every member of the organization, earliest first.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
 	// Change a member's role.
 	//
-	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes cannot
-	// make an administrator.
+	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes
+	// cannot make a member an administrator.
 	UpdateMember(ctx context.Context, in *UpdateMemberRequest, opts ...grpc.CallOption) (*Member, error)
 	// Remove a member.
 	//
 	// The member's sessions lose access to the organization at once. Keys that the member created belong to the organization and keep
 	// working. The last administrator cannot be removed.
 	RemoveMember(ctx context.Context, in *RemoveMemberRequest, opts ...grpc.CallOption) (*RemovedMember, error)
-	// Invite somebody.
+	// Invite a person.
 	//
-	// Creates a link with which one person can join the organization within seven days. The link is returned once and is not sent: hand it
-	// over yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
+	// Creates a link with which one person can join the organization within seven days. The link is returned once, and the server does
+	// not send it: pass it on yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
 	// cannot invite.
 	CreateInvitation(ctx context.Context, in *CreateInvitationRequest, opts ...grpc.CallOption) (*InvitationWithLink, error)
 	// List invitations.
 	//
-	// Every invitation, including accepted, revoked and expired ones, most recent first.
+	// Returns every invitation, including accepted, revoked and expired ones, most recent first.
 	ListInvitations(ctx context.Context, in *ListInvitationsRequest, opts ...grpc.CallOption) (*ListInvitationsResponse, error)
 	// Revoke an invitation.
 	//
@@ -84,13 +83,13 @@ type OrganizationServiceClient interface {
 	RevokeInvitation(ctx context.Context, in *RevokeInvitationRequest, opts ...grpc.CallOption) (*Invitation, error)
 	// Preview an invitation.
 	//
-	// The offer of an invitation that can still be accepted. Its link is the only credential.
+	// Returns the offer of an invitation that can still be accepted. The link of the invitation is the only credential.
 	PreviewInvitation(ctx context.Context, in *PreviewInvitationRequest, opts ...grpc.CallOption) (*InvitationPreview, error)
 	// Accept an invitation.
 	//
-	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and sends only
-	// the token. Other people send the email address and password of their user, or of a new user. When the invitation names an address, only
-	// that address can accept it. Sign in afterwards.
+	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and
+	// sends only the token. Other people send the email address and password of their user, or of a new user. When the invitation names
+	// an address, only that address can accept it. The user must sign in afterwards.
 	AcceptInvitation(ctx context.Context, in *AcceptInvitationRequest, opts ...grpc.CallOption) (*AcceptedInvitation, error)
 }
 
@@ -216,46 +215,45 @@ func (c *organizationServiceClient) AcceptInvitation(ctx context.Context, in *Ac
 // All implementations must embed UnimplementedOrganizationServiceServer
 // for forward compatibility.
 //
-// The organization, its members, and invitations to join it.
+// Organization: the organization of the credential, its members, and invitations to join it.
 type OrganizationServiceServer interface {
 	// Get the organization.
 	//
-	// The organization in which the credential acts.
+	// Returns the organization in which the credential acts.
 	GetOrganization(context.Context, *GetOrganizationRequest) (*Organization, error)
 	// Change the organization.
 	//
-	// Fields that are left out keep their value.
+	// Fields that are left out keep their values.
 	UpdateOrganization(context.Context, *UpdateOrganizationRequest) (*Organization, error)
 	// Delete the organization.
 	//
-	// Removes the organization with everything in it, for good: keys, sessions, dashboards, the audit log, and all telemetry, stored
-	// or still in the queue. Every credential stops working at once. The telemetry leaves the disks a little later. Members who belong to no
-	// other
-	// organization are removed as well.
+	// Deletes the organization and everything in it permanently: keys, sessions, dashboards, the audit log, and all telemetry, whether
+	// stored or still in the queue. Every credential stops working at once. The telemetry is removed from the disks a little later.
+	// Members who belong to no other organization are deleted as well.
 	DeleteOrganization(context.Context, *DeleteOrganizationRequest) (*DeletedOrganization, error)
 	// List members.
 	//
-	// Every member of the organization, earliest first.
+	// Returns every member of the organization, earliest first.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
 	// Change a member's role.
 	//
-	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes cannot
-	// make an administrator.
+	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes
+	// cannot make a member an administrator.
 	UpdateMember(context.Context, *UpdateMemberRequest) (*Member, error)
 	// Remove a member.
 	//
 	// The member's sessions lose access to the organization at once. Keys that the member created belong to the organization and keep
 	// working. The last administrator cannot be removed.
 	RemoveMember(context.Context, *RemoveMemberRequest) (*RemovedMember, error)
-	// Invite somebody.
+	// Invite a person.
 	//
-	// Creates a link with which one person can join the organization within seven days. The link is returned once and is not sent: hand it
-	// over yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
+	// Creates a link with which one person can join the organization within seven days. The link is returned once, and the server does
+	// not send it: pass it on yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
 	// cannot invite.
 	CreateInvitation(context.Context, *CreateInvitationRequest) (*InvitationWithLink, error)
 	// List invitations.
 	//
-	// Every invitation, including accepted, revoked and expired ones, most recent first.
+	// Returns every invitation, including accepted, revoked and expired ones, most recent first.
 	ListInvitations(context.Context, *ListInvitationsRequest) (*ListInvitationsResponse, error)
 	// Revoke an invitation.
 	//
@@ -264,13 +262,13 @@ type OrganizationServiceServer interface {
 	RevokeInvitation(context.Context, *RevokeInvitationRequest) (*Invitation, error)
 	// Preview an invitation.
 	//
-	// The offer of an invitation that can still be accepted. Its link is the only credential.
+	// Returns the offer of an invitation that can still be accepted. The link of the invitation is the only credential.
 	PreviewInvitation(context.Context, *PreviewInvitationRequest) (*InvitationPreview, error)
 	// Accept an invitation.
 	//
-	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and sends only
-	// the token. Other people send the email address and password of their user, or of a new user. When the invitation names an address, only
-	// that address can accept it. Sign in afterwards.
+	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and
+	// sends only the token. Other people send the email address and password of their user, or of a new user. When the invitation names
+	// an address, only that address can accept it. The user must sign in afterwards.
 	AcceptInvitation(context.Context, *AcceptInvitationRequest) (*AcceptedInvitation, error)
 	mustEmbedUnimplementedOrganizationServiceServer()
 }

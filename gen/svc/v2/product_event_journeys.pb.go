@@ -24,22 +24,22 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// One step of a funnel, or the anchor of paths. `kind` says which of the other fields it has.
+// One step of a funnel, or the anchor of paths. `kind` determines which of the other fields are set.
 type ProductEventStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `event`, `page`, or, as the first step of a funnel only, `session`.
+	// Kind of the step: `event`, `page`, or, for the first step of a funnel only, `session`.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	// Of `event`: its name.
+	// Name of the event. Applies to `event` only.
 	EventName *string `protobuf:"bytes,2,opt,name=event_name,json=eventName" json:"event_name,omitempty"`
-	// Of `event`: values that its attributes have, at most 20.
+	// Values that the attributes of the event must have, at most 20. Applies to `event` only.
 	AttributeEquals map[string]string `protobuf:"bytes,3,rep,name=attribute_equals,json=attributeEquals" json:"attribute_equals,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Of `page`: its path, for example `/pricing`.
+	// Path of the page, for example `/pricing`. Applies to `page` only.
 	PagePath *string `protobuf:"bytes,4,opt,name=page_path,json=pagePath" json:"page_path,omitempty"`
-	// Of `page`: its host; any when left out.
+	// Host of the page; any host when left out. Applies to `page` only.
 	Host *string `protobuf:"bytes,5,opt,name=host" json:"host,omitempty"`
-	// Of `session`: the compared value.
+	// The dimension to compare. Applies to `session` only.
 	Dimension *string `protobuf:"bytes,6,opt,name=dimension" json:"dimension,omitempty"`
-	// Of `session`: the value. The step is the beginning of each session that has it.
+	// The value of the dimension. The step is the beginning of each session that has it. Applies to `session` only.
 	Value         *string `protobuf:"bytes,7,opt,name=value" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -124,27 +124,28 @@ func (x *ProductEventStep) GetValue() string {
 	return ""
 }
 
-// What the funnel is.
+// The definition of the funnel.
 type SearchProductEventFunnelRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// 1 to 10 steps in their order.
+	// The steps, in order, 1 to 10.
 	Steps []*ProductEventStep `protobuf:"bytes,3,rep,name=steps" json:"steps,omitempty"`
-	// Who goes through the steps; `person` when left out: the user, else the user that their visitor or session is known as in the
-	// window, else the visitor, else the session. Events without an actor are left out.
+	// The actor that is followed through the steps; `person` when left out. A person is the first of these that exists: the user, the
+	// user that the visitor or session is known as in the window, the visitor, the session. Events without an actor are left out.
 	KeyBy *string `protobuf:"bytes,4,opt,name=key_by,json=keyBy" json:"key_by,omitempty"`
 	// Longest time from the first step to the last, in seconds; a day when left out.
 	WindowSeconds *float64 `protobuf:"fixed64,5,opt,name=window_seconds,json=windowSeconds" json:"window_seconds,omitempty"`
-	// Groups by a dimension of the session of the first step (`referrer_host`, `utm_source`, `utm_medium`, `utm_campaign`, `country`,
-	// `host`), or by an attribute of the event of the first step: `attribute:` and its key.
+	// The groups: a dimension of the session of the first step (`referrer_host`, `utm_source`, `utm_medium`, `utm_campaign`, `country`,
+	// `host`), or an attribute of the event of the first step, written as `attribute:` and its key.
 	BreakdownBy *string `protobuf:"bytes,6,opt,name=breakdown_by,json=breakdownBy" json:"breakdown_by,omitempty"`
-	// Most groups, 1 to 20, those with the most entries; 10 when left out. The other groups become one, `$other`.
+	// Most groups to return, 1 to 20; 10 when left out. The groups with the most entries are returned, and the remaining groups are
+	// merged into one, `$other`.
 	BreakdownLimit *int32 `protobuf:"varint,7,opt,name=breakdown_limit,json=breakdownLimit" json:"breakdown_limit,omitempty"`
-	// Which sessions count: events of other sessions, and of no session, are left out. `host` is that of the first page; `page_path` is that
-	// of any page of the session.
+	// Filters that choose the sessions to count. Events of other sessions, and events without a session, are left out. `host` is the
+	// host of the first page; `page_path` is the path of any page of the session.
 	Filters *ProductFilters `protobuf:"bytes,8,opt,name=filters" json:"filters,omitempty"`
 	// True adds the next actions of the actors who left, at most 5 names after each step.
 	Leavers       *bool `protobuf:"varint,9,opt,name=leavers" json:"leavers,omitempty"`
@@ -254,17 +255,17 @@ type ProductEventFunnel struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// The counted actors.
+	// The kind of actor that was counted.
 	KeyBy string `protobuf:"bytes,4,opt,name=key_by,json=keyBy" json:"key_by,omitempty"`
-	// Longest time from the first step to the last.
+	// Longest time from the first step to the last, in seconds.
 	WindowSeconds float64 `protobuf:"fixed64,5,opt,name=window_seconds,json=windowSeconds" json:"window_seconds,omitempty"`
-	// The steps in their order.
+	// The steps, in order.
 	Steps []*ProductEventFunnelStep `protobuf:"bytes,6,rep,name=steps" json:"steps,omitempty"`
-	// Share of the entered actors that reached the last step, 0 to 1; null with one step or without entries.
+	// Share of the actors that entered the funnel and reached the last step, 0 to 1; null with one step or without entries.
 	ConversionRate *float64 `protobuf:"fixed64,7,opt,name=conversion_rate,json=conversionRate" json:"conversion_rate,omitempty"`
 	// The dimension or attribute of the groups.
 	BreakdownBy *string `protobuf:"bytes,8,opt,name=breakdown_by,json=breakdownBy" json:"breakdown_by,omitempty"`
-	// The groups, most entries first; empty without `breakdown_by`.
+	// The groups, with the most entries first; empty without `breakdown_by`.
 	Groups        []*ProductEventFunnelGroup `protobuf:"bytes,9,rep,name=groups" json:"groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -366,24 +367,24 @@ func (x *ProductEventFunnel) GetGroups() []*ProductEventFunnelGroup {
 // A step of a funnel with its figures.
 type ProductEventFunnelStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its number, from 1.
+	// Number of the step, from 1.
 	Step uint32 `protobuf:"varint,1,opt,name=step" json:"step,omitempty"`
-	// What it is called: the name of the event, the path of the page, or the dimension and value of the session.
+	// Name of the step: the name of the event, the path of the page, or the dimension and value of the session.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// How many reached it.
+	// Number of actors that reached the step.
 	Count float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
-	// Share of the entered actors, 0 to 1; 0 without entries.
+	// Share of the actors that entered the funnel, 0 to 1; 0 without entries.
 	OfFirst float64 `protobuf:"fixed64,4,opt,name=of_first,json=ofFirst" json:"of_first,omitempty"`
-	// Share of the actors that reached the step before, 0 to 1; null for the first step and without such actors.
+	// Share of the actors that reached the step before, 0 to 1. Null for the first step, and when no actor reached the step before.
 	OfPrevious *float64 `protobuf:"fixed64,5,opt,name=of_previous,json=ofPrevious" json:"of_previous,omitempty"`
-	// How many reached the step before and not this one.
+	// Number of actors that reached the step before but not this one.
 	DropOff float64 `protobuf:"fixed64,6,opt,name=drop_off,json=dropOff" json:"drop_off,omitempty"`
 	// Median time from the step before, in milliseconds; null for the first step and for a step that was not reached.
 	P50Ms *float64 `protobuf:"fixed64,7,opt,name=p50_ms,json=p50Ms" json:"p50_ms,omitempty"`
-	// Time from the step before that 90 % need at most; null as the median.
+	// Time from the step before that 90 % of the actors need at most, in milliseconds. Null in the same cases as the median.
 	P90Ms *float64 `protobuf:"fixed64,8,opt,name=p90_ms,json=p90Ms" json:"p90_ms,omitempty"`
-	// What those did next who got here and not further, most frequent first; empty unless asked for. A page is named by its path, the end
-	// of what is known by the empty text.
+	// Next actions of the actors that reached this step and went no further, most frequent first; empty unless the request asks for
+	// them. A page has its path as its name. The empty name means that no later action is known.
 	Leavers       []*ProductEventLeaver `protobuf:"bytes,9,rep,name=leavers" json:"leavers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -482,12 +483,12 @@ func (x *ProductEventFunnelStep) GetLeavers() []*ProductEventLeaver {
 	return nil
 }
 
-// What some did next.
+// A next action of actors that left the funnel.
 type ProductEventLeaver struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the event, or path of the page.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// How many.
+	// Number of actors.
 	Count         float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -540,11 +541,11 @@ func (x *ProductEventLeaver) GetCount() float64 {
 // The figures of one group.
 type ProductEventFunnelGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The value; `(none)` for those without one, `$other` for the groups beyond the limit.
+	// The value; `(none)` for actors without a value, `$other` for the groups beyond the limit.
 	Group string `protobuf:"bytes,1,opt,name=group" json:"group,omitempty"`
-	// The steps in their order.
+	// The steps, in order.
 	Steps []*ProductEventFunnelStep `protobuf:"bytes,2,rep,name=steps" json:"steps,omitempty"`
-	// Share of the entered actors that reached the last step; null with one step or without entries.
+	// Share of the actors that entered the funnel and reached the last step; null with one step or without entries.
 	ConversionRate *float64 `protobuf:"fixed64,3,opt,name=conversion_rate,json=conversionRate" json:"conversion_rate,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -601,30 +602,30 @@ func (x *ProductEventFunnelGroup) GetConversionRate() float64 {
 	return 0
 }
 
-// Which paths to show.
+// The definition of the paths.
 type SearchProductEventPathsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Where the paths begin, or end: an event or a page.
+	// The step at which the paths begin or end: an event or a page.
 	Anchor *ProductEventStep `protobuf:"bytes,3,opt,name=anchor" json:"anchor,omitempty"`
-	// Whether what follows the anchor is shown, or what leads to it; `after` when left out.
+	// Direction of the paths: the steps after the anchor, or the steps that lead to it; `after` when left out.
 	Direction *string `protobuf:"bytes,4,opt,name=direction" json:"direction,omitempty"`
-	// Hops from the anchor, 1 to 5; 3 when left out.
+	// Number of hops from the anchor, 1 to 5; 3 when left out.
 	Depth *int32 `protobuf:"varint,5,opt,name=depth" json:"depth,omitempty"`
-	// Most nodes of a hop, 1 to 10, the most frequent; 4 when left out. The other ones become one, `$other`.
+	// Most nodes of a hop, 1 to 10; 4 when left out. The most frequent nodes are kept, and the others are merged into one, `$other`.
 	Branches *int32 `protobuf:"varint,6,opt,name=branches" json:"branches,omitempty"`
-	// Who walks the paths, as in a funnel; `person` when left out.
+	// The actor that is followed along the paths, as in a funnel; `person` when left out.
 	KeyBy *string `protobuf:"bytes,7,opt,name=key_by,json=keyBy" json:"key_by,omitempty"`
 	// Longest time from the anchor, in seconds; a day when left out.
 	WindowSeconds *float64 `protobuf:"fixed64,8,opt,name=window_seconds,json=windowSeconds" json:"window_seconds,omitempty"`
-	// What a node can be; `all` when left out.
+	// Kinds of the nodes; `all` when left out.
 	Include *string `protobuf:"bytes,9,opt,name=include" json:"include,omitempty"`
 	// Names of events and paths of pages to leave out, at most 50.
 	Exclude []string `protobuf:"bytes,10,rep,name=exclude" json:"exclude,omitempty"`
-	// Which sessions count, as in a funnel.
+	// Filters that choose the sessions to count, as in a funnel.
 	Filters       *ProductFilters `protobuf:"bytes,11,opt,name=filters" json:"filters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -737,7 +738,7 @@ func (x *SearchProductEventPathsRequest) GetFilters() *ProductFilters {
 	return nil
 }
 
-// What was done after an anchor, or before it.
+// The actions after an anchor, or before it.
 type ProductEventPaths struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `product_event_paths`.
@@ -746,13 +747,13 @@ type ProductEventPaths struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// after or before.
+	// Direction of the paths: after or before.
 	Direction string `protobuf:"bytes,4,opt,name=direction" json:"direction,omitempty"`
-	// The counted actors.
+	// The kind of actor that was counted.
 	KeyBy string `protobuf:"bytes,5,opt,name=key_by,json=keyBy" json:"key_by,omitempty"`
-	// How many did the anchor step.
+	// Number of actors that took the anchor step.
 	Count float64 `protobuf:"fixed64,6,opt,name=count" json:"count,omitempty"`
-	// The hops, by their number, the most frequent first.
+	// The hops, in order of their number, the most frequent first.
 	Data          []*ProductEventPathLink `protobuf:"bytes,7,rep,name=data" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -837,16 +838,16 @@ func (x *ProductEventPaths) GetData() []*ProductEventPathLink {
 	return nil
 }
 
-// How many went from one node to another.
+// The number of actors that went from one node to another.
 type ProductEventPathLink struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of the hop, from 1, counted from the anchor.
 	Hop uint32 `protobuf:"varint,1,opt,name=hop" json:"hop,omitempty"`
-	// Where the hop begins, seen from the anchor: an event by its name, a page by its path.
+	// Node at which the hop begins, seen from the anchor: the name of an event or the path of a page.
 	FromNode string `protobuf:"bytes,2,opt,name=from_node,json=fromNode" json:"from_node,omitempty"`
-	// Where it ends; empty where the journey ended, `$other` for the nodes beyond the limit.
+	// Node at which the hop ends. Empty when the journey ended there; `$other` for the nodes beyond the limit.
 	ToNode string `protobuf:"bytes,3,opt,name=to_node,json=toNode" json:"to_node,omitempty"`
-	// How many.
+	// Number of actors.
 	Count         float64 `protobuf:"fixed64,4,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -25,30 +25,29 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What to compute over time.
+// The query: window, conditions, groups and aggregation.
 type QueryProductEventTimeseriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them, exactly. The user and
-	// the
-	// visitor are those of the event, else of its session; a person is that user, else the user that the visitor was last seen with in the
-	// window,
-	// else the visitor, else the session.
+	// The aggregation: events, events per second, or the exact number of distinct sessions, persons, users or visitors that sent them.
+	// The user and the visitor come from the event, or else from its session. A person is the first of these that exists: that user,
+	// the user that the visitor was last seen with in the window, the visitor, the session.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
-	// Only these events; all when left out.
+	// Only events with these names; all events when left out.
 	EventNames []string `protobuf:"bytes,4,rep,name=event_names,json=eventNames" json:"event_names,omitempty"`
-	// Conditions as text, as in queries.
+	// Conditions, as text in the query language.
 	Where *string `protobuf:"bytes,5,opt,name=where" json:"where,omitempty"`
-	// What makes a series of its own; one series when left out.
+	// The dimension to group by: each of its values becomes a series. One series when left out.
 	GroupBy *string `protobuf:"bytes,6,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// The attribute to group by, for `attribute`.
+	// The attribute to group by. Needed when `group_by` is `attribute`.
 	GroupByAttributeKey *string `protobuf:"bytes,7,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
-	// Length of a bucket in seconds; from the window, for about 30 buckets, when left out. At most 1500 buckets fit.
+	// Length of a bucket in seconds. When left out, the server chooses a length that gives about 30 buckets. A window has at most 1500
+	// buckets.
 	BucketSeconds *int32 `protobuf:"varint,8,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// Most series, 1 to 100; 50 when left out. The other groups become one more series.
+	// Most series to return, 1 to 100; 50 when left out. The remaining groups are merged into one more series.
 	SeriesLimit   *int32 `protobuf:"varint,9,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -152,7 +151,7 @@ type ProductEventTimeseries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `product_event_timeseries`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// What was computed.
+	// The aggregation that was computed.
 	Aggregation string `protobuf:"bytes,2,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Start of the window.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
@@ -160,7 +159,7 @@ type ProductEventTimeseries struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Length of a bucket in seconds.
 	BucketSeconds int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// What made a series of its own; null when the request groups by nothing.
+	// The dimension that the series are grouped by; null when the request does not group.
 	GroupBy *string `protobuf:"bytes,6,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The series, the largest first.
 	Series []*TelemetrySeries `protobuf:"bytes,7,rep,name=series" json:"series,omitempty"`
@@ -265,28 +264,26 @@ func (x *ProductEventTimeseries) GetWarnings() []string {
 	return nil
 }
 
-// What to compute for each group.
+// The query: window, conditions, groups and aggregation.
 type QueryProductEventBreakdownRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 30 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is counted: events, events per second, or the different sessions, persons, users or visitors that sent them, exactly. The user and
-	// the
-	// visitor are those of the event, else of its session; a person is that user, else the user that the visitor was last seen with in the
-	// window,
-	// else the visitor, else the session.
+	// The aggregation: events, events per second, or the exact number of distinct sessions, persons, users or visitors that sent them.
+	// The user and the visitor come from the event, or else from its session. A person is the first of these that exists: that user,
+	// the user that the visitor was last seen with in the window, the visitor, the session.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
-	// Only these events; all when left out.
+	// Only events with these names; all events when left out.
 	EventNames []string `protobuf:"bytes,4,rep,name=event_names,json=eventNames" json:"event_names,omitempty"`
-	// Conditions as text, as in queries.
+	// Conditions, as text in the query language.
 	Where *string `protobuf:"bytes,5,opt,name=where" json:"where,omitempty"`
-	// What makes a row of its own; `event_name` when left out.
+	// The dimension to group by: each of its values becomes a row. `event_name` when left out.
 	GroupBy *string `protobuf:"bytes,6,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// The attribute to group by, for `attribute`.
+	// The attribute to group by. Needed when `group_by` is `attribute`.
 	GroupByAttributeKey *string `protobuf:"bytes,7,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
-	// Most rows, 1 to 100; 20 when left out.
+	// Most rows to return, 1 to 100; 20 when left out.
 	Limit         *int32 `protobuf:"varint,8,opt,name=limit" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -383,13 +380,13 @@ type ProductEventBreakdown struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `product_event_breakdown`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// What was computed.
+	// The aggregation that was computed.
 	Aggregation string `protobuf:"bytes,2,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Start of the window.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What made a row of its own.
+	// The dimension that the rows are grouped by.
 	GroupBy string `protobuf:"bytes,5,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The groups.
 	Data []*TelemetryGroup `protobuf:"bytes,6,rep,name=data" json:"data,omitempty"`

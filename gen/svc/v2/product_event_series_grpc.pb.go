@@ -31,11 +31,11 @@ const (
 type ProductEventAnalyticsServiceClient interface {
 	// Query product events over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all product events that match or for each group of them.
+	// Returns one value for each bucket of a window of at most 31 days, for all matching product events or for each group of them.
 	QueryProductEventTimeseries(ctx context.Context, in *QueryProductEventTimeseriesRequest, opts ...grpc.CallOption) (*ProductEventTimeseries, error)
 	// Break down product events.
 	//
-	// One value for each group of the product events of a window of at most 30 days, the largest first.
+	// Returns one value for each group of the product events of a window of at most 30 days, the largest first.
 	QueryProductEventBreakdown(ctx context.Context, in *QueryProductEventBreakdownRequest, opts ...grpc.CallOption) (*ProductEventBreakdown, error)
 }
 
@@ -75,11 +75,11 @@ func (c *productEventAnalyticsServiceClient) QueryProductEventBreakdown(ctx cont
 type ProductEventAnalyticsServiceServer interface {
 	// Query product events over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all product events that match or for each group of them.
+	// Returns one value for each bucket of a window of at most 31 days, for all matching product events or for each group of them.
 	QueryProductEventTimeseries(context.Context, *QueryProductEventTimeseriesRequest) (*ProductEventTimeseries, error)
 	// Break down product events.
 	//
-	// One value for each group of the product events of a window of at most 30 days, the largest first.
+	// Returns one value for each group of the product events of a window of at most 30 days, the largest first.
 	QueryProductEventBreakdown(context.Context, *QueryProductEventBreakdownRequest) (*ProductEventBreakdown, error)
 	mustEmbedUnimplementedProductEventAnalyticsServiceServer()
 }

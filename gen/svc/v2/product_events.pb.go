@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which event names to list.
+// Selects the event names to list.
 type ListProductEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -268,22 +268,22 @@ type ProductEventName struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// The name.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// custom, screen or navigation.
+	// Kind of the event: custom, screen or navigation.
 	Kind string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
-	// Events.
+	// Number of events.
 	Count float64 `protobuf:"fixed64,4,opt,name=count" json:"count,omitempty"`
-	// Sessions that sent some.
+	// Number of sessions that sent such events.
 	Sessions float64 `protobuf:"fixed64,5,opt,name=sessions" json:"sessions,omitempty"`
-	// Persons who did: the user of the event, else of its session, else the user that the visitor was last seen with in the window, else the
-	// visitor, else the session.
+	// Number of persons who sent such events. The person of an event is the first of these that exists: the user of the event, the user
+	// of its session, the user that the visitor was last seen with in the window, the visitor, the session.
 	Persons float64 `protobuf:"fixed64,6,opt,name=persons" json:"persons,omitempty"`
-	// Users who did: those of the events, else of their sessions.
+	// Number of users who sent such events. The user comes from the event, or else from its session.
 	UniqueUsers float64 `protobuf:"fixed64,7,opt,name=unique_users,json=uniqueUsers" json:"unique_users,omitempty"`
-	// Visitors who did: those of the events, else of their sessions.
+	// Number of visitors who sent such events. The visitor comes from the event, or else from its session.
 	Visitors float64 `protobuf:"fixed64,8,opt,name=visitors" json:"visitors,omitempty"`
-	// The earliest in the window.
+	// Time of the earliest event in the window.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// The latest in the window.
+	// Time of the latest event in the window.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -389,14 +389,14 @@ func (x *ProductEventName) GetLastSeen() *timestamppb.Timestamp {
 	return nil
 }
 
-// Conditions on product events; all given ones must hold.
+// Conditions on product events. An event must meet all given conditions.
 type ProductEventFilters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Exact names; any of them.
+	// Exact names; an event must have one of them.
 	Names []string `protobuf:"bytes,1,rep,name=names" json:"names,omitempty"`
 	// Kind of event.
 	Kind *string `protobuf:"bytes,2,opt,name=kind" json:"kind,omitempty"`
-	// Where it came from.
+	// Source of the event.
 	Source *string `protobuf:"bytes,3,opt,name=source" json:"source,omitempty"`
 	// Text that the name contains, letter case ignored.
 	Search *string `protobuf:"bytes,4,opt,name=search" json:"search,omitempty"`
@@ -406,7 +406,7 @@ type ProductEventFilters struct {
 	VisitorId *string `protobuf:"bytes,6,opt,name=visitor_id,json=visitorId" json:"visitor_id,omitempty"`
 	// Exact id of the group.
 	GroupId *string `protobuf:"bytes,7,opt,name=group_id,json=groupId" json:"group_id,omitempty"`
-	// Session that the event belongs to: its public id, `srep_…`, or the id that the sender gave it.
+	// Session of the event: its public id, `srep_…`, or the id that the sender gave it.
 	SessionId *string `protobuf:"bytes,8,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
 	// Exact service name.
 	ServiceName *string `protobuf:"bytes,9,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
@@ -543,7 +543,7 @@ func (x *ProductEventFilters) GetResourceAttributes() []*AttributeFilter {
 	return nil
 }
 
-// Which product events to look for.
+// Selects the product events to search for.
 type SearchProductEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -554,7 +554,7 @@ type SearchProductEventsRequest struct {
 	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
 	// The `next_cursor` of the previous page; left out for the first.
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
-	// Conditions; none means every event.
+	// Conditions. Without any, every event matches.
 	Filters       *ProductEventFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -703,23 +703,23 @@ type ProductEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `product_event`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// When it happened.
+	// Time of the event.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=timestamp" json:"timestamp,omitempty"`
-	// Its name.
+	// Name of the event.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// custom, screen or navigation.
+	// Kind of the event: custom, screen or navigation.
 	Kind string `protobuf:"bytes,4,opt,name=kind" json:"kind,omitempty"`
-	// browser, server, mobile or span.
+	// Source of the event: browser, server, mobile or span.
 	Source string `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
-	// User who did it.
+	// User who sent the event.
 	UserId *string `protobuf:"bytes,6,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Visitor who did it.
+	// Visitor who sent the event.
 	VisitorId *string `protobuf:"bytes,7,opt,name=visitor_id,json=visitorId" json:"visitor_id,omitempty"`
 	// Group of the user.
 	GroupId *string `protobuf:"bytes,8,opt,name=group_id,json=groupId" json:"group_id,omitempty"`
-	// Session in which it happened, `srep_…`.
+	// Session of the event, `srep_…`.
 	SessionId *string `protobuf:"bytes,9,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
-	// Service that sent it; empty when it sent none.
+	// Service that sent the event; empty when the sender gave none.
 	ServiceName string `protobuf:"bytes,10,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
 	// Address of the page.
 	Url *string `protobuf:"bytes,11,opt,name=url" json:"url,omitempty"`
@@ -729,7 +729,7 @@ type ProductEvent struct {
 	PagePath *string `protobuf:"bytes,13,opt,name=page_path,json=pagePath" json:"page_path,omitempty"`
 	// Attributes of the event, as text.
 	Attributes map[string]string `protobuf:"bytes,14,rep,name=attributes" json:"attributes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Attributes of the resource that sent it.
+	// Attributes of the resource that sent the event.
 	ResourceAttributes map[string]string `protobuf:"bytes,15,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache

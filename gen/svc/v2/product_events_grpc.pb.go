@@ -29,29 +29,30 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Product events: actions of people in a product, as pages, applications and servers report them. The event of a page view is `$pageview`,
-// that of a screen view `$screen`.
+// Product events: actions of people in a product, as pages, applications and servers report them. The event of a page view is
+// `$pageview`; the event of a screen view is `$screen`.
 type ProductEventsServiceClient interface {
 	// List event names.
 	//
-	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each.
-	// Conditions on
-	// sessions restrict the result to the events of matching sessions.
+	// Returns the names of the events of a window of at most 31 days, most frequent first, with the numbers of persons, users and
+	// sessions that sent each. Conditions on sessions restrict the result to the events of matching sessions.
 	ListProductEvents(ctx context.Context, in *ListProductEventsRequest, opts ...grpc.CallOption) (*ListProductEventsResponse, error)
 	// Search product events.
 	//
-	// Events of a window of at most 31 days that match every filter, latest first.
+	// Returns events of a window of at most 31 days that match every filter, latest first.
 	SearchProductEvents(ctx context.Context, in *SearchProductEventsRequest, opts ...grpc.CallOption) (*SearchProductEventsResponse, error)
 	// Compute a funnel.
 	//
-	// The number of persons, visitors, users or sessions that go through up to 10 steps in order, each within `window_seconds` of its first
-	// step, and their durations. One event counts for one step. Events with the same time count in the order of the steps. An actor with
-	// several attempts counts once: with the first attempt that reaches the furthest step, and with the latest events that lead there.
+	// Returns the number of persons, visitors, users or sessions that go through up to 10 steps in order, and the durations of the
+	// steps. Each step must follow within `window_seconds` of the first one. One event counts for one step. Events with the same time
+	// count in the order of the steps. An actor with several attempts counts once: with the first attempt that reaches the furthest
+	// step, and with the latest events that lead there.
 	SearchProductEventFunnel(ctx context.Context, in *SearchProductEventFunnelRequest, opts ...grpc.CallOption) (*ProductEventFunnel, error)
 	// Compute paths.
 	//
-	// The hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its first anchor step
-	// in the window, or with its last one when the paths lead to the anchor. A page or event that follows itself counts once.
+	// Returns the hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its
+	// first anchor step in the window, or with its last one when the paths lead to the anchor. When a page or event follows itself, it
+	// counts once.
 	SearchProductEventPaths(ctx context.Context, in *SearchProductEventPathsRequest, opts ...grpc.CallOption) (*ProductEventPaths, error)
 }
 
@@ -107,29 +108,30 @@ func (c *productEventsServiceClient) SearchProductEventPaths(ctx context.Context
 // All implementations must embed UnimplementedProductEventsServiceServer
 // for forward compatibility.
 //
-// Product events: actions of people in a product, as pages, applications and servers report them. The event of a page view is `$pageview`,
-// that of a screen view `$screen`.
+// Product events: actions of people in a product, as pages, applications and servers report them. The event of a page view is
+// `$pageview`; the event of a screen view is `$screen`.
 type ProductEventsServiceServer interface {
 	// List event names.
 	//
-	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each.
-	// Conditions on
-	// sessions restrict the result to the events of matching sessions.
+	// Returns the names of the events of a window of at most 31 days, most frequent first, with the numbers of persons, users and
+	// sessions that sent each. Conditions on sessions restrict the result to the events of matching sessions.
 	ListProductEvents(context.Context, *ListProductEventsRequest) (*ListProductEventsResponse, error)
 	// Search product events.
 	//
-	// Events of a window of at most 31 days that match every filter, latest first.
+	// Returns events of a window of at most 31 days that match every filter, latest first.
 	SearchProductEvents(context.Context, *SearchProductEventsRequest) (*SearchProductEventsResponse, error)
 	// Compute a funnel.
 	//
-	// The number of persons, visitors, users or sessions that go through up to 10 steps in order, each within `window_seconds` of its first
-	// step, and their durations. One event counts for one step. Events with the same time count in the order of the steps. An actor with
-	// several attempts counts once: with the first attempt that reaches the furthest step, and with the latest events that lead there.
+	// Returns the number of persons, visitors, users or sessions that go through up to 10 steps in order, and the durations of the
+	// steps. Each step must follow within `window_seconds` of the first one. One event counts for one step. Events with the same time
+	// count in the order of the steps. An actor with several attempts counts once: with the first attempt that reaches the furthest
+	// step, and with the latest events that lead there.
 	SearchProductEventFunnel(context.Context, *SearchProductEventFunnelRequest) (*ProductEventFunnel, error)
 	// Compute paths.
 	//
-	// The hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its first anchor step
-	// in the window, or with its last one when the paths lead to the anchor. A page or event that follows itself counts once.
+	// Returns the hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its
+	// first anchor step in the window, or with its last one when the paths lead to the anchor. When a page or event follows itself, it
+	// counts once.
 	SearchProductEventPaths(context.Context, *SearchProductEventPathsRequest) (*ProductEventPaths, error)
 	mustEmbedUnimplementedProductEventsServiceServer()
 }

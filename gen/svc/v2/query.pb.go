@@ -29,43 +29,40 @@ const (
 // One query.
 type QuerySpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name by which formulas refer to it, letter case ignored.
+	// The name by which formulas refer to the query. Letter case does not matter.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// What is read.
+	// The kind of telemetry to read.
 	Source string `protobuf:"bytes,2,opt,name=source" json:"source,omitempty"`
-	// What is computed. For all sources but metrics: `count`, `rate` (per second), and of the field in `value_field` `sum`, `avg`, `min`,
-	// `max`,
-	// `p50`, `p75`, `p90`, `p95`, `p99` and `count_distinct`. For traces and logs `error_count` and `error_rate` (0 to 1). For traces
-	// `apdex`, and
-	// in milliseconds `avg_duration`, `min_duration`, `max_duration`, `p50_duration` to `p99_duration`. For product events `sessions`,
-	// `persons`, `users` and `visitors`, with `users` and `visitors` those of the events, else of their sessions. For metrics `avg`, `sum`,
-	// `min`, `max`, `count`, `rate`, `increase` and the quantiles.
+	// The aggregation to compute. All sources but metrics have `count`, `rate` (per second), and, of the field in `value_field`, `sum`,
+	// `avg`, `min`, `max`, `p50`, `p75`, `p90`, `p95`, `p99` and `count_distinct`. Traces and logs also have `error_count` and
+	// `error_rate` (0 to 1). Traces also have `apdex`, and in milliseconds `avg_duration`, `min_duration`, `max_duration`,
+	// `p50_duration` to `p99_duration`. Product events also have `sessions`, `persons`, `users` and `visitors`; the users and visitors
+	// are those of the events, or else of their sessions. Metrics have `avg`, `sum`, `min`, `max`, `count`, `rate`, `increase` and the
+	// quantiles.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
-	// The field that is computed with, for example `attr.cart.size` or `duration`. Values that are no number do not count.
+	// The field to aggregate, for example `attr.cart.size` or `duration`. Values that are not numbers do not count.
 	ValueField *string `protobuf:"bytes,4,opt,name=value_field,json=valueField" json:"value_field,omitempty"`
 	// Threshold of `apdex` in milliseconds; 500 when left out.
 	ApdexThresholdMs *float64 `protobuf:"fixed64,5,opt,name=apdex_threshold_ms,json=apdexThresholdMs" json:"apdex_threshold_ms,omitempty"`
-	// The metric, for the source `metrics`.
+	// The metric. Applies to the source `metrics` only.
 	Metric *QueryMetric `protobuf:"bytes,6,opt,name=metric" json:"metric,omitempty"`
-	// Conditions as text: fields, the operators `= != > < >= <= contains !contains exists !exists in !in`, AND, OR, NOT and parentheses. A
-	// field is
-	// built in (`service.name`, `duration`, `severity`), an attribute of the row (`attr.KEY`, or any other name) or of its resource
-	// (`resource.KEY`),
-	// or of the events of a span (`event.KEY`).
+	// Conditions as text: fields, the operators `= != > < >= <= contains !contains exists !exists in !in`, AND, OR, NOT and
+	// parentheses. A field is built in (`service.name`, `duration`, `severity`), an attribute of the row (`attr.KEY`, or any other
+	// name), an attribute of its resource (`resource.KEY`), or an attribute of the events of a span (`event.KEY`).
 	Where *string `protobuf:"bytes,7,opt,name=where" json:"where,omitempty"`
-	// Conditions as a tree, which must hold as well.
+	// Conditions as a tree. Rows must meet these conditions and those in `where`.
 	Filter *QueryFilter `protobuf:"bytes,8,opt,name=filter" json:"filter,omitempty"`
-	// Fields that make a series or row of their own, named as in `where`; at most 5.
+	// Fields to group by, named as in `where`; at most 5. Each combination of their values becomes a series or a row.
 	GroupBy []string `protobuf:"bytes,9,rep,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// Conditions on the value: a point or row that fails is left out.
+	// Conditions on the value. A point or row that fails one is left out.
 	Having []*QueryHaving `protobuf:"bytes,10,rep,name=having" json:"having,omitempty"`
-	// The order of series and rows; the largest value first when left out.
+	// The order of series and rows. When left out, the largest value comes first.
 	Order *QueryOrder `protobuf:"bytes,11,opt,name=order" json:"order,omitempty"`
 	// Most rows of a breakdown, 1 to 100; 10 when left out.
 	Limit *int32 `protobuf:"varint,12,opt,name=limit" json:"limit,omitempty"`
-	// Most series, 1 to 100; 50 when left out. The other groups become one more series.
+	// Most series to return, 1 to 100; 50 when left out. The remaining groups are merged into one more series.
 	SeriesLimit *int32 `protobuf:"varint,13,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
-	// How its series are called in front of their group.
+	// Text that precedes the group in the names of the series.
 	Legend *string `protobuf:"bytes,14,opt,name=legend" json:"legend,omitempty"`
 	// True for a query that only feeds formulas.
 	Hidden        bool `protobuf:"varint,15,opt,name=hidden" json:"hidden,omitempty"`
@@ -211,9 +208,9 @@ func (x *QuerySpec) GetHidden() bool {
 // The metric that a query reads.
 type QueryMetric struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name.
+	// Name of the metric.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Its type.
+	// Type of the metric.
 	Type          string `protobuf:"bytes,2,opt,name=type" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -263,22 +260,22 @@ func (x *QueryMetric) GetType() string {
 	return ""
 }
 
-// A condition, or several joined: one of `all`, `any`, `not` and `field` is set.
+// A condition, or several joined conditions. Exactly one of `all`, `any`, `not` and `field` is set.
 type QueryFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Conditions that must all hold.
+	// Conditions, all of which must hold.
 	All []*QueryFilter `protobuf:"bytes,1,rep,name=all" json:"all,omitempty"`
-	// Conditions of which one must hold.
+	// Conditions, at least one of which must hold.
 	Any []*QueryFilter `protobuf:"bytes,2,rep,name=any" json:"any,omitempty"`
 	// A condition that must not hold.
 	Not *QueryFilter `protobuf:"bytes,3,opt,name=not" json:"not,omitempty"`
-	// A field, named as in `where`.
+	// The field to compare, named as in `where`.
 	Field *string `protobuf:"bytes,4,opt,name=field" json:"field,omitempty"`
-	// How the field is compared.
+	// The comparison operator.
 	Operator *string `protobuf:"bytes,5,opt,name=operator" json:"operator,omitempty"`
-	// What it is compared with: text, a number or a boolean.
+	// The value to compare with: text, a number or a boolean.
 	Value *structpb.Value `protobuf:"bytes,6,opt,name=value" json:"value,omitempty"`
-	// The list for `in` and `!in`: texts, numbers or booleans.
+	// The values to compare with, for `in` and `!in`: texts, numbers or booleans.
 	Values        []*structpb.Value `protobuf:"bytes,7,rep,name=values" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -366,9 +363,9 @@ func (x *QueryFilter) GetValues() []*structpb.Value {
 // A condition on a value.
 type QueryHaving struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How the value is compared.
+	// The comparison operator.
 	Operator string `protobuf:"bytes,1,opt,name=operator" json:"operator,omitempty"`
-	// What it is compared with.
+	// The number to compare with.
 	Value         float64 `protobuf:"fixed64,2,opt,name=value" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -421,9 +418,9 @@ func (x *QueryHaving) GetValue() float64 {
 // The order of series and rows.
 type QueryOrder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By the value, of a series its total or its maximum, or by the group.
+	// The sort key: the value (for a series, its total or its maximum) or the group.
 	By *string `protobuf:"bytes,1,opt,name=by" json:"by,omitempty"`
-	// `desc` when left out.
+	// The sort direction; `desc` when left out.
 	Direction     *string `protobuf:"bytes,2,opt,name=direction" json:"direction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -476,13 +473,13 @@ func (x *QueryOrder) GetDirection() string {
 // A formula over the results of queries.
 type QueryFormulaSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name by which later formulas refer to it.
+	// The name by which later formulas refer to this formula.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Numbers, names of queries and earlier formulas, `+ - * /` and parentheses.
+	// Numbers, names of queries and of earlier formulas, `+ - * /` and parentheses.
 	Expression string `protobuf:"bytes,2,opt,name=expression" json:"expression,omitempty"`
-	// How it is called.
+	// Name of the series of the formula.
 	Legend *string `protobuf:"bytes,3,opt,name=legend" json:"legend,omitempty"`
-	// True for a formula that only feeds others.
+	// True for a formula that only feeds other formulas.
 	Hidden        bool `protobuf:"varint,4,opt,name=hidden" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -546,7 +543,7 @@ func (x *QueryFormulaSpec) GetHidden() bool {
 	return false
 }
 
-// What to compute over time.
+// The query: window, conditions, groups and aggregation.
 type QueryTimeseriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -555,11 +552,12 @@ type QueryTimeseriesRequest struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// The queries, 1 to 10.
 	Queries []*QuerySpec `protobuf:"bytes,3,rep,name=queries" json:"queries,omitempty"`
-	// The formulas, in the order in which they are computed.
+	// The formulas. They are computed in this order.
 	Formulas []*QueryFormulaSpec `protobuf:"bytes,4,rep,name=formulas" json:"formulas,omitempty"`
-	// What the result is compared with.
+	// A comparison with an earlier window.
 	Comparison *QueryComparison `protobuf:"bytes,5,opt,name=comparison" json:"comparison,omitempty"`
-	// Length of a bucket in seconds; from the window, for about 30 buckets, when left out. At most 1500 buckets fit.
+	// Length of a bucket in seconds. When left out, the server chooses a length that gives about 30 buckets. A window has at most 1500
+	// buckets.
 	BucketSeconds *int32 `protobuf:"varint,6,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -648,7 +646,7 @@ type QueryTimeseriesResponse struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Length of a bucket in seconds.
 	BucketSeconds int32 `protobuf:"varint,4,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// The series of each query, and of each formula.
+	// The series of each query and of each formula.
 	Series []*QuerySeries `protobuf:"bytes,5,rep,name=series" json:"series,omitempty"`
 	// True when a query had more groups than its series limit.
 	Truncated bool `protobuf:"varint,6,opt,name=truncated" json:"truncated,omitempty"`
@@ -742,17 +740,19 @@ type QuerySeries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the query or formula.
 	Query string `protobuf:"bytes,1,opt,name=query" json:"query,omitempty"`
-	// For people: the group, after the legend or name when there are several queries.
+	// Display name: the group. With several queries, the legend or name of the query precedes it.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// The values of the fields of `group_by` in their order, empty for rows without one; null when nothing is grouped.
+	// The values of the fields of `group_by`, in their order. A value is empty for rows without the field. Null when the query does not
+	// group.
 	Group []string `protobuf:"bytes,3,rep,name=group" json:"group,omitempty"`
-	// True for the one series of all groups beyond the series limit.
+	// True for the one series that merges all groups beyond the series limit.
 	Other bool `protobuf:"varint,4,opt,name=other" json:"other,omitempty"`
-	// One point for each bucket in order of time. Buckets without rows have the value 0 where rows are counted, else no point.
+	// One point for each bucket, in order of time. A bucket without rows has the value 0 when the query counts rows, and otherwise no
+	// point.
 	Points []*TelemetryPoint `protobuf:"bytes,5,rep,name=points" json:"points,omitempty"`
-	// With a comparison: the points of the period before, at the times of this one.
+	// With a comparison: the points of the period before, at the times of the requested period.
 	PreviousPoints []*TelemetryPoint `protobuf:"bytes,6,rep,name=previous_points,json=previousPoints" json:"previous_points,omitempty"`
-	// With `include_percent_change`: by how many percent the values differ from those before.
+	// With `include_percent_change`: the change of each value against the period before, in percent.
 	PercentChangePoints []*TelemetryPoint `protobuf:"bytes,7,rep,name=percent_change_points,json=percentChangePoints" json:"percent_change_points,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -837,18 +837,18 @@ func (x *QuerySeries) GetPercentChangePoints() []*TelemetryPoint {
 	return nil
 }
 
-// What to compute for each group.
+// The query: window, conditions, groups and aggregation.
 type QueryBreakdownRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 30 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// The queries, 1 to 10, joined by their groups.
+	// The queries, 1 to 10. Their results are joined by group.
 	Queries []*QuerySpec `protobuf:"bytes,3,rep,name=queries" json:"queries,omitempty"`
-	// The formulas, in the order in which they are computed.
+	// The formulas. They are computed in this order.
 	Formulas []*QueryFormulaSpec `protobuf:"bytes,4,rep,name=formulas" json:"formulas,omitempty"`
-	// What the result is compared with.
+	// A comparison with an earlier window.
 	Comparison    *QueryComparison `protobuf:"bytes,5,opt,name=comparison" json:"comparison,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -928,13 +928,13 @@ type QueryBreakdownResponse struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// The columns: queries and formulas in their order.
+	// The columns: the queries and then the formulas, in their order.
 	Columns []*QueryColumn `protobuf:"bytes,4,rep,name=columns" json:"columns,omitempty"`
 	// One row for each group, in the order of the first query.
 	Data []*QueryRow `protobuf:"bytes,5,rep,name=data" json:"data,omitempty"`
 	// True when there were more groups than the limit.
 	Truncated bool `protobuf:"varint,6,opt,name=truncated" json:"truncated,omitempty"`
-	// What a reader should know.
+	// Warnings for the reader.
 	Warnings      []string `protobuf:"bytes,7,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1024,7 +1024,7 @@ type QueryColumn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the query or formula.
 	Query string `protobuf:"bytes,1,opt,name=query" json:"query,omitempty"`
-	// For people.
+	// Display name of the column.
 	Name          string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1077,11 +1077,11 @@ func (x *QueryColumn) GetName() string {
 // The values of one group.
 type QueryRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// For people: the values of the group.
+	// Display name: the values of the group.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// The values of the fields of `group_by` in their order, empty for rows without one.
+	// The values of the fields of `group_by`, in their order. A value is empty for rows without the field.
 	Group []string `protobuf:"bytes,2,rep,name=group" json:"group,omitempty"`
-	// True for the row of all groups beyond the limit.
+	// True for the one row that merges all groups beyond the limit.
 	Other bool `protobuf:"varint,3,opt,name=other" json:"other,omitempty"`
 	// One value for each column.
 	Values        []*QueryCell `protobuf:"bytes,4,rep,name=values" json:"values,omitempty"`
@@ -1150,11 +1150,11 @@ func (x *QueryRow) GetValues() []*QueryCell {
 // A value of a column.
 type QueryCell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The value; null without one.
+	// The value; null when there is none.
 	Value *float64 `protobuf:"fixed64,1,opt,name=value" json:"value,omitempty"`
 	// With a comparison: the value of the period before.
 	Previous *float64 `protobuf:"fixed64,2,opt,name=previous" json:"previous,omitempty"`
-	// With `include_percent_change`: by how many percent the value differs from the one before.
+	// With `include_percent_change`: the change of the value against the period before, in percent.
 	PercentChange *float64 `protobuf:"fixed64,3,opt,name=percent_change,json=percentChange" json:"percent_change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -27,20 +27,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Queries: the query language over every kind of telemetry at once. Several queries and formulas over their results in one request.
+// Queries: the query language over every kind of telemetry. One request can hold several queries, and formulas over their results.
 type QueryServiceClient interface {
 	// Query over time.
 	//
-	// Up to ten queries over traces, logs, metrics and product events in one window of at most 31 days, each with filters, groups and an
-	// aggregation; formulas over their results; and the same for the period before. A formula uses the sum of each query's series. It has a
-	// value in
-	// the buckets in which all of these queries have a value.
+	// Runs up to ten queries over traces, logs, metrics and product events in one window of at most 31 days. Each query has filters,
+	// groups and an aggregation. The request can also hold formulas over the results and a comparison with the period before. A formula
+	// uses the sum of the series of each query. It has a value in the buckets in which all of these queries have a value.
 	QueryTimeseries(ctx context.Context, in *QueryTimeseriesRequest, opts ...grpc.CallOption) (*QueryTimeseriesResponse, error)
 	// Query by group.
 	//
-	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. The window has at most 30
-	// days.
-	// A window of more than 24 hours needs a filter that narrows the read.
+	// Runs up to ten queries and joins them by their groups: one row for each group, one column for each query and formula. The window
+	// has at most 30 days. A window of more than 24 hours needs a filter that narrows the read.
 	QueryBreakdown(ctx context.Context, in *QueryBreakdownRequest, opts ...grpc.CallOption) (*QueryBreakdownResponse, error)
 }
 
@@ -76,20 +74,18 @@ func (c *queryServiceClient) QueryBreakdown(ctx context.Context, in *QueryBreakd
 // All implementations must embed UnimplementedQueryServiceServer
 // for forward compatibility.
 //
-// Queries: the query language over every kind of telemetry at once. Several queries and formulas over their results in one request.
+// Queries: the query language over every kind of telemetry. One request can hold several queries, and formulas over their results.
 type QueryServiceServer interface {
 	// Query over time.
 	//
-	// Up to ten queries over traces, logs, metrics and product events in one window of at most 31 days, each with filters, groups and an
-	// aggregation; formulas over their results; and the same for the period before. A formula uses the sum of each query's series. It has a
-	// value in
-	// the buckets in which all of these queries have a value.
+	// Runs up to ten queries over traces, logs, metrics and product events in one window of at most 31 days. Each query has filters,
+	// groups and an aggregation. The request can also hold formulas over the results and a comparison with the period before. A formula
+	// uses the sum of the series of each query. It has a value in the buckets in which all of these queries have a value.
 	QueryTimeseries(context.Context, *QueryTimeseriesRequest) (*QueryTimeseriesResponse, error)
 	// Query by group.
 	//
-	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. The window has at most 30
-	// days.
-	// A window of more than 24 hours needs a filter that narrows the read.
+	// Runs up to ten queries and joins them by their groups: one row for each group, one column for each query and formula. The window
+	// has at most 30 days. A window of more than 24 hours needs a filter that narrows the read.
 	QueryBreakdown(context.Context, *QueryBreakdownRequest) (*QueryBreakdownResponse, error)
 	mustEmbedUnimplementedQueryServiceServer()
 }

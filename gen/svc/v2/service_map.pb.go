@@ -25,14 +25,14 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which part of the map to read.
+// Selects the part of the map to read.
 type GetServiceMapRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 365 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Only edges that touch this service, and the nodes at their ends.
+	// Only edges from or to this service, and the nodes at their ends.
 	ServiceName *string `protobuf:"bytes,3,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
 	// Exact deployment environment of the calling service.
 	DeploymentEnvironment *string `protobuf:"bytes,4,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
@@ -109,9 +109,9 @@ type ServiceMap struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Calls from service to service, busiest first.
 	Edges []*ServiceMapEdge `protobuf:"bytes,4,rep,name=edges" json:"edges,omitempty"`
-	// Calls from services to databases, queues and outside systems, and from queues to services.
+	// Calls from services to databases, queues and external systems, and from queues to services.
 	PeerEdges []*ServiceMapPeerEdge `protobuf:"bytes,5,rep,name=peer_edges,json=peerEdges" json:"peer_edges,omitempty"`
-	// Every service, and every other end of an edge.
+	// Every service, and every other node at the end of an edge.
 	Nodes []*ServiceMapNode `protobuf:"bytes,6,rep,name=nodes" json:"nodes,omitempty"`
 	// True when edges were left out.
 	Truncated     bool `protobuf:"varint,7,opt,name=truncated" json:"truncated,omitempty"`
@@ -207,11 +207,11 @@ type ServiceMapEdge struct {
 	SourceService string `protobuf:"bytes,2,opt,name=source_service,json=sourceService" json:"source_service,omitempty"`
 	// The called service.
 	TargetService string `protobuf:"bytes,3,opt,name=target_service,json=targetService" json:"target_service,omitempty"`
-	// Calls received.
+	// Number of calls received.
 	CallCount float64 `protobuf:"fixed64,4,opt,name=call_count,json=callCount" json:"call_count,omitempty"`
-	// Calls that they stand for.
+	// Estimated number of these calls, corrected for sampling.
 	EstimatedCallCount float64 `protobuf:"fixed64,5,opt,name=estimated_call_count,json=estimatedCallCount" json:"estimated_call_count,omitempty"`
-	// Received calls that failed.
+	// Number of received calls that failed.
 	ErrorCount float64 `protobuf:"fixed64,6,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
 	// Share of the estimated calls that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,7,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
@@ -219,9 +219,9 @@ type ServiceMapEdge struct {
 	AvgDurationMs float64 `protobuf:"fixed64,8,opt,name=avg_duration_ms,json=avgDurationMs" json:"avg_duration_ms,omitempty"`
 	// Longest duration in milliseconds.
 	MaxDurationMs float64 `protobuf:"fixed64,9,opt,name=max_duration_ms,json=maxDurationMs" json:"max_duration_ms,omitempty"`
-	// True when some calls stand for more than themselves.
+	// True when some calls are sampled, so that one received call stands for several.
 	HasSampling bool `protobuf:"varint,10,opt,name=has_sampling,json=hasSampling" json:"has_sampling,omitempty"`
-	// How many calls a received one stands for, on average.
+	// Mean number of calls that one received call stands for.
 	SamplingWeight float64 `protobuf:"fixed64,11,opt,name=sampling_weight,json=samplingWeight" json:"sampling_weight,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -334,24 +334,24 @@ func (x *ServiceMapEdge) GetSamplingWeight() float64 {
 	return 0
 }
 
-// Calls between a service and something that is no service.
+// Calls between a service and a database, queue or external system.
 type ServiceMapPeerEdge struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `service_map.peer_edge`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// `id` of the node that calls, or that messages come from.
+	// `id` of the node that calls, or of the queue that messages come from.
 	Source string `protobuf:"bytes,2,opt,name=source" json:"source,omitempty"`
 	// `id` of the node that is called.
 	Target string `protobuf:"bytes,3,opt,name=target" json:"target,omitempty"`
-	// What the other end is: database, queue or external.
+	// Kind of the node that is not a service: database, queue or external.
 	PeerKind string `protobuf:"bytes,4,opt,name=peer_kind,json=peerKind" json:"peer_kind,omitempty"`
-	// `outbound` from the service, `inbound` for messages that it takes from a queue.
+	// `outbound` for calls of the service; `inbound` for messages that the service takes from a queue.
 	Direction string `protobuf:"bytes,5,opt,name=direction" json:"direction,omitempty"`
-	// Calls received.
+	// Number of calls received.
 	CallCount float64 `protobuf:"fixed64,6,opt,name=call_count,json=callCount" json:"call_count,omitempty"`
-	// Calls that they stand for.
+	// Estimated number of these calls, corrected for sampling.
 	EstimatedCallCount float64 `protobuf:"fixed64,7,opt,name=estimated_call_count,json=estimatedCallCount" json:"estimated_call_count,omitempty"`
-	// Received calls that failed.
+	// Number of received calls that failed.
 	ErrorCount float64 `protobuf:"fixed64,8,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
 	// Share of the estimated calls that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,9,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
@@ -359,9 +359,9 @@ type ServiceMapPeerEdge struct {
 	AvgDurationMs float64 `protobuf:"fixed64,10,opt,name=avg_duration_ms,json=avgDurationMs" json:"avg_duration_ms,omitempty"`
 	// Longest duration in milliseconds.
 	MaxDurationMs float64 `protobuf:"fixed64,11,opt,name=max_duration_ms,json=maxDurationMs" json:"max_duration_ms,omitempty"`
-	// True when some calls stand for more than themselves.
+	// True when some calls are sampled, so that one received call stands for several.
 	HasSampling bool `protobuf:"varint,12,opt,name=has_sampling,json=hasSampling" json:"has_sampling,omitempty"`
-	// How many calls a received one stands for, on average.
+	// Mean number of calls that one received call stands for.
 	SamplingWeight float64 `protobuf:"fixed64,13,opt,name=sampling_weight,json=samplingWeight" json:"sampling_weight,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -488,24 +488,24 @@ func (x *ServiceMapPeerEdge) GetSamplingWeight() float64 {
 	return 0
 }
 
-// One thing on the map.
+// A node of the map.
 type ServiceMapNode struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `service_map.node`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// What edges call it: `service:checkout`, `database:postgresql:orders`, `queue:kafka:orders`, `external:http:api.example.com`.
+	// Identifier that edges use: `service:checkout`, `database:postgresql:orders`, `queue:kafka:orders`, `external:http:api.example.com`.
 	Id string `protobuf:"bytes,2,opt,name=id" json:"id,omitempty"`
-	// What it is.
+	// Kind of the node.
 	Kind string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
-	// Name of the service, database, destination or host; the system when it has none.
+	// Name of the service, database, destination or host; the system when the node has no name.
 	Name string `protobuf:"bytes,4,opt,name=name" json:"name,omitempty"`
 	// Kind of system, for example postgresql, kafka, grpc or http; null for a service.
 	System *string `protobuf:"bytes,5,opt,name=system" json:"system,omitempty"`
-	// For a service: its estimated entry spans; else the estimated calls.
+	// For a service, its estimated entry spans; for other nodes, the estimated calls.
 	EstimatedSpanCount float64 `protobuf:"fixed64,6,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`
-	// For a service: the share of its spans that failed, 0 to 1. For other nodes: the share of the calls.
+	// For a service, the share of its spans that failed, 0 to 1; for other nodes, the share of the calls.
 	ErrorRate float64 `protobuf:"fixed64,7,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
-	// For a service: 95th percentile of the duration in milliseconds; null for others.
+	// For a service, the 95th percentile of the duration in milliseconds; null for other nodes.
 	P95LatencyMs  *float64 `protobuf:"fixed64,8,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

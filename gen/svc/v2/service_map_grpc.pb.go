@@ -26,13 +26,14 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Service map: which services call which, and the databases, queues and outside systems that they use.
+// Service map: the calls between services, and the databases, queues and external systems that services use.
 type ServiceMapServiceClient interface {
 	// Get the service map.
 	//
-	// The services of a window of at most 365 days, the calls between them, and the databases, queues and outside systems that they use.
-	// A call is a Server or Consumer span whose parent is a Client or Producer span of another service; it belongs to the minute in which
-	// the called span begins. Calls are read from spans, which are kept for 30 days. At most 200 edges of each kind, busiest first.
+	// Returns the services of a window of at most 365 days, the calls between them, and the databases, queues and external systems that
+	// they use. A call is a Server or Consumer span whose parent is a Client or Producer span of another service. It belongs to the
+	// minute in which the called span begins. Calls are read from spans, which are kept for 30 days. The answer holds at most 200 edges
+	// of each kind, busiest first.
 	GetServiceMap(ctx context.Context, in *GetServiceMapRequest, opts ...grpc.CallOption) (*ServiceMap, error)
 }
 
@@ -58,13 +59,14 @@ func (c *serviceMapServiceClient) GetServiceMap(ctx context.Context, in *GetServ
 // All implementations must embed UnimplementedServiceMapServiceServer
 // for forward compatibility.
 //
-// Service map: which services call which, and the databases, queues and outside systems that they use.
+// Service map: the calls between services, and the databases, queues and external systems that services use.
 type ServiceMapServiceServer interface {
 	// Get the service map.
 	//
-	// The services of a window of at most 365 days, the calls between them, and the databases, queues and outside systems that they use.
-	// A call is a Server or Consumer span whose parent is a Client or Producer span of another service; it belongs to the minute in which
-	// the called span begins. Calls are read from spans, which are kept for 30 days. At most 200 edges of each kind, busiest first.
+	// Returns the services of a window of at most 365 days, the calls between them, and the databases, queues and external systems that
+	// they use. A call is a Server or Consumer span whose parent is a Client or Producer span of another service. It belongs to the
+	// minute in which the called span begins. Calls are read from spans, which are kept for 30 days. The answer holds at most 200 edges
+	// of each kind, busiest first.
 	GetServiceMap(context.Context, *GetServiceMapRequest) (*ServiceMap, error)
 	mustEmbedUnimplementedServiceMapServiceServer()
 }

@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which service to read.
+// Selects the service to read.
 type GetServiceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact service name.
@@ -88,7 +88,7 @@ func (x *GetServiceRequest) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which service to look at, and how closely.
+// Selects the service, the window and the length of the buckets.
 type GetServiceOverviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact service name.
@@ -99,7 +99,8 @@ type GetServiceOverviewRequest struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Exact deployment environment.
 	DeploymentEnvironment *string `protobuf:"bytes,4,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
-	// Length of a bucket in seconds, a multiple of 60; chosen for about 40 buckets when left out. A window has at most 1500.
+	// Length of a bucket in seconds, a multiple of 60. When left out, the server chooses a length that gives about 40 buckets. A window
+	// has at most 1500 buckets.
 	BucketSeconds *int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -183,9 +184,9 @@ type ServiceOverview struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Length of a bucket in seconds.
 	BucketSeconds int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// Every bucket of the window, those without spans too.
+	// Every bucket of the window, including buckets without spans.
 	Points []*ServiceOverviewPoint `protobuf:"bytes,6,rep,name=points" json:"points,omitempty"`
-	// The 25 operations with the most spans, from the spans of the last 30 days, which are kept one by one.
+	// The 25 operations with the most spans. They come from the spans of the last 30 days, because single spans are kept no longer.
 	Operations    []*ServiceOperation `protobuf:"bytes,7,rep,name=operations" json:"operations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -275,9 +276,9 @@ type ServiceOverviewPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the bucket.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=timestamp" json:"timestamp,omitempty"`
-	// Entry spans received; all spans for a service that has no entry spans in the window.
+	// Number of entry spans received; of all spans for a service without entry spans in the window.
 	SpanCount float64 `protobuf:"fixed64,2,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Spans that they stand for.
+	// Estimated number of these spans, corrected for sampling.
 	EstimatedSpanCount float64 `protobuf:"fixed64,3,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`
 	// Share of the estimated spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,4,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
@@ -375,11 +376,11 @@ type ServiceOperation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the spans.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Entry spans received; all spans for a service that has no entry spans in the window.
+	// Number of entry spans received; of all spans for a service without entry spans in the window.
 	SpanCount float64 `protobuf:"fixed64,2,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Spans that they stand for.
+	// Estimated number of these spans, corrected for sampling.
 	EstimatedSpanCount float64 `protobuf:"fixed64,3,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`
-	// Received spans that failed: status Error, or an HTTP status of 500 and above.
+	// Number of received spans that failed: status Error, or an HTTP status of 500 and above.
 	ErrorCount float64 `protobuf:"fixed64,4,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
 	// Share of the estimated spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,5,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
@@ -479,7 +480,7 @@ func (x *ServiceOperation) GetP99LatencyMs() float64 {
 	return 0
 }
 
-// Which operations of a service to list.
+// Selects the operations of a service to list.
 type ListServiceOperationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact service name.
@@ -494,8 +495,8 @@ type ListServiceOperationsRequest struct {
 	Cursor *string `protobuf:"bytes,5,opt,name=cursor" json:"cursor,omitempty"`
 	// Exact deployment environment.
 	DeploymentEnvironment *string `protobuf:"bytes,6,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
-	// What to order by, highest first: count (the default), error_rate, avg_duration, p50_duration, p95_duration, p99_duration or
-	// total_duration, the time that the operation took in all.
+	// The sort key, highest first: count (the default), error_rate, avg_duration, p50_duration, p95_duration, p99_duration or
+	// total_duration, which is the total time of the operation.
 	OrderBy       *string `protobuf:"bytes,7,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -660,13 +661,13 @@ type ServiceOperationDetail struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Name of the spans.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Entry spans received; all spans for a service that has no entry spans in the window.
+	// Number of entry spans received; of all spans for a service without entry spans in the window.
 	SpanCount float64 `protobuf:"fixed64,3,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Spans that they stand for.
+	// Estimated number of these spans, corrected for sampling.
 	EstimatedSpanCount float64 `protobuf:"fixed64,4,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`
 	// Estimated spans per second.
 	Throughput float64 `protobuf:"fixed64,5,opt,name=throughput" json:"throughput,omitempty"`
-	// Received spans that failed: status Error, or an HTTP status of 500 and above.
+	// Number of received spans that failed: status Error, or an HTTP status of 500 and above.
 	ErrorCount float64 `protobuf:"fixed64,6,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
 	// Share of the estimated spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,7,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
@@ -680,7 +681,7 @@ type ServiceOperationDetail struct {
 	P99LatencyMs float64 `protobuf:"fixed64,11,opt,name=p99_latency_ms,json=p99LatencyMs" json:"p99_latency_ms,omitempty"`
 	// Apdex of the operation with a threshold of 500 ms, 0 to 1.
 	Apdex float64 `protobuf:"fixed64,12,opt,name=apdex" json:"apdex,omitempty"`
-	// Time of its latest span.
+	// Time of the latest span of the operation.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -807,7 +808,7 @@ func (x *ServiceOperationDetail) GetLastSeen() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which Apdex series to read.
+// Selects the Apdex series to read.
 type GetServiceApdexRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact service name.
@@ -818,9 +819,10 @@ type GetServiceApdexRequest struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Exact deployment environment.
 	DeploymentEnvironment *string `protobuf:"bytes,4,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
-	// Length of a bucket in seconds, a multiple of 60; chosen for about 40 buckets when left out. A window has at most 1500.
+	// Length of a bucket in seconds, a multiple of 60. When left out, the server chooses a length that gives about 40 buckets. A window
+	// has at most 1500 buckets.
 	BucketSeconds *int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// Longest duration in milliseconds that satisfies; four times as much is tolerated. 500 when left out.
+	// Longest duration in milliseconds that is satisfying; up to four times as much is tolerated. 500 when left out.
 	ApdexThresholdMs *float64 `protobuf:"fixed64,6,opt,name=apdex_threshold_ms,json=apdexThresholdMs" json:"apdex_threshold_ms,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1012,7 +1014,7 @@ type ServiceApdexPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the bucket.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=timestamp" json:"timestamp,omitempty"`
-	// Estimated spans.
+	// Estimated number of spans, corrected for sampling.
 	TotalCount float64 `protobuf:"fixed64,2,opt,name=total_count,json=totalCount" json:"total_count,omitempty"`
 	// Spans that took less than the threshold and did not fail.
 	SatisfiedCount float64 `protobuf:"fixed64,3,opt,name=satisfied_count,json=satisfiedCount" json:"satisfied_count,omitempty"`
@@ -1089,7 +1091,7 @@ func (x *ServiceApdexPoint) GetApdexScore() float64 {
 	return 0
 }
 
-// Which releases to list.
+// Selects the releases to list.
 type ListServiceReleasesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact service name.
@@ -1100,7 +1102,8 @@ type ListServiceReleasesRequest struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Exact deployment environment.
 	DeploymentEnvironment *string `protobuf:"bytes,4,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
-	// Length of a bucket in seconds, a multiple of 60; chosen for about 40 buckets when left out. A window has at most 1500.
+	// Length of a bucket in seconds, a multiple of 60. When left out, the server chooses a length that gives about 40 buckets. A window
+	// has at most 1500 buckets.
 	BucketSeconds *int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1184,7 +1187,7 @@ type ServiceReleases struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Length of a bucket in seconds.
 	BucketSeconds int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// The versions, the one that appeared last first; at most 100.
+	// The versions, at most 100. The version that appeared last comes first.
 	Data          []*ServiceRelease `protobuf:"bytes,6,rep,name=data" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1267,19 +1270,19 @@ type ServiceRelease struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `service.version` of the resource; empty when the sender gave none.
 	Version string `protobuf:"bytes,1,opt,name=version" json:"version,omitempty"`
-	// Start of the first minute with spans of it in the window.
+	// Start of the first minute of the window in which the version sent spans.
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
-	// Start of the last minute with spans of it in the window.
+	// Start of the last minute of the window in which the version sent spans.
 	LastSeen *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
-	// Entry spans received; all spans for a service that has no entry spans in the window.
+	// Number of entry spans received; of all spans for a service without entry spans in the window.
 	SpanCount float64 `protobuf:"fixed64,4,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Spans that they stand for.
+	// Estimated number of these spans, corrected for sampling.
 	EstimatedSpanCount float64 `protobuf:"fixed64,5,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`
 	// Share of the estimated spans that failed, 0 to 1.
 	ErrorRate float64 `protobuf:"fixed64,6,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// 95th percentile of the duration in milliseconds.
 	P95LatencyMs float64 `protobuf:"fixed64,7,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`
-	// The buckets in which it sent spans.
+	// The buckets in which the version sent spans.
 	Points        []*ServiceReleasePoint `protobuf:"bytes,8,rep,name=points" json:"points,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1376,7 +1379,7 @@ type ServiceReleasePoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the bucket.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=timestamp" json:"timestamp,omitempty"`
-	// Estimated spans.
+	// Estimated number of spans, corrected for sampling.
 	Count         float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

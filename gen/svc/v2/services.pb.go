@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which services to list.
+// Selects the services to list.
 type ListServicesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -196,19 +196,19 @@ type Service struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// `service.name` of the resource.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// The namespaces that the service was seen in, sorted.
+	// The namespaces in which the service was seen, sorted.
 	ServiceNamespaces []string `protobuf:"bytes,3,rep,name=service_namespaces,json=serviceNamespaces" json:"service_namespaces,omitempty"`
-	// The deployment environments that the service was seen in, sorted.
+	// The deployment environments in which the service was seen, sorted.
 	DeploymentEnvironments []string `protobuf:"bytes,4,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
 	// Entry spans per second, corrected for sampling.
 	Throughput float64 `protobuf:"fixed64,5,opt,name=throughput" json:"throughput,omitempty"`
 	// Entry spans per second as received.
 	TracedThroughput float64 `protobuf:"fixed64,6,opt,name=traced_throughput,json=tracedThroughput" json:"traced_throughput,omitempty"`
-	// Entry spans received; all spans for a service that has no entry spans.
+	// Entry spans received; all spans for a service without entry spans.
 	SpanCount float64 `protobuf:"fixed64,7,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Those of the received ones with status Error or an HTTP status of 500 and above.
+	// Received spans with status Error or an HTTP status of 500 and above.
 	ErrorCount float64 `protobuf:"fixed64,8,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Part of the spans that failed, 0 to 1, corrected for sampling: each counts as many as it stands for.
+	// Share of the spans that failed, 0 to 1, corrected for sampling: each span counts as often as its sampling ratio says.
 	ErrorRate float64 `protobuf:"fixed64,9,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Median duration in milliseconds.
 	P50LatencyMs float64 `protobuf:"fixed64,10,opt,name=p50_latency_ms,json=p50LatencyMs" json:"p50_latency_ms,omitempty"`
@@ -216,11 +216,11 @@ type Service struct {
 	P95LatencyMs float64 `protobuf:"fixed64,11,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`
 	// 99th percentile of the duration in milliseconds.
 	P99LatencyMs float64 `protobuf:"fixed64,12,opt,name=p99_latency_ms,json=p99LatencyMs" json:"p99_latency_ms,omitempty"`
-	// True when some spans stand for more than themselves.
+	// True when some spans are sampled, so that one received span stands for several.
 	HasSampling bool `protobuf:"varint,13,opt,name=has_sampling,json=hasSampling" json:"has_sampling,omitempty"`
-	// How many spans a received one stands for, on average.
+	// Mean number of spans that one received span stands for.
 	SamplingWeight float64 `protobuf:"fixed64,14,opt,name=sampling_weight,json=samplingWeight" json:"sampling_weight,omitempty"`
-	// 95th percentile over the 7 days before the window; left out without history.
+	// 95th percentile of the duration over the 7 days before the window; left out without history.
 	BaselineP95LatencyMs *float64 `protobuf:"fixed64,15,opt,name=baseline_p95_latency_ms,json=baselineP95LatencyMs" json:"baseline_p95_latency_ms,omitempty"`
 	// Entry spans in the 7 days before the window; left out without history.
 	BaselineSpanCount *float64 `protobuf:"fixed64,16,opt,name=baseline_span_count,json=baselineSpanCount" json:"baseline_span_count,omitempty"`

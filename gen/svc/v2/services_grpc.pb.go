@@ -31,34 +31,35 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Services, as their spans show them.
+// Services: the services that sent spans, with their rates, latencies, operations and releases.
 type ServicesServiceClient interface {
 	// List services.
 	//
-	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
-	// (kind Server or Consumer, or without a parent); a service without entry spans is measured by all its spans.
+	// Returns the services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
+	// (kind Server or Consumer, or without a parent). For a service without entry spans, they come from all its spans.
 	ListServices(ctx context.Context, in *ListServicesRequest, opts ...grpc.CallOption) (*ListServicesResponse, error)
 	// Get a service.
 	//
-	// One service in a window of at most 365 days, with the same figures as in the list.
+	// Returns one service in a window of at most 365 days, with the same figures as in the list.
 	GetService(ctx context.Context, in *GetServiceRequest, opts ...grpc.CallOption) (*Service, error)
 	// Get the overview of a service.
 	//
-	// Counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
+	// Returns counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
 	GetServiceOverview(ctx context.Context, in *GetServiceOverviewRequest, opts ...grpc.CallOption) (*ServiceOverview, error)
 	// List the operations of a service.
 	//
-	// The entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service without
-	// entry spans is measured by all its spans.
+	// Returns the entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. For a
+	// service without entry spans, all its spans count.
 	ListServiceOperations(ctx context.Context, in *ListServiceOperationsRequest, opts ...grpc.CallOption) (*ListServiceOperationsResponse, error)
 	// Get the Apdex of a service.
 	//
-	// The satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying, spans below four times the
-	// threshold are tolerated, slower and failed spans are frustrating.
+	// Returns the satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying. Spans below four
+	// times the threshold are tolerated. Slower and failed spans are frustrating.
 	GetServiceApdex(ctx context.Context, in *GetServiceApdexRequest, opts ...grpc.CallOption) (*ServiceApdex, error)
 	// List the releases of a service.
 	//
-	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each.
+	// Returns the versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each
+	// version.
 	ListServiceReleases(ctx context.Context, in *ListServiceReleasesRequest, opts ...grpc.CallOption) (*ServiceReleases, error)
 }
 
@@ -134,34 +135,35 @@ func (c *servicesServiceClient) ListServiceReleases(ctx context.Context, in *Lis
 // All implementations must embed UnimplementedServicesServiceServer
 // for forward compatibility.
 //
-// Services, as their spans show them.
+// Services: the services that sent spans, with their rates, latencies, operations and releases.
 type ServicesServiceServer interface {
 	// List services.
 	//
-	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
-	// (kind Server or Consumer, or without a parent); a service without entry spans is measured by all its spans.
+	// Returns the services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
+	// (kind Server or Consumer, or without a parent). For a service without entry spans, they come from all its spans.
 	ListServices(context.Context, *ListServicesRequest) (*ListServicesResponse, error)
 	// Get a service.
 	//
-	// One service in a window of at most 365 days, with the same figures as in the list.
+	// Returns one service in a window of at most 365 days, with the same figures as in the list.
 	GetService(context.Context, *GetServiceRequest) (*Service, error)
 	// Get the overview of a service.
 	//
-	// Counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
+	// Returns counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
 	GetServiceOverview(context.Context, *GetServiceOverviewRequest) (*ServiceOverview, error)
 	// List the operations of a service.
 	//
-	// The entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service without
-	// entry spans is measured by all its spans.
+	// Returns the entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. For a
+	// service without entry spans, all its spans count.
 	ListServiceOperations(context.Context, *ListServiceOperationsRequest) (*ListServiceOperationsResponse, error)
 	// Get the Apdex of a service.
 	//
-	// The satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying, spans below four times the
-	// threshold are tolerated, slower and failed spans are frustrating.
+	// Returns the satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying. Spans below four
+	// times the threshold are tolerated. Slower and failed spans are frustrating.
 	GetServiceApdex(context.Context, *GetServiceApdexRequest) (*ServiceApdex, error)
 	// List the releases of a service.
 	//
-	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each.
+	// Returns the versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each
+	// version.
 	ListServiceReleases(context.Context, *ListServiceReleasesRequest) (*ServiceReleases, error)
 	mustEmbedUnimplementedServicesServiceServer()
 }

@@ -25,16 +25,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A user, as others of the organization see them.
+// A user, as other members of the organization see them.
 type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `user_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `user`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// Address with which the user signs in.
+	// Email address with which the user signs in.
 	Email string `protobuf:"bytes,3,opt,name=email" json:"email,omitempty"`
-	// Name, for people to read.
+	// Display name.
 	Name          *string `protobuf:"bytes,4,opt,name=name" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -101,15 +101,15 @@ func (x *User) GetName() string {
 // An organization that a user belongs to.
 type SessionOrganization struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier, `org_…`. Send it as `x-svc-org-id` to act there.
+	// Identifier, `org_…`. Send it as `x-svc-org-id` to act in this organization.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `organization`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// Name.
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
-	// Short name, for addresses.
+	// Short name for web addresses.
 	Slug string `protobuf:"bytes,4,opt,name=slug" json:"slug,omitempty"`
-	// The caller's role there. API keys act as `root`, within their scopes.
+	// Role of the caller in the organization. API keys act as `root`, within their scopes.
 	Role          string `protobuf:"bytes,5,opt,name=role" json:"role,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -185,19 +185,19 @@ type Session struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `session`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// What kind of credential the request carried.
+	// Kind of the credential that the request carries.
 	Credential string `protobuf:"bytes,2,opt,name=credential" json:"credential,omitempty"`
 	// The key, `key_…`; null for a session.
 	KeyId *string `protobuf:"bytes,3,opt,name=key_id,json=keyId" json:"key_id,omitempty"`
-	// Whose credential it is: of a key, who created it. Null when that is not known any more.
+	// Owner of the credential. The owner of a key is the user who created it. Null when the owner is no longer known.
 	User *User `protobuf:"bytes,4,opt,name=user" json:"user,omitempty"`
 	// The organization in which the credential acts.
 	Organization *SessionOrganization `protobuf:"bytes,5,opt,name=organization" json:"organization,omitempty"`
-	// Every organization of the user, for a session; null for a key, which belongs to one.
+	// Every organization of the user, for a session. Null for a key, which belongs to one organization.
 	Organizations []*SessionOrganization `protobuf:"bytes,6,rep,name=organizations" json:"organizations,omitempty"`
-	// What the credential may do. Null means full access, within the role.
+	// Scopes of the credential. Null means full access, within the role.
 	Scopes []string `protobuf:"bytes,7,rep,name=scopes" json:"scopes,omitempty"`
-	// When it stops working at the latest. Null means never.
+	// Latest time at which the credential expires. Null means never.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -289,23 +289,23 @@ func (x *Session) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// A session that was just started. Only the answer to a sign-in holds the token.
+// A new session. Only the answer to a sign-in holds the token.
 type SessionWithToken struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `session`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Always `session`.
 	Credential string `protobuf:"bytes,2,opt,name=credential" json:"credential,omitempty"`
-	// Who signed in.
+	// The user who signed in.
 	User *User `protobuf:"bytes,3,opt,name=user" json:"user,omitempty"`
-	// The organization in which the session acts. Null when the user belongs to several and named none: then each request names one in
-	// `x-svc-org-id`.
+	// The organization in which the session acts. Null when the user belongs to several organizations and named none. Then each request
+	// must name one in `x-svc-org-id`.
 	Organization *SessionOrganization `protobuf:"bytes,4,opt,name=organization" json:"organization,omitempty"`
 	// Every organization of the user.
 	Organizations []*SessionOrganization `protobuf:"bytes,5,rep,name=organizations" json:"organizations,omitempty"`
-	// When the session ends at the latest.
+	// Latest time at which the session ends.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
-	// The token. Shown once; keep it.
+	// The token. It is shown once: keep it.
 	Token         string `protobuf:"bytes,7,opt,name=token" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -445,14 +445,14 @@ func (x *EndedSession) GetDeleted() bool {
 	return false
 }
 
-// Who signs in, and where.
+// The user who signs in, and the organization.
 type SignInRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Address of the user, compared without case.
+	// Email address of the user; upper and lower case are equal.
 	Email string `protobuf:"bytes,1,opt,name=email" json:"email,omitempty"`
 	// The password.
 	Password string `protobuf:"bytes,2,opt,name=password" json:"password,omitempty"`
-	// The organization in which the session is to act. Left out: the only one, if there is only one.
+	// The organization in which the session acts. When left out, the user's only organization, if there is only one.
 	OrgId         *string `protobuf:"bytes,3,opt,name=org_id,json=orgId" json:"org_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -509,12 +509,12 @@ func (x *SignInRequest) GetOrgId() string {
 	return ""
 }
 
-// The present password and the next one.
+// The current password and the new one.
 type ChangePasswordRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The present password.
+	// The current password.
 	CurrentPassword string `protobuf:"bytes,1,opt,name=current_password,json=currentPassword" json:"current_password,omitempty"`
-	// The next password.
+	// The new password.
 	NewPassword   string `protobuf:"bytes,2,opt,name=new_password,json=newPassword" json:"new_password,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -564,14 +564,14 @@ func (x *ChangePasswordRequest) GetNewPassword() string {
 	return ""
 }
 
-// A password that was changed.
+// The result of a password change.
 type ChangedPassword struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `password`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Whose it is.
+	// The user whose password changed.
 	User *User `protobuf:"bytes,2,opt,name=user" json:"user,omitempty"`
-	// How many other sessions of the user have ended.
+	// Number of other sessions of the user that ended.
 	SessionsEnded int32 `protobuf:"varint,3,opt,name=sessions_ended,json=sessionsEnded" json:"sessions_ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -628,7 +628,7 @@ func (x *ChangedPassword) GetSessionsEnded() int32 {
 	return 0
 }
 
-// Asks about the credential of the request.
+// No parameters: the answer describes the credential of the request.
 type GetSessionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -665,7 +665,7 @@ func (*GetSessionRequest) Descriptor() ([]byte, []int) {
 	return file_svc_v2_session_proto_rawDescGZIP(), []int{8}
 }
 
-// Ends the session of the request.
+// No parameters: the session of the request ends.
 type SignOutRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

@@ -29,27 +29,28 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Sessions: sign-in with an email address and a password, and the owner of a credential.
+// Sessions: sign-in with an email address and a password, and a description of the credential in use.
 type SessionsServiceClient interface {
 	// Sign in.
 	//
 	// Checks an email address and a password, starts a session and returns its token once. Send the token as `Authorization: Bearer`. A
-	// session ends after seven days without use, thirty days after the sign-in, or with a sign-out. An unknown address and a wrong password
-	// get the same answer. Attempts are limited by address and by account.
+	// session ends after seven days without use, thirty days after the sign-in, or at a sign-out. An unknown address and a wrong
+	// password get the same answer. Attempts are limited by address and by account.
 	SignIn(ctx context.Context, in *SignInRequest, opts ...grpc.CallOption) (*SessionWithToken, error)
 	// Who am I?
 	//
-	// The credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
+	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
 	GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*Session, error)
 	// Sign out.
 	//
-	// Ends the session whose token this request carries: the token is refused at once. An API key is not a session: revoke it instead.
+	// Ends the session whose token this request carries. The server refuses the token at once. An API key is not a session: revoke it
+	// instead.
 	SignOut(ctx context.Context, in *SignOutRequest, opts ...grpc.CallOption) (*EndedSession, error)
 	// Change your password.
 	//
-	// Takes the present password and the new one, and ends every other session of the user. API keys and the connected assistants of the user
-	// stay. Attempts are limited like sign-ins. A user who signs in only with a provider has no password to change. A user who has lost the
-	// password asks the operator, who sets a new one with `svc admin user set-password`.
+	// Takes the current password and the new one, and ends every other session of the user. API keys and connected assistants of the
+	// user keep working. Attempts are limited like sign-ins. A user who signs in only with a provider has no password to change. A user
+	// who has lost the password asks the operator, who sets a new one with `svc admin user set-password`.
 	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangedPassword, error)
 }
 
@@ -105,27 +106,28 @@ func (c *sessionsServiceClient) ChangePassword(ctx context.Context, in *ChangePa
 // All implementations must embed UnimplementedSessionsServiceServer
 // for forward compatibility.
 //
-// Sessions: sign-in with an email address and a password, and the owner of a credential.
+// Sessions: sign-in with an email address and a password, and a description of the credential in use.
 type SessionsServiceServer interface {
 	// Sign in.
 	//
 	// Checks an email address and a password, starts a session and returns its token once. Send the token as `Authorization: Bearer`. A
-	// session ends after seven days without use, thirty days after the sign-in, or with a sign-out. An unknown address and a wrong password
-	// get the same answer. Attempts are limited by address and by account.
+	// session ends after seven days without use, thirty days after the sign-in, or at a sign-out. An unknown address and a wrong
+	// password get the same answer. Attempts are limited by address and by account.
 	SignIn(context.Context, *SignInRequest) (*SessionWithToken, error)
 	// Who am I?
 	//
-	// The credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
+	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
 	GetSession(context.Context, *GetSessionRequest) (*Session, error)
 	// Sign out.
 	//
-	// Ends the session whose token this request carries: the token is refused at once. An API key is not a session: revoke it instead.
+	// Ends the session whose token this request carries. The server refuses the token at once. An API key is not a session: revoke it
+	// instead.
 	SignOut(context.Context, *SignOutRequest) (*EndedSession, error)
 	// Change your password.
 	//
-	// Takes the present password and the new one, and ends every other session of the user. API keys and the connected assistants of the user
-	// stay. Attempts are limited like sign-ins. A user who signs in only with a provider has no password to change. A user who has lost the
-	// password asks the operator, who sets a new one with `svc admin user set-password`.
+	// Takes the current password and the new one, and ends every other session of the user. API keys and connected assistants of the
+	// user keep working. Attempts are limited like sign-ins. A user who signs in only with a provider has no password to change. A user
+	// who has lost the password asks the operator, who sets a new one with `svc admin user set-password`.
 	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangedPassword, error)
 	mustEmbedUnimplementedSessionsServiceServer()
 }

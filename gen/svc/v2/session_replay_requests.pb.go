@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which session replays to look for.
+// Selects the session replays to search for.
 type SearchSessionReplaysRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -51,13 +51,13 @@ type SearchSessionReplaysRequest struct {
 	GroupName *string `protobuf:"bytes,11,opt,name=group_name,json=groupName" json:"group_name,omitempty"`
 	// Exact id of the visitor.
 	VisitorId *string `protobuf:"bytes,12,opt,name=visitor_id,json=visitorId" json:"visitor_id,omitempty"`
-	// True for sessions with errors, false for those without.
+	// True for sessions with errors, false for sessions without errors.
 	HasErrors *bool `protobuf:"varint,13,opt,name=has_errors,json=hasErrors" json:"has_errors,omitempty"`
 	// Text that the first address of the session contains, letter case ignored.
 	Search *string `protobuf:"bytes,14,opt,name=search" json:"search,omitempty"`
 	// Exact path of a page that the session visited, for example `/pricing`.
 	PagePath *string `protobuf:"bytes,15,opt,name=page_path,json=pagePath" json:"page_path,omitempty"`
-	// Tags that the session must all have.
+	// Tags; the session must have all of them.
 	Tags []string `protobuf:"bytes,16,rep,name=tags" json:"tags,omitempty"`
 	// Shortest duration in milliseconds, inclusive.
 	DurationMinMs *float64 `protobuf:"fixed64,17,opt,name=duration_min_ms,json=durationMinMs" json:"duration_min_ms,omitempty"`
@@ -67,7 +67,7 @@ type SearchSessionReplaysRequest struct {
 	ActiveTimeMinMs *float64 `protobuf:"fixed64,19,opt,name=active_time_min_ms,json=activeTimeMinMs" json:"active_time_min_ms,omitempty"`
 	// Longest active time in milliseconds, inclusive.
 	ActiveTimeMaxMs *float64 `protobuf:"fixed64,20,opt,name=active_time_max_ms,json=activeTimeMaxMs" json:"active_time_max_ms,omitempty"`
-	// Sessions with at least one event on their timeline for which all of this holds.
+	// Only sessions with at least one timeline event that meets all of these conditions.
 	Events        *SessionEventFilters `protobuf:"bytes,21,opt,name=events" json:"events,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -250,7 +250,7 @@ func (x *SearchSessionReplaysRequest) GetEvents() *SessionEventFilters {
 	return nil
 }
 
-// Which session replays to count.
+// Selects the session replays to count.
 type SearchSessionReplayFacetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -273,13 +273,13 @@ type SearchSessionReplayFacetsRequest struct {
 	GroupName *string `protobuf:"bytes,9,opt,name=group_name,json=groupName" json:"group_name,omitempty"`
 	// Exact id of the visitor.
 	VisitorId *string `protobuf:"bytes,10,opt,name=visitor_id,json=visitorId" json:"visitor_id,omitempty"`
-	// True for sessions with errors, false for those without.
+	// True for sessions with errors, false for sessions without errors.
 	HasErrors *bool `protobuf:"varint,11,opt,name=has_errors,json=hasErrors" json:"has_errors,omitempty"`
 	// Text that the first address of the session contains, letter case ignored.
 	Search *string `protobuf:"bytes,12,opt,name=search" json:"search,omitempty"`
 	// Exact path of a page that the session visited, for example `/pricing`.
 	PagePath *string `protobuf:"bytes,13,opt,name=page_path,json=pagePath" json:"page_path,omitempty"`
-	// Tags that the session must all have.
+	// Tags; the session must have all of them.
 	Tags []string `protobuf:"bytes,14,rep,name=tags" json:"tags,omitempty"`
 	// Shortest duration in milliseconds, inclusive.
 	DurationMinMs *float64 `protobuf:"fixed64,15,opt,name=duration_min_ms,json=durationMinMs" json:"duration_min_ms,omitempty"`
@@ -289,7 +289,7 @@ type SearchSessionReplayFacetsRequest struct {
 	ActiveTimeMinMs *float64 `protobuf:"fixed64,17,opt,name=active_time_min_ms,json=activeTimeMinMs" json:"active_time_min_ms,omitempty"`
 	// Longest active time in milliseconds, inclusive.
 	ActiveTimeMaxMs *float64 `protobuf:"fixed64,18,opt,name=active_time_max_ms,json=activeTimeMaxMs" json:"active_time_max_ms,omitempty"`
-	// Sessions with at least one event on their timeline for which all of this holds.
+	// Only sessions with at least one timeline event that meets all of these conditions.
 	Events        *SessionEventFilters `protobuf:"bytes,19,opt,name=events" json:"events,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -458,7 +458,7 @@ func (x *SearchSessionReplayFacetsRequest) GetEvents() *SessionEventFilters {
 	return nil
 }
 
-// Conditions on one event of a session's timeline; all given ones must hold.
+// Conditions on one event of a session's timeline. An event must meet all given conditions.
 type SessionEventFilters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Type of the event.
@@ -471,7 +471,7 @@ type SessionEventFilters struct {
 	UrlSearch *string `protobuf:"bytes,4,opt,name=url_search,json=urlSearch" json:"url_search,omitempty"`
 	// Text that the message contains, letter case ignored.
 	MessageSearch *string `protobuf:"bytes,5,opt,name=message_search,json=messageSearch" json:"message_search,omitempty"`
-	// Trace that the event names, 32 hexadecimal digits.
+	// Trace id of the event, 32 hexadecimal digits.
 	TraceId       *string `protobuf:"bytes,6,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -549,7 +549,7 @@ func (x *SessionEventFilters) GetTraceId() string {
 	return ""
 }
 
-// The trace, and when it was.
+// Selects the trace and the time of the trace.
 type ListSessionReplaysForTraceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace id, 32 hexadecimal digits.
@@ -631,14 +631,14 @@ func (x *ListSessionReplaysForTraceRequest) GetCursor() string {
 	return ""
 }
 
-// Which session to get.
+// Selects the session to get.
 type GetSessionReplayRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the session, `srep_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Hint that spares reads: the session began at most a day before this time.
+	// A hint that makes the read quicker: the session began at most a day before this time.
 	WindowStart *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=window_start,json=windowStart" json:"window_start,omitempty"`
-	// Hint that spares reads: the session began up to this time.
+	// A hint that makes the read quicker: the session began at this time or earlier.
 	WindowEnd     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=window_end,json=windowEnd" json:"window_end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -695,14 +695,14 @@ func (x *GetSessionReplayRequest) GetWindowEnd() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which manifest to get.
+// Selects the manifest to get.
 type GetSessionReplayManifestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the session, `srep_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Chunks that were received from this time on only, inclusive.
+	// Only chunks that were received at this time or later.
 	WindowStart *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=window_start,json=windowStart" json:"window_start,omitempty"`
-	// Chunks that were received up to this time only, inclusive.
+	// Only chunks that were received at this time or earlier.
 	WindowEnd     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=window_end,json=windowEnd" json:"window_end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -759,7 +759,7 @@ func (x *GetSessionReplayManifestRequest) GetWindowEnd() *timestamppb.Timestamp 
 	return nil
 }
 
-// Which chunks to get.
+// Selects the chunks to get.
 type GetSessionReplayEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the session, `srep_…`.
@@ -768,9 +768,9 @@ type GetSessionReplayEventsRequest struct {
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
 	// The `next_cursor` of the previous page; left out for the first.
 	Cursor *string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
-	// Chunks that were received from this time on only, inclusive.
+	// Only chunks that were received at this time or later.
 	WindowStart *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=window_start,json=windowStart" json:"window_start,omitempty"`
-	// Chunks that were received up to this time only, inclusive.
+	// Only chunks that were received at this time or earlier.
 	WindowEnd *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=window_end,json=windowEnd" json:"window_end,omitempty"`
 	// First chunk, inclusive.
 	FromChunkSeq *int32 `protobuf:"varint,6,opt,name=from_chunk_seq,json=fromChunkSeq" json:"from_chunk_seq,omitempty"`
@@ -859,7 +859,7 @@ func (x *GetSessionReplayEventsRequest) GetToChunkSeq() int32 {
 	return 0
 }
 
-// Which part of the timeline to get.
+// Selects the part of the timeline to get.
 type GetSessionReplayTranscriptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the session, `srep_…`.
@@ -868,15 +868,15 @@ type GetSessionReplayTranscriptRequest struct {
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
 	// The `next_cursor` of the previous page; left out for the first.
 	Cursor *string `protobuf:"bytes,3,opt,name=cursor" json:"cursor,omitempty"`
-	// Events from this time on only, inclusive.
+	// Only events at this time or later.
 	WindowStart *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=window_start,json=windowStart" json:"window_start,omitempty"`
-	// Events up to this time only, inclusive.
+	// Only events at this time or earlier.
 	WindowEnd *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=window_end,json=windowEnd" json:"window_end,omitempty"`
-	// Events of these types only; all when left out.
+	// Only events of these types; all types when left out.
 	Types []string `protobuf:"bytes,6,rep,name=types" json:"types,omitempty"`
-	// True for errors, console messages of the level `error` and requests with a status of 400 and above only.
+	// True returns only errors, console messages of the level `error`, and requests with a status of 400 and above.
 	ErrorsOnly *bool `protobuf:"varint,7,opt,name=errors_only,json=errorsOnly" json:"errors_only,omitempty"`
-	// Events of this trace only, 32 hexadecimal digits.
+	// Only events of this trace, 32 hexadecimal digits.
 	TraceId       *string `protobuf:"bytes,8,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -968,7 +968,7 @@ func (x *GetSessionReplayTranscriptRequest) GetTraceId() string {
 	return ""
 }
 
-// Which session's traces to list.
+// Selects the session whose traces to list.
 type ListSessionReplayTracesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the session, `srep_…`.

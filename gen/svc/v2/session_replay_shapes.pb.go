@@ -31,19 +31,19 @@ type SessionReplaySummary struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `session_replay`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// When the session began.
+	// Start of the session.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// When it ended; null while that is not known.
+	// End of the session; null while it is unknown.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// How long it lasted; null while that is not known.
+	// Duration of the session in milliseconds; null while it is unknown.
 	DurationMs *float64 `protobuf:"fixed64,5,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// `active`, or `ended` once the sender said so.
+	// `active`, or `ended` after the sender has reported the end.
 	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
-	// When something last happened, as the sender told; null when it did not.
+	// Time of the last activity that the sender reported; null when it reported none.
 	LastActivityAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=last_activity_at,json=lastActivityAt" json:"last_activity_at,omitempty"`
-	// Signed-in user; null without one.
+	// Signed-in user; null when nobody was signed in.
 	UserId *string `protobuf:"bytes,8,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Name of the user; empty when unknown, as in the texts that follow.
+	// Name of the user. This field and the text fields after it are empty when unknown.
 	UserName string `protobuf:"bytes,9,opt,name=user_name,json=userName" json:"user_name,omitempty"`
 	// Address of the user.
 	UserEmail string `protobuf:"bytes,10,opt,name=user_email,json=userEmail" json:"user_email,omitempty"`
@@ -51,7 +51,7 @@ type SessionReplaySummary struct {
 	GroupId string `protobuf:"bytes,11,opt,name=group_id,json=groupId" json:"group_id,omitempty"`
 	// Name of the group.
 	GroupName string `protobuf:"bytes,12,opt,name=group_name,json=groupName" json:"group_name,omitempty"`
-	// Visitor: the sender's id for a person who is not signed in.
+	// The visitor: the sender's id for a person who is not signed in.
 	VisitorId string `protobuf:"bytes,13,opt,name=visitor_id,json=visitorId" json:"visitor_id,omitempty"`
 	// Campaign source of the first page.
 	UtmSource string `protobuf:"bytes,14,opt,name=utm_source,json=utmSource" json:"utm_source,omitempty"`
@@ -69,23 +69,23 @@ type SessionReplaySummary struct {
 	Country string `protobuf:"bytes,20,opt,name=country" json:"country,omitempty"`
 	// Service that recorded the session.
 	ServiceName string `protobuf:"bytes,21,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// Pages that were visited.
+	// Number of pages that were visited.
 	PageViews uint32 `protobuf:"varint,22,opt,name=page_views,json=pageViews" json:"page_views,omitempty"`
-	// Clicks.
+	// Number of clicks.
 	ClickCount uint32 `protobuf:"varint,23,opt,name=click_count,json=clickCount" json:"click_count,omitempty"`
-	// Errors.
+	// Number of errors.
 	ErrorCount uint32 `protobuf:"varint,24,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Traces that were started.
+	// Number of traces that started in the session.
 	TraceCount uint32 `protobuf:"varint,25,opt,name=trace_count,json=traceCount" json:"trace_count,omitempty"`
-	// Whether chunks of a recording are stored.
+	// True when chunks of a recording are stored.
 	Recorded bool `protobuf:"varint,26,opt,name=recorded" json:"recorded,omitempty"`
-	// Exactly one of bot, bounce, idle, glance and engaged; besides signed_in and new_visitor where they apply. A bounce is shorter than 5 s
-	// and has no clicks; an idle session has one page at most, no clicks and 30 s or more; a glance has one page at most, 2 clicks at most,
-	// no errors and less than 30 s.
+	// Tags: exactly one of bot, bounce, idle, glance and engaged, and also signed_in and new_visitor where they apply. A bounce is
+	// shorter than 5 s and has no clicks. An idle session has at most one page, no clicks, and lasts 30 s or more. A glance has at most
+	// one page, at most 2 clicks, no errors, and lasts less than 30 s.
 	Tags []string `protobuf:"bytes,27,rep,name=tags" json:"tags,omitempty"`
-	// How many events match the filter `events`; there only when it was given.
+	// Number of events that match the filter `events`; present only when the request has this filter.
 	MatchCount *uint32 `protobuf:"varint,28,opt,name=match_count,json=matchCount" json:"match_count,omitempty"`
-	// The first event that matches; there only when the filter `events` was given.
+	// The first event that matches; present only when the request has the filter `events`.
 	FirstMatch    *SessionReplayMatch `protobuf:"bytes,29,opt,name=first_match,json=firstMatch" json:"first_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -324,10 +324,10 @@ func (x *SessionReplaySummary) GetFirstMatch() *SessionReplayMatch {
 	return nil
 }
 
-// When and where an event happened.
+// Time and place of an event.
 type SessionReplayMatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When it happened.
+	// Time of the event.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=timestamp" json:"timestamp,omitempty"`
 	// Address of the page; empty when unknown.
 	Url           string `protobuf:"bytes,2,opt,name=url" json:"url,omitempty"`
@@ -386,19 +386,19 @@ type SessionReplay struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `session_replay`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
-	// When the session began.
+	// Start of the session.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// When it ended; null while that is not known.
+	// End of the session; null while it is unknown.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// How long it lasted; null while that is not known.
+	// Duration of the session in milliseconds; null while it is unknown.
 	DurationMs *float64 `protobuf:"fixed64,5,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// `active`, or `ended` once the sender said so.
+	// `active`, or `ended` after the sender has reported the end.
 	Status string `protobuf:"bytes,6,opt,name=status" json:"status,omitempty"`
-	// When something last happened, as the sender told; null when it did not.
+	// Time of the last activity that the sender reported; null when it reported none.
 	LastActivityAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=last_activity_at,json=lastActivityAt" json:"last_activity_at,omitempty"`
-	// Signed-in user; null without one.
+	// Signed-in user; null when nobody was signed in.
 	UserId *string `protobuf:"bytes,8,opt,name=user_id,json=userId" json:"user_id,omitempty"`
-	// Name of the user; empty when unknown, as in the texts that follow.
+	// Name of the user. This field and the text fields after it are empty when unknown.
 	UserName string `protobuf:"bytes,9,opt,name=user_name,json=userName" json:"user_name,omitempty"`
 	// Address of the user.
 	UserEmail string `protobuf:"bytes,10,opt,name=user_email,json=userEmail" json:"user_email,omitempty"`
@@ -406,7 +406,7 @@ type SessionReplay struct {
 	GroupId string `protobuf:"bytes,11,opt,name=group_id,json=groupId" json:"group_id,omitempty"`
 	// Name of the group.
 	GroupName string `protobuf:"bytes,12,opt,name=group_name,json=groupName" json:"group_name,omitempty"`
-	// Visitor: the sender's id for a person who is not signed in.
+	// The visitor: the sender's id for a person who is not signed in.
 	VisitorId string `protobuf:"bytes,13,opt,name=visitor_id,json=visitorId" json:"visitor_id,omitempty"`
 	// Campaign source of the first page.
 	UtmSource string `protobuf:"bytes,14,opt,name=utm_source,json=utmSource" json:"utm_source,omitempty"`
@@ -424,21 +424,21 @@ type SessionReplay struct {
 	Country string `protobuf:"bytes,20,opt,name=country" json:"country,omitempty"`
 	// Service that recorded the session.
 	ServiceName string `protobuf:"bytes,21,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// Pages that were visited.
+	// Number of pages that were visited.
 	PageViews uint32 `protobuf:"varint,22,opt,name=page_views,json=pageViews" json:"page_views,omitempty"`
-	// Clicks.
+	// Number of clicks.
 	ClickCount uint32 `protobuf:"varint,23,opt,name=click_count,json=clickCount" json:"click_count,omitempty"`
-	// Errors.
+	// Number of errors.
 	ErrorCount uint32 `protobuf:"varint,24,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Traces that were started.
+	// Number of traces that started in the session.
 	TraceCount uint32 `protobuf:"varint,25,opt,name=trace_count,json=traceCount" json:"trace_count,omitempty"`
-	// Whether the visitor had not been seen before.
+	// True when the visitor had not been seen before.
 	VisitorIsNew bool `protobuf:"varint,26,opt,name=visitor_is_new,json=visitorIsNew" json:"visitor_is_new,omitempty"`
-	// What the sender told of the user: a JSON object as text.
+	// Traits of the user, as the sender reported them: a JSON object as text.
 	UserTraits string `protobuf:"bytes,27,opt,name=user_traits,json=userTraits" json:"user_traits,omitempty"`
 	// Address from which the visitor came.
 	Referrer string `protobuf:"bytes,28,opt,name=referrer" json:"referrer,omitempty"`
-	// Host of that address.
+	// Host of the address from which the visitor came.
 	ReferrerHost string `protobuf:"bytes,29,opt,name=referrer_host,json=referrerHost" json:"referrer_host,omitempty"`
 	// Campaign medium of the first page.
 	UtmMedium string `protobuf:"bytes,30,opt,name=utm_medium,json=utmMedium" json:"utm_medium,omitempty"`
@@ -454,15 +454,15 @@ type SessionReplay struct {
 	ExitPath string `protobuf:"bytes,35,opt,name=exit_path,json=exitPath" json:"exit_path,omitempty"`
 	// Language of the browser.
 	Language string `protobuf:"bytes,36,opt,name=language" json:"language,omitempty"`
-	// What the browser says of itself.
+	// User agent that the browser reports.
 	UserAgent string `protobuf:"bytes,37,opt,name=user_agent,json=userAgent" json:"user_agent,omitempty"`
-	// Traces that were started, as the sender told.
+	// Traces that started in the session, as the sender reported them.
 	TraceIds []string `protobuf:"bytes,38,rep,name=trace_ids,json=traceIds" json:"trace_ids,omitempty"`
 	// Attributes of the resource that recorded the session: a JSON object as text.
 	ResourceAttributes string `protobuf:"bytes,39,opt,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	// Time in which something happened every 15 s; null when the timeline is empty.
+	// Active time in milliseconds: time without a pause of more than 15 s; null when the timeline is empty.
 	ActiveTimeMs *float64 `protobuf:"fixed64,40,opt,name=active_time_ms,json=activeTimeMs" json:"active_time_ms,omitempty"`
-	// Time of the longer pauses; null when the timeline is empty.
+	// Time of the longer pauses in milliseconds; null when the timeline is empty.
 	IdleTimeMs    *float64 `protobuf:"fixed64,41,opt,name=idle_time_ms,json=idleTimeMs" json:"idle_time_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -792,17 +792,17 @@ type SessionReplayManifest struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Identifier of the session, `srep_…`.
 	SessionId string `protobuf:"bytes,2,opt,name=session_id,json=sessionId" json:"session_id,omitempty"`
-	// The chunks in their order.
+	// The chunks, in order.
 	Chunks []*SessionReplayChunk `protobuf:"bytes,3,rep,name=chunks" json:"chunks,omitempty"`
-	// How many chunks there are.
+	// Number of chunks.
 	ChunkCount uint32 `protobuf:"varint,4,opt,name=chunk_count,json=chunkCount" json:"chunk_count,omitempty"`
-	// Length of all events as JSON.
+	// Length of all events as JSON, in bytes.
 	TotalByteSize float64 `protobuf:"fixed64,5,opt,name=total_byte_size,json=totalByteSize" json:"total_byte_size,omitempty"`
 	// Most chunks on a page of events: 40.
 	MaxChunksPerRequest uint32 `protobuf:"varint,6,opt,name=max_chunks_per_request,json=maxChunksPerRequest" json:"max_chunks_per_request,omitempty"`
-	// Sum of `byte_size` that one page of events holds for certain: 6000000.
+	// Sum of `byte_size` that always fits in one page of events: 6000000.
 	MaxBytesPerRequest float64 `protobuf:"fixed64,7,opt,name=max_bytes_per_request,json=maxBytesPerRequest" json:"max_bytes_per_request,omitempty"`
-	// True when there are more than 20000 chunks, of which the first are here.
+	// True when the recording has more than 20000 chunks; `chunks` then holds the first ones.
 	Truncated     bool `protobuf:"varint,8,opt,name=truncated" json:"truncated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -897,17 +897,17 @@ func (x *SessionReplayManifest) GetTruncated() bool {
 // A chunk of a recording without its events.
 type SessionReplayChunk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of the chunk, by which chunks are ordered.
+	// Number of the chunk. Chunks are in the order of these numbers.
 	ChunkSeq uint32 `protobuf:"varint,1,opt,name=chunk_seq,json=chunkSeq" json:"chunk_seq,omitempty"`
-	// When it was received.
+	// Time at which the chunk was received.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=timestamp" json:"timestamp,omitempty"`
-	// Time that it spans.
+	// Duration of the chunk in milliseconds.
 	DurationMs uint32 `protobuf:"varint,3,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Events in it.
+	// Number of events in the chunk.
 	EventCount uint32 `protobuf:"varint,4,opt,name=event_count,json=eventCount" json:"event_count,omitempty"`
-	// Length of its events as JSON.
+	// Length of its events as JSON, in bytes.
 	ByteSize float64 `protobuf:"fixed64,5,opt,name=byte_size,json=byteSize" json:"byte_size,omitempty"`
-	// True when it begins with a full snapshot, so that a player can begin with it.
+	// True when the chunk begins with a full snapshot, so that a player can start there.
 	IsCheckpoint  bool `protobuf:"varint,6,opt,name=is_checkpoint,json=isCheckpoint" json:"is_checkpoint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -990,17 +990,17 @@ type SessionReplayEventChunk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `session_replay.event_chunk`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Number of the chunk, by which chunks are ordered.
+	// Number of the chunk. Chunks are in the order of these numbers.
 	ChunkSeq uint32 `protobuf:"varint,2,opt,name=chunk_seq,json=chunkSeq" json:"chunk_seq,omitempty"`
-	// When it was received.
+	// Time at which the chunk was received.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=timestamp" json:"timestamp,omitempty"`
-	// Time that it spans.
+	// Duration of the chunk in milliseconds.
 	DurationMs uint32 `protobuf:"varint,4,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Events in it.
+	// Number of events in the chunk.
 	EventCount uint32 `protobuf:"varint,5,opt,name=event_count,json=eventCount" json:"event_count,omitempty"`
-	// Length of its events as JSON.
+	// Length of its events as JSON, in bytes.
 	ByteSize float64 `protobuf:"fixed64,6,opt,name=byte_size,json=byteSize" json:"byte_size,omitempty"`
-	// True when it begins with a full snapshot, so that a player can begin with it.
+	// True when the chunk begins with a full snapshot, so that a player can start there.
 	IsCheckpoint bool `protobuf:"varint,7,opt,name=is_checkpoint,json=isCheckpoint" json:"is_checkpoint,omitempty"`
 	// The events: a JSON array as text.
 	Events        string `protobuf:"bytes,8,opt,name=events" json:"events,omitempty"`
@@ -1099,15 +1099,15 @@ type SessionReplayTranscriptEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `session_replay.transcript_event`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// When it happened.
+	// Time of the event.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=timestamp" json:"timestamp,omitempty"`
-	// Order among events of one time.
+	// Order among events with the same time.
 	Seq uint32 `protobuf:"varint,3,opt,name=seq" json:"seq,omitempty"`
-	// What happened.
+	// Type of the event.
 	Type string `protobuf:"bytes,4,opt,name=type" json:"type,omitempty"`
 	// Address of the page; empty when unknown.
 	Url string `protobuf:"bytes,5,opt,name=url" json:"url,omitempty"`
-	// Trace that was started.
+	// Trace that started with the event.
 	TraceId *string `protobuf:"bytes,6,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	// Level of a console message.
 	Level *string `protobuf:"bytes,7,opt,name=level" json:"level,omitempty"`
@@ -1115,15 +1115,15 @@ type SessionReplayTranscriptEvent struct {
 	Message *string `protobuf:"bytes,8,opt,name=message" json:"message,omitempty"`
 	// CSS selector of the element that was clicked or changed.
 	TargetSelector *string `protobuf:"bytes,9,opt,name=target_selector,json=targetSelector" json:"target_selector,omitempty"`
-	// Text of that element.
+	// Text of the element that was clicked or changed.
 	TargetText *string `protobuf:"bytes,10,opt,name=target_text,json=targetText" json:"target_text,omitempty"`
 	// HTTP method of a request.
 	NetMethod *string `protobuf:"bytes,11,opt,name=net_method,json=netMethod" json:"net_method,omitempty"`
 	// Address of a request.
 	NetUrl *string `protobuf:"bytes,12,opt,name=net_url,json=netUrl" json:"net_url,omitempty"`
-	// HTTP status of a request; null when there was no answer.
+	// HTTP status of a request; null when the request got no answer.
 	NetStatus *uint32 `protobuf:"varint,13,opt,name=net_status,json=netStatus" json:"net_status,omitempty"`
-	// How long a request took.
+	// Duration of a request in milliseconds.
 	NetDurationMs *uint32 `protobuf:"varint,14,opt,name=net_duration_ms,json=netDurationMs" json:"net_duration_ms,omitempty"`
 	// Attributes of a custom event: a JSON object as text.
 	Attributes string `protobuf:"bytes,15,opt,name=attributes" json:"attributes,omitempty"`
@@ -1275,16 +1275,16 @@ func (x *SessionReplayTranscriptEvent) GetErrorStack() string {
 	return ""
 }
 
-// A session, in short.
+// A session in short form.
 type SessionReplayRef struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `session_replay.ref`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Identifier, `srep_…`.
 	Id string `protobuf:"bytes,2,opt,name=id" json:"id,omitempty"`
-	// When the session began.
+	// Start of the session.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// How long it lasted; null while that is not known.
+	// Duration of the session in milliseconds; null while it is unknown.
 	DurationMs    *float64 `protobuf:"fixed64,4,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1348,26 +1348,26 @@ func (x *SessionReplayRef) GetDurationMs() float64 {
 	return 0
 }
 
-// A trace that was started in a session.
+// A trace that started in a session.
 type SessionReplayTrace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `session_replay.trace`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// Trace id.
 	TraceId string `protobuf:"bytes,2,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
-	// Start of its first span.
+	// Start of the first span of the trace.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// From the start of its first span to the end of its last.
+	// Time from the start of the first span to the end of the last span, in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,4,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Name of its root span, or of its first span when no root was received; `VERB route` when it says no more than the verb.
+	// Name of the root span, or of the first span when no root was received. A name that holds only the HTTP verb is shown as `VERB route`.
 	RootSpanName string `protobuf:"bytes,5,opt,name=root_span_name,json=rootSpanName" json:"root_span_name,omitempty"`
-	// Service of that span.
+	// Service of the span that `root_span_name` names.
 	RootServiceName string `protobuf:"bytes,6,opt,name=root_service_name,json=rootServiceName" json:"root_service_name,omitempty"`
-	// Kind of that span.
+	// Kind of the span that `root_span_name` names.
 	RootSpanKind string `protobuf:"bytes,7,opt,name=root_span_kind,json=rootSpanKind" json:"root_span_kind,omitempty"`
-	// Spans that are stored.
+	// Number of stored spans.
 	SpanCount uint32 `protobuf:"varint,8,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
-	// Whether one of them failed.
+	// True when one of the spans failed.
 	HasError      bool `protobuf:"varint,9,opt,name=has_error,json=hasError" json:"has_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1466,22 +1466,22 @@ func (x *SessionReplayTrace) GetHasError() bool {
 	return false
 }
 
-// How many sessions there are of each kind.
+// Numbers of sessions, in total and by facet.
 type SessionReplayFacets struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `session_replay.facets`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Sessions that match the filters.
+	// Number of sessions that match the filters.
 	SessionCount float64 `protobuf:"fixed64,2,opt,name=session_count,json=sessionCount" json:"session_count,omitempty"`
-	// Of them, those with errors.
+	// Number of these sessions that have errors.
 	ErrorCount float64 `protobuf:"fixed64,3,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// By service, most frequent first, as in the lists that follow.
+	// Sessions by service. This list and the lists after it begin with the most frequent value.
 	Services []*SessionReplayFacetValue `protobuf:"bytes,4,rep,name=services" json:"services,omitempty"`
-	// By browser.
+	// Sessions by browser.
 	Browsers []*SessionReplayFacetValue `protobuf:"bytes,5,rep,name=browsers" json:"browsers,omitempty"`
-	// By country.
+	// Sessions by country.
 	Countries []*SessionReplayFacetValue `protobuf:"bytes,6,rep,name=countries" json:"countries,omitempty"`
-	// By type of device.
+	// Sessions by type of device.
 	Devices       []*SessionReplayFacetValue `protobuf:"bytes,7,rep,name=devices" json:"devices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1569,9 +1569,9 @@ func (x *SessionReplayFacets) GetDevices() []*SessionReplayFacetValue {
 // One value of a facet.
 type SessionReplayFacetValue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The value; empty for sessions without one.
+	// The value; empty for sessions without a value.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Sessions with it.
+	// Number of sessions with the value.
 	Count         float64 `protobuf:"fixed64,2,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -33,44 +33,44 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Session replays: recorded browser sessions. Each read leaves an entry
-// `session_replay.read` in the audit log.
+// Session replays: recorded browser sessions. Each read adds an entry `session_replay.read` to the audit log.
 type SessionReplaysServiceClient interface {
 	// Search session replays.
 	//
-	// Sessions that began in a window of at most 31 days and match every filter, latest first.
+	// Returns sessions that began in a window of at most 31 days and match every filter, latest first.
 	SearchSessionReplays(ctx context.Context, in *SearchSessionReplaysRequest, opts ...grpc.CallOption) (*SearchSessionReplaysResponse, error)
 	// Count session replays by facet.
 	//
-	// Counts the sessions that a search with the same filters finds: for each service, browser, country and type of device, at most 50 values
-	// of each, and the sessions with errors.
+	// Counts the sessions that a search with the same filters finds, by service, browser, country and type of device, with at most 50
+	// values of each. The answer also counts the sessions with errors.
 	SearchSessionReplayFacets(ctx context.Context, in *SearchSessionReplayFacetsRequest, opts ...grpc.CallOption) (*SessionReplayFacets, error)
 	// List the session replays of a trace.
 	//
-	// Sessions in which a trace started. Such a session reported the id of the trace at its end or on its timeline, or is the `session.id` of
-	// its spans. The window is that of the trace. Sessions that began up to a day before it are found. Latest first.
+	// Returns sessions in which a trace started. Such a session reported the id of the trace at its end or on its timeline, or is the
+	// `session.id` of its spans. The window is that of the trace. Sessions that began up to a day before the window are found as well.
+	// Latest first.
 	ListSessionReplaysForTrace(ctx context.Context, in *ListSessionReplaysForTraceRequest, opts ...grpc.CallOption) (*ListSessionReplaysForTraceResponse, error)
 	// Get a session replay.
 	//
-	// One session with its visitor and its active time.
+	// Returns one session with its visitor and its active time.
 	GetSessionReplay(ctx context.Context, in *GetSessionReplayRequest, opts ...grpc.CallOption) (*SessionReplay, error)
 	// Get the manifest of a session replay.
 	//
-	// The chunks of a recording in order, without their events, at most 20000. A player plans its reads with them.
+	// Returns the chunks of a recording, in order, without their events, at most 20000. A player plans its reads with them.
 	GetSessionReplayManifest(ctx context.Context, in *GetSessionReplayManifestRequest, opts ...grpc.CallOption) (*SessionReplayManifest, error)
 	// Get the events of a session replay.
 	//
-	// Chunks of a recording in order, each with its events as JSON text for an rrweb player. A page holds at most 40 chunks, also with a
-	// higher
-	// `limit`. A page of more than 8 MB is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The manifest has their sizes.
+	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40
+	// chunks, even with a higher `limit`. A page of more than 8 MB is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
+	// manifest has the sizes of the chunks.
 	GetSessionReplayEvents(ctx context.Context, in *GetSessionReplayEventsRequest, opts ...grpc.CallOption) (*GetSessionReplayEventsResponse, error)
 	// Get the transcript of a session replay.
 	//
-	// The timeline of a session: pages, clicks, inputs, console messages, requests, errors and custom events, in order of time.
+	// Returns the timeline of a session, in order of time: pages, clicks, inputs, console messages, requests, errors and custom events.
 	GetSessionReplayTranscript(ctx context.Context, in *GetSessionReplayTranscriptRequest, opts ...grpc.CallOption) (*GetSessionReplayTranscriptResponse, error)
 	// List the traces of a session replay.
 	//
-	// Stored traces that started in a session, earliest first.
+	// Returns the stored traces that started in a session, earliest first.
 	ListSessionReplayTraces(ctx context.Context, in *ListSessionReplayTracesRequest, opts ...grpc.CallOption) (*ListSessionReplayTracesResponse, error)
 }
 
@@ -166,44 +166,44 @@ func (c *sessionReplaysServiceClient) ListSessionReplayTraces(ctx context.Contex
 // All implementations must embed UnimplementedSessionReplaysServiceServer
 // for forward compatibility.
 //
-// Session replays: recorded browser sessions. Each read leaves an entry
-// `session_replay.read` in the audit log.
+// Session replays: recorded browser sessions. Each read adds an entry `session_replay.read` to the audit log.
 type SessionReplaysServiceServer interface {
 	// Search session replays.
 	//
-	// Sessions that began in a window of at most 31 days and match every filter, latest first.
+	// Returns sessions that began in a window of at most 31 days and match every filter, latest first.
 	SearchSessionReplays(context.Context, *SearchSessionReplaysRequest) (*SearchSessionReplaysResponse, error)
 	// Count session replays by facet.
 	//
-	// Counts the sessions that a search with the same filters finds: for each service, browser, country and type of device, at most 50 values
-	// of each, and the sessions with errors.
+	// Counts the sessions that a search with the same filters finds, by service, browser, country and type of device, with at most 50
+	// values of each. The answer also counts the sessions with errors.
 	SearchSessionReplayFacets(context.Context, *SearchSessionReplayFacetsRequest) (*SessionReplayFacets, error)
 	// List the session replays of a trace.
 	//
-	// Sessions in which a trace started. Such a session reported the id of the trace at its end or on its timeline, or is the `session.id` of
-	// its spans. The window is that of the trace. Sessions that began up to a day before it are found. Latest first.
+	// Returns sessions in which a trace started. Such a session reported the id of the trace at its end or on its timeline, or is the
+	// `session.id` of its spans. The window is that of the trace. Sessions that began up to a day before the window are found as well.
+	// Latest first.
 	ListSessionReplaysForTrace(context.Context, *ListSessionReplaysForTraceRequest) (*ListSessionReplaysForTraceResponse, error)
 	// Get a session replay.
 	//
-	// One session with its visitor and its active time.
+	// Returns one session with its visitor and its active time.
 	GetSessionReplay(context.Context, *GetSessionReplayRequest) (*SessionReplay, error)
 	// Get the manifest of a session replay.
 	//
-	// The chunks of a recording in order, without their events, at most 20000. A player plans its reads with them.
+	// Returns the chunks of a recording, in order, without their events, at most 20000. A player plans its reads with them.
 	GetSessionReplayManifest(context.Context, *GetSessionReplayManifestRequest) (*SessionReplayManifest, error)
 	// Get the events of a session replay.
 	//
-	// Chunks of a recording in order, each with its events as JSON text for an rrweb player. A page holds at most 40 chunks, also with a
-	// higher
-	// `limit`. A page of more than 8 MB is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The manifest has their sizes.
+	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40
+	// chunks, even with a higher `limit`. A page of more than 8 MB is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
+	// manifest has the sizes of the chunks.
 	GetSessionReplayEvents(context.Context, *GetSessionReplayEventsRequest) (*GetSessionReplayEventsResponse, error)
 	// Get the transcript of a session replay.
 	//
-	// The timeline of a session: pages, clicks, inputs, console messages, requests, errors and custom events, in order of time.
+	// Returns the timeline of a session, in order of time: pages, clicks, inputs, console messages, requests, errors and custom events.
 	GetSessionReplayTranscript(context.Context, *GetSessionReplayTranscriptRequest) (*GetSessionReplayTranscriptResponse, error)
 	// List the traces of a session replay.
 	//
-	// Stored traces that started in a session, earliest first.
+	// Returns the stored traces that started in a session, earliest first.
 	ListSessionReplayTraces(context.Context, *ListSessionReplayTracesRequest) (*ListSessionReplayTracesResponse, error)
 	mustEmbedUnimplementedSessionReplaysServiceServer()
 }

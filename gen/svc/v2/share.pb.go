@@ -24,10 +24,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which link to open.
+// Selects the link to open.
 type ResolveShareRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The secret of the link.
+	// The secret of the share link.
 	Token         string `protobuf:"bytes,1,opt,name=token" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -70,18 +70,18 @@ func (x *ResolveShareRequest) GetToken() string {
 	return ""
 }
 
-// What a share link shows.
+// The content of a share link.
 type ResolvedShare struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The readers of the link.
+	// The readers of the link: everyone who has the link, or users of the organization.
 	Mode string `protobuf:"bytes,1,opt,name=mode" json:"mode,omitempty"`
-	// Whether the whole dashboard is shared, or one widget.
+	// Extent of the link: the whole dashboard, or one widget.
 	Scope string `protobuf:"bytes,2,opt,name=scope" json:"scope,omitempty"`
-	// What is drawn. Queries, filters and the sources of variables are left out.
+	// The content to draw. Queries, filters and the sources of variables are left out.
 	Dashboard *SharedDashboard `protobuf:"bytes,3,opt,name=dashboard" json:"dashboard,omitempty"`
-	// The windows that can be asked for.
+	// The longest windows that a request may have.
 	Limits *ShareLimits `protobuf:"bytes,4,opt,name=limits" json:"limits,omitempty"`
-	// Whether it may be shown in a frame of another page.
+	// True when another page may show the content in a frame.
 	Embeddable    bool `protobuf:"varint,5,opt,name=embeddable" json:"embeddable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -152,22 +152,22 @@ func (x *ResolvedShare) GetEmbeddable() bool {
 	return false
 }
 
-// What a share link shows of a dashboard, or of one widget of it.
+// The content of a shared dashboard, or of one shared widget.
 type SharedDashboard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the dashboard, or of the widget.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Free note.
+	// A free-text note.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// The window that it shows.
+	// The window that the dashboard shows.
 	TimeRange *TimeRange `protobuf:"bytes,3,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Its panels. Of a data source, only what decides how it is drawn.
+	// Panels of the dashboard. A data source holds only the fields that the drawing needs.
 	Widgets []*Widget `protobuf:"bytes,4,rep,name=widgets" json:"widgets,omitempty"`
-	// Its sections; none when one widget is shared.
+	// Sections of the dashboard; empty when one widget is shared.
 	Sections []*DashboardSection `protobuf:"bytes,5,rep,name=sections" json:"sections,omitempty"`
-	// Its variables, without the source of their values.
+	// Variables of the dashboard, without the source of their values.
 	Variables []*DashboardVariable `protobuf:"bytes,6,rep,name=variables" json:"variables,omitempty"`
-	// Seconds between refreshes; 0 and null switch refreshes off.
+	// Seconds between refreshes. With 0 or null, the dashboard does not refresh.
 	RefreshIntervalSeconds *int32 `protobuf:"varint,7,opt,name=refresh_interval_seconds,json=refreshIntervalSeconds" json:"refresh_interval_seconds,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -252,12 +252,12 @@ func (x *SharedDashboard) GetRefreshIntervalSeconds() int32 {
 	return 0
 }
 
-// The windows that can be asked for.
+// The longest windows that a request may have.
 type ShareLimits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Longest window.
+	// Longest window, in seconds.
 	MaxRangeSeconds int32 `protobuf:"varint,1,opt,name=max_range_seconds,json=maxRangeSeconds" json:"max_range_seconds,omitempty"`
-	// Longest window of a list.
+	// Longest window of a list, in seconds.
 	MaxListRangeSeconds int32 `protobuf:"varint,2,opt,name=max_list_range_seconds,json=maxListRangeSeconds" json:"max_list_range_seconds,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -307,10 +307,10 @@ func (x *ShareLimits) GetMaxListRangeSeconds() int32 {
 	return 0
 }
 
-// Which link to preview.
+// Selects the link to preview.
 type ResolveShareOgMetaRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The secret of the link.
+	// The secret of the share link.
 	Token         string `protobuf:"bytes,1,opt,name=token" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -360,8 +360,8 @@ type ShareOgMeta struct {
 	Title string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
 	// Description.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Path of the picture of the card, a PNG that this server serves to whoever may open the link; its last segment is the `og_id` of the
-	// card.
+	// Path of the picture of the card, a PNG. The server serves it to everyone who may open the link. The last segment of the path is
+	// the `og_id` of the card.
 	ImagePath     string `protobuf:"bytes,3,opt,name=image_path,json=imagePath" json:"image_path,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -418,7 +418,7 @@ func (x *ShareOgMeta) GetImagePath() string {
 	return ""
 }
 
-// Which card to read.
+// Selects the card to read.
 type ResolveShareOgCardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the card, from the end of `image_path`.
@@ -464,18 +464,18 @@ func (x *ResolveShareOgCardRequest) GetOgId() string {
 	return ""
 }
 
-// What a picture of a link is drawn from.
+// The texts and positions from which a picture of a link is drawn.
 type ShareOgCard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Title.
 	Title string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
 	// Description.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Whose it is.
+	// The organization that owns the dashboard.
 	Org *ShareOgOrganization `protobuf:"bytes,3,opt,name=org" json:"org,omitempty"`
 	// Number of widgets.
 	WidgetCount int32 `protobuf:"varint,4,opt,name=widget_count,json=widgetCount" json:"widget_count,omitempty"`
-	// Where the widgets stand.
+	// Positions of the widgets.
 	Tiles         []*ShareOgTile `protobuf:"bytes,5,rep,name=tiles" json:"tiles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -546,12 +546,12 @@ func (x *ShareOgCard) GetTiles() []*ShareOgTile {
 	return nil
 }
 
-// Whose a shared dashboard is.
+// The organization that owns a shared dashboard.
 type ShareOgOrganization struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Picture.
+	// URL of the organization's picture.
 	ImageUrl      *string `protobuf:"bytes,2,opt,name=image_url,json=imageUrl" json:"image_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -601,7 +601,7 @@ func (x *ShareOgOrganization) GetImageUrl() string {
 	return ""
 }
 
-// Where a widget stands.
+// Position of a widget.
 type ShareOgTile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Column of the left edge.
@@ -616,7 +616,7 @@ type ShareOgTile struct {
 	Title *string `protobuf:"bytes,5,opt,name=title" json:"title,omitempty"`
 	// Heading of its section.
 	Section *string `protobuf:"bytes,6,opt,name=section" json:"section,omitempty"`
-	// How it is drawn.
+	// The form in which the data is drawn.
 	Visualization string `protobuf:"bytes,7,opt,name=visualization" json:"visualization,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

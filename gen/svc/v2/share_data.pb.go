@@ -24,16 +24,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which data of a link.
+// Selects the widgets of the share link to read.
 type ResolveShareWidgetDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The secret of the link.
+	// The secret of the share link.
 	Token string `protobuf:"bytes,1,opt,name=token" json:"token,omitempty"`
-	// 1 to 4 widgets.
+	// The widgets, 1 to 4.
 	Requests []*ShareWidgetRequest `protobuf:"bytes,2,rep,name=requests" json:"requests,omitempty"`
 	// The window.
 	TimeRange *ShareTimeRange `protobuf:"bytes,3,opt,name=time_range,json=timeRange" json:"time_range,omitempty"`
-	// Values of variables by name, as `resolveShare` lists them; `__all` for every value where the variable allows it.
+	// Values of variables by name, as `resolveShare` lists them. `__all` means every value, if the variable allows it.
 	VariableValues map[string]string `protobuf:"bytes,4,rep,name=variable_values,json=variableValues" json:"variable_values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -102,9 +102,10 @@ type ShareWidgetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The widget.
 	WidgetId string `protobuf:"bytes,1,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
-	// `sparkline` for the small chart behind a number, when it has a data source of its own; `primary` when left out.
+	// The data source to read. `primary`: that of the widget. `sparkline`: that of the small chart behind a number, if the chart has
+	// its own. `primary` when left out.
 	Source *string `protobuf:"bytes,2,opt,name=source" json:"source,omitempty"`
-	// About how many buckets a chart should have; 30 when left out. A `step_interval` of a query comes first.
+	// Approximate number of buckets of a chart; 30 when left out. A `step_interval` of a query takes precedence.
 	MaxDataPoints *int32 `protobuf:"varint,3,opt,name=max_data_points,json=maxDataPoints" json:"max_data_points,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -161,12 +162,12 @@ func (x *ShareWidgetRequest) GetMaxDataPoints() int32 {
 	return 0
 }
 
-// A window.
+// The window to read.
 type ShareTimeRange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Start, inclusive. RFC 3339, UTC.
+	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// End, inclusive, after `start_time` and at most 31 days later.
+	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime       *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -219,9 +220,9 @@ func (x *ShareTimeRange) GetEndTime() *timestamppb.Timestamp {
 // The data of the widgets of a link.
 type ShareWidgetData struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each request, in their order.
+	// One result for each request, in the order of the requests.
 	Results []*ShareWidgetResult `protobuf:"bytes,1,rep,name=results" json:"results,omitempty"`
-	// The values of variables that were used, by name.
+	// The values of variables that the server used, by name.
 	Variables     map[string]string `protobuf:"bytes,2,rep,name=variables" json:"variables,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -271,20 +272,20 @@ func (x *ShareWidgetData) GetVariables() map[string]string {
 	return nil
 }
 
-// The data of a widget of a link, or the reason for its absence.
+// The data of a widget of a link, or the reason why there is no data.
 type ShareWidgetResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The widget.
 	WidgetId string `protobuf:"bytes,1,opt,name=widget_id,json=widgetId" json:"widget_id,omitempty"`
-	// Whether there is data.
+	// True when the result holds data.
 	Ok bool `protobuf:"varint,2,opt,name=ok" json:"ok,omitempty"`
 	// The data.
 	Data *WidgetData `protobuf:"bytes,3,opt,name=data" json:"data,omitempty"`
-	// Length of the window that was read when it is shorter than the one asked for.
+	// Length of the window that was read, when it is shorter than the requested window.
 	NarrowedToSeconds *float64 `protobuf:"fixed64,4,opt,name=narrowed_to_seconds,json=narrowedToSeconds" json:"narrowed_to_seconds,omitempty"`
-	// The reason for the absence.
+	// The reason why there is no data.
 	Reason *string `protobuf:"bytes,5,opt,name=reason" json:"reason,omitempty"`
-	// The same for people.
+	// The reason in words for people.
 	Message       *string `protobuf:"bytes,6,opt,name=message" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

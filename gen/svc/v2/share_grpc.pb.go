@@ -29,26 +29,26 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Share links: reads of shared dashboards and widgets with a link and without a credential.
+// Shared dashboards: reads of shared dashboards and widgets with a share link and without a credential.
 type ShareServiceClient interface {
 	// Read the content of a share link.
 	//
-	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the
+	// Returns the shared dashboard or the shared widget, without its queries. A link of the mode `org` needs a session of the
 	// organization; an API key does not open it. The answer is the same for every kind of missing link.
 	ResolveShare(ctx context.Context, in *ResolveShareRequest, opts ...grpc.CallOption) (*ResolvedShare, error)
 	// Read the preview texts of a share link.
 	//
-	// Title and description for the head of the page that shows the link.
+	// Returns the title and description for the head of the page that shows the link.
 	ResolveShareOgMeta(ctx context.Context, in *ResolveShareOgMetaRequest, opts ...grpc.CallOption) (*ShareOgMeta, error)
 	// Read the preview card of a share link.
 	//
-	// The texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working with the token.
+	// Returns the texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working
+	// together with the token.
 	ResolveShareOgCard(ctx context.Context, in *ResolveShareOgCardRequest, opts ...grpc.CallOption) (*ShareOgCard, error)
 	// Read the data of shared widgets.
 	//
-	// The data of 1 to 4 widgets of the link, without queries, filters or statements. A widget that fails has a reason and does not affect
-	// the
-	// others. The window has at most 31 days. Lists read its last 7 days.
+	// Returns the data of 1 to 4 widgets of the link, without queries, filters or statements. When a widget fails, its result holds the
+	// reason, and the other widgets are not affected. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(ctx context.Context, in *ResolveShareWidgetDataRequest, opts ...grpc.CallOption) (*ShareWidgetData, error)
 }
 
@@ -104,26 +104,26 @@ func (c *shareServiceClient) ResolveShareWidgetData(ctx context.Context, in *Res
 // All implementations must embed UnimplementedShareServiceServer
 // for forward compatibility.
 //
-// Share links: reads of shared dashboards and widgets with a link and without a credential.
+// Shared dashboards: reads of shared dashboards and widgets with a share link and without a credential.
 type ShareServiceServer interface {
 	// Read the content of a share link.
 	//
-	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the
+	// Returns the shared dashboard or the shared widget, without its queries. A link of the mode `org` needs a session of the
 	// organization; an API key does not open it. The answer is the same for every kind of missing link.
 	ResolveShare(context.Context, *ResolveShareRequest) (*ResolvedShare, error)
 	// Read the preview texts of a share link.
 	//
-	// Title and description for the head of the page that shows the link.
+	// Returns the title and description for the head of the page that shows the link.
 	ResolveShareOgMeta(context.Context, *ResolveShareOgMetaRequest) (*ShareOgMeta, error)
 	// Read the preview card of a share link.
 	//
-	// The texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working with the token.
+	// Returns the texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working
+	// together with the token.
 	ResolveShareOgCard(context.Context, *ResolveShareOgCardRequest) (*ShareOgCard, error)
 	// Read the data of shared widgets.
 	//
-	// The data of 1 to 4 widgets of the link, without queries, filters or statements. A widget that fails has a reason and does not affect
-	// the
-	// others. The window has at most 31 days. Lists read its last 7 days.
+	// Returns the data of 1 to 4 widgets of the link, without queries, filters or statements. When a widget fails, its result holds the
+	// reason, and the other widgets are not affected. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(context.Context, *ResolveShareWidgetDataRequest) (*ShareWidgetData, error)
 	mustEmbedUnimplementedShareServiceServer()
 }

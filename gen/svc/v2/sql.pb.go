@@ -26,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A statement, and the window that its macros mean.
+// A statement, and the window for its macros.
 type RunSqlRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One SELECT, at most 32,768 bytes, without FORMAT and SETTINGS.
@@ -35,11 +35,10 @@ type RunSqlRequest struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 366 days later. Now when left out.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Length of the intervals of `$__timeGroup` and `$__interval_s` in seconds. When left out, about thirty intervals make the window, each
-	// of
-	// at least five minutes.
+	// Length of the intervals of `$__timeGroup` and `$__interval_s` in seconds. When left out, the window has about thirty intervals,
+	// each at least five minutes long.
 	GranularitySeconds *int32 `protobuf:"varint,4,opt,name=granularity_seconds,json=granularitySeconds" json:"granularity_seconds,omitempty"`
-	// Most rows of the answer, 1 to 10,000; 1,000 when left out.
+	// Most rows to return, 1 to 10,000; 1,000 when left out.
 	MaxRows       *int32 `protobuf:"varint,5,opt,name=max_rows,json=maxRows" json:"max_rows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -110,29 +109,29 @@ func (x *RunSqlRequest) GetMaxRows() int32 {
 	return 0
 }
 
-// What a statement gave.
+// The result of a statement.
 type SqlResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `sql_result`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// The columns in their order.
+	// The columns, in order.
 	Columns []*SqlResultColumn `protobuf:"bytes,2,rep,name=columns" json:"columns,omitempty"`
-	// The rows, each with one value for each column. Integers of 64 bits and more, decimals, and the numbers nan and inf are texts; times are
-	// RFC 3339 in UTC; arrays and tuples are lists; maps and named tuples are objects.
+	// The rows, each with one value for each column. Integers of 64 bits and more, decimals, and the numbers nan and inf are text;
+	// times are RFC 3339 in UTC; arrays and tuples are lists; maps and named tuples are objects.
 	Rows []*structpb.ListValue `protobuf:"bytes,3,rep,name=rows" json:"rows,omitempty"`
-	// Number of rows of this answer.
+	// Number of rows in this answer.
 	RowCount int32 `protobuf:"varint,4,opt,name=row_count,json=rowCount" json:"row_count,omitempty"`
 	// True when the statement has more rows than the answer.
 	Truncated bool `protobuf:"varint,5,opt,name=truncated" json:"truncated,omitempty"`
-	// What the statement cost.
+	// The cost of the statement.
 	Statistics *SqlStatistics `protobuf:"bytes,6,opt,name=statistics" json:"statistics,omitempty"`
-	// The statement with its macros written out.
+	// The statement with its macros expanded.
 	ExpandedSql string `protobuf:"bytes,7,opt,name=expanded_sql,json=expandedSql" json:"expanded_sql,omitempty"`
-	// Start of the window that the macros mean.
+	// Start of the window that the macros use.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// End of the window that the macros mean.
+	// End of the window that the macros use.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Length of the intervals that the macros mean, in seconds.
+	// Length of the intervals that the macros use, in seconds.
 	GranularitySeconds int32 `protobuf:"varint,10,opt,name=granularity_seconds,json=granularitySeconds" json:"granularity_seconds,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -241,9 +240,9 @@ func (x *SqlResult) GetGranularitySeconds() int32 {
 // A column of a result.
 type SqlResultColumn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name, or the text of the expression.
+	// Name of the column, or the text of its expression.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Type of ClickHouse.
+	// The ClickHouse type.
 	Type          string `protobuf:"bytes,2,opt,name=type" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -293,12 +292,13 @@ func (x *SqlResultColumn) GetType() string {
 	return ""
 }
 
-// What a statement cost.
+// The cost of a statement.
 type SqlStatistics struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Rows that were read. Storage is read in groups of some thousand rows, so that it can be more than a condition selects.
+	// Number of rows that were read. ClickHouse reads storage in groups of some thousand rows, so the number can be higher than the
+	// number of rows that a condition selects.
 	RowsRead float64 `protobuf:"fixed64,1,opt,name=rows_read,json=rowsRead" json:"rows_read,omitempty"`
-	// Bytes that were read, uncompressed.
+	// Number of bytes that were read, uncompressed.
 	BytesRead float64 `protobuf:"fixed64,2,opt,name=bytes_read,json=bytesRead" json:"bytes_read,omitempty"`
 	// Time that the statement took, in milliseconds.
 	ElapsedMs     float64 `protobuf:"fixed64,3,opt,name=elapsed_ms,json=elapsedMs" json:"elapsed_ms,omitempty"`
@@ -357,7 +357,7 @@ func (x *SqlStatistics) GetElapsedMs() float64 {
 	return 0
 }
 
-// Which tables.
+// Selects the tables.
 type ListSqlTablesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of one table; every table when left out.
@@ -481,17 +481,17 @@ type SqlTable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `sql_table`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// Name.
+	// Name of the table.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// What a row is.
+	// Description of a row.
 	Description string `protobuf:"bytes,3,opt,name=description" json:"description,omitempty"`
-	// The columns in their order.
+	// The columns, in order.
 	Columns []*SqlTableColumn `protobuf:"bytes,4,rep,name=columns" json:"columns,omitempty"`
-	// Columns by which rows are found fastest, in this order; a condition on the first ones reads less.
+	// Columns by which ClickHouse finds rows fastest, in this order. A condition on the first columns reads fewer rows.
 	SortKey []string `protobuf:"bytes,5,rep,name=sort_key,json=sortKey" json:"sort_key,omitempty"`
-	// What is easily got wrong.
+	// Notes on easy mistakes.
 	Notes []string `protobuf:"bytes,6,rep,name=notes" json:"notes,omitempty"`
-	// A statement that runs as it is.
+	// A statement that runs unchanged.
 	Example       string `protobuf:"bytes,7,opt,name=example" json:"example,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -579,9 +579,9 @@ func (x *SqlTable) GetExample() string {
 // A column of a table.
 type SqlTableColumn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name.
+	// Name of the column.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	// Type of ClickHouse.
+	// The ClickHouse type.
 	Type          string `protobuf:"bytes,2,opt,name=type" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

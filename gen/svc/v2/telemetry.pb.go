@@ -28,11 +28,12 @@ type AttributeFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Attribute name, for example `http.route`.
 	Key string `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
-	// `exists` takes no value; `equals` and `contains` take text; `gt`, `gte`, `lt` and `lte` take a finite number.
+	// The comparison operator. `exists` takes no value; `equals` and `contains` take text; `gt`, `gte`, `lt` and `lte` take a finite
+	// number.
 	Operator string `protobuf:"bytes,2,opt,name=operator" json:"operator,omitempty"`
-	// Text or number, as the operator asks.
+	// Text or a number, depending on the operator.
 	Value *structpb.Value `protobuf:"bytes,3,opt,name=value" json:"value,omitempty"`
-	// True turns the condition around.
+	// True negates the condition.
 	Negated       *bool `protobuf:"varint,4,opt,name=negated" json:"negated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

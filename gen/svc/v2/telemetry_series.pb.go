@@ -26,11 +26,12 @@ const (
 // The values of one group over time.
 type TelemetrySeries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The value of the group; `(none)` for rows without one, null when the request groups by nothing.
+	// The value of the group; `(none)` for rows without a value. Null when the request does not group.
 	Group *string `protobuf:"bytes,1,opt,name=group" json:"group,omitempty"`
-	// One point for each bucket in order of time. Buckets without rows have the value 0 where rows are counted, else no point.
+	// One point for each bucket, in order of time. A bucket without rows has the value 0 when the query counts rows, and otherwise no
+	// point.
 	Points []*TelemetryPoint `protobuf:"bytes,2,rep,name=points" json:"points,omitempty"`
-	// True for the one series of all groups beyond the series limit.
+	// True for the one series that merges all groups beyond the series limit.
 	Other         bool `protobuf:"varint,3,opt,name=other" json:"other,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -90,7 +91,7 @@ func (x *TelemetrySeries) GetOther() bool {
 // A value of one bucket.
 type TelemetryPoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Start of the bucket: a multiple of its length since 1970.
+	// Start of the bucket, a multiple of the bucket length since 1970.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=timestamp" json:"timestamp,omitempty"`
 	// The value.
 	Value         float64 `protobuf:"fixed64,2,opt,name=value" json:"value,omitempty"`
@@ -145,11 +146,11 @@ func (x *TelemetryPoint) GetValue() float64 {
 // The value of one group over the whole window.
 type TelemetryGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The value of the group; `(none)` for rows without one.
+	// The value of the group; `(none)` for rows without a value.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// The value of the aggregation.
 	Value float64 `protobuf:"fixed64,2,opt,name=value" json:"value,omitempty"`
-	// True for the row of all groups beyond the limit.
+	// True for the one row that merges all groups beyond the limit.
 	Other         bool `protobuf:"varint,3,opt,name=other" json:"other,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

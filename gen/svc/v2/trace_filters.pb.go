@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Conditions on the spans of a trace; all given ones must hold on the same span.
+// Conditions on the spans of a trace. One span must meet all given conditions.
 type TraceFilters struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact service name.
@@ -31,13 +31,13 @@ type TraceFilters struct {
 	SpanName *string `protobuf:"bytes,2,opt,name=span_name,json=spanName" json:"span_name,omitempty"`
 	// Span status.
 	StatusCode *string `protobuf:"bytes,3,opt,name=status_code,json=statusCode" json:"status_code,omitempty"`
-	// True for spans with status Error or an HTTP status of 500 and above, false for the others.
+	// True matches spans with status Error or an HTTP status of 500 and above; false matches all other spans.
 	HasError *bool `protobuf:"varint,4,opt,name=has_error,json=hasError" json:"has_error,omitempty"`
 	// Shortest duration in milliseconds, inclusive.
 	MinDurationMs *float64 `protobuf:"fixed64,5,opt,name=min_duration_ms,json=minDurationMs" json:"min_duration_ms,omitempty"`
 	// Longest duration in milliseconds, inclusive.
 	MaxDurationMs *float64 `protobuf:"fixed64,6,opt,name=max_duration_ms,json=maxDurationMs" json:"max_duration_ms,omitempty"`
-	// HTTP request method, for example `GET`: from the attributes, else from a span name such as `GET /users`.
+	// HTTP request method, for example `GET`. It comes from the attributes, or else from a span name such as `GET /users`.
 	HttpMethod *string `protobuf:"bytes,7,opt,name=http_method,json=httpMethod" json:"http_method,omitempty"`
 	// HTTP route, for example `/users/{id}`.
 	HttpRoute *string `protobuf:"bytes,8,opt,name=http_route,json=httpRoute" json:"http_route,omitempty"`
@@ -55,7 +55,7 @@ type TraceFilters struct {
 	ResourceAttributes []*AttributeFilter `protobuf:"bytes,14,rep,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
 	// Text that the span name contains, letter case ignored.
 	SpanNameContains *string `protobuf:"bytes,15,opt,name=span_name_contains,json=spanNameContains" json:"span_name_contains,omitempty"`
-	// Spans of this trace only, 32 hexadecimal digits in either case.
+	// Only spans of this trace, 32 hexadecimal digits in either case.
 	TraceId       *string `protobuf:"bytes,16,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

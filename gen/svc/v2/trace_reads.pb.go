@@ -24,14 +24,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which span to read.
+// Selects the span to read.
 type GetSpanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace id, 32 hexadecimal digits in either case.
 	TraceId string `protobuf:"bytes,1,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
 	// Span id, 16 hexadecimal digits in either case.
 	SpanId string `protobuf:"bytes,2,opt,name=span_id,json=spanId" json:"span_id,omitempty"`
-	// Approximate start of the span, RFC 3339. Only spans that begin within an hour of it are read, which is quicker.
+	// Approximate start of the span, RFC 3339. With it, the server reads only spans that begin within an hour of this time, which is
+	// quicker.
 	Timestamp     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=timestamp" json:"timestamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -88,7 +89,7 @@ func (x *GetSpanRequest) GetTimestamp() *timestamppb.Timestamp {
 	return nil
 }
 
-// Which part of a trace to read without attributes.
+// Selects the part of a trace to read without attributes.
 type GetTraceSkeletonRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace id, 32 hexadecimal digits in either case.
@@ -101,7 +102,7 @@ type GetTraceSkeletonRequest struct {
 	ParentSpanId *string `protobuf:"bytes,4,opt,name=parent_span_id,json=parentSpanId" json:"parent_span_id,omitempty"`
 	// Only spans that failed.
 	ErrorsOnly *bool `protobuf:"varint,5,opt,name=errors_only,json=errorsOnly" json:"errors_only,omitempty"`
-	// Most spans of one answer, 1 to 20000; 5000 when left out.
+	// Most spans in one answer, 1 to 20000; 5000 when left out.
 	MaxSpans *int32 `protobuf:"varint,6,opt,name=max_spans,json=maxSpans" json:"max_spans,omitempty"`
 	// The `next_cursor` of the previous part; left out for the first.
 	Cursor        *string `protobuf:"bytes,7,opt,name=cursor" json:"cursor,omitempty"`
@@ -188,7 +189,7 @@ func (x *GetTraceSkeletonRequest) GetCursor() string {
 	return ""
 }
 
-// A part of a trace: the positions of its spans, without their content. A span's attributes, events and links come with `getSpan`.
+// A part of a trace: the positions of its spans, without their content. `getSpan` returns the attributes, events and links of a span.
 type TraceSkeleton struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace id, 32 hexadecimal digits.
@@ -199,7 +200,7 @@ type TraceSkeleton struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the latest span of the trace.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// From the earliest start to the latest end, in milliseconds.
+	// Time from the earliest start to the latest end, in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,5,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
 	// Number of spans in the trace.
 	SpanCount int32 `protobuf:"varint,6,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
@@ -207,9 +208,9 @@ type TraceSkeleton struct {
 	ServiceCount int32 `protobuf:"varint,7,opt,name=service_count,json=serviceCount" json:"service_count,omitempty"`
 	// Number of spans that failed: status Error, or an HTTP status of 500 and above.
 	ErrorCount int32 `protobuf:"varint,8,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// The services of `spans`, which name them by their place in this list.
+	// The services of `spans`. A span refers to its service by the index in this list.
 	Services []string `protobuf:"bytes,9,rep,name=services" json:"services,omitempty"`
-	// The operation names of `spans`, which name them by their place in this list.
+	// The operation names of `spans`. A span refers to its name by the index in this list.
 	Names []string `protobuf:"bytes,10,rep,name=names" json:"names,omitempty"`
 	// The spans of this part in order of start time, then id.
 	Spans []*SkeletonSpan `protobuf:"bytes,11,rep,name=spans" json:"spans,omitempty"`
@@ -342,24 +343,24 @@ func (x *TraceSkeleton) GetNextCursor() string {
 	return ""
 }
 
-// Where one span is in its trace.
+// The position of one span in its trace.
 type SkeletonSpan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Span id, 16 hexadecimal digits.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Parent span id; null for a root span.
 	ParentSpanId *string `protobuf:"bytes,2,opt,name=parent_span_id,json=parentSpanId" json:"parent_span_id,omitempty"`
-	// Place of the operation name in `names`, from 0.
+	// Index of the operation name in `names`, from 0.
 	Name int32 `protobuf:"varint,3,opt,name=name" json:"name,omitempty"`
-	// Place of the service in `services`, from 0.
+	// Index of the service in `services`, from 0.
 	Service int32 `protobuf:"varint,4,opt,name=service" json:"service,omitempty"`
-	// Internal, Server, Client, Producer, Consumer or Unspecified.
+	// Kind of the span: Internal, Server, Client, Producer, Consumer or Unspecified.
 	Kind string `protobuf:"bytes,5,opt,name=kind" json:"kind,omitempty"`
 	// Start, in milliseconds after the `start_time` of the trace.
 	OffsetMs float64 `protobuf:"fixed64,6,opt,name=offset_ms,json=offsetMs" json:"offset_ms,omitempty"`
 	// Duration in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,7,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Ok, Error or Unset.
+	// Status of the span: Ok, Error or Unset.
 	StatusCode string `protobuf:"bytes,8,opt,name=status_code,json=statusCode" json:"status_code,omitempty"`
 	// True when the span failed: status Error, or an HTTP status of 500 and above.
 	HasError      bool `protobuf:"varint,9,opt,name=has_error,json=hasError" json:"has_error,omitempty"`
@@ -460,14 +461,14 @@ func (x *SkeletonSpan) GetHasError() bool {
 	return false
 }
 
-// Which traces to summarize.
+// Selects the traces to summarize.
 type SummarizeTracesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace ids, 32 hexadecimal digits each, at most 200.
 	TraceIds []string `protobuf:"bytes,1,rep,name=trace_ids,json=traceIds" json:"trace_ids,omitempty"`
-	// Spans that begin at this time or later are counted. RFC 3339, UTC.
+	// Only spans that begin at this time or later are counted. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
-	// Spans that begin at this time or earlier are counted; after `start_time` and at most 31 days later.
+	// Only spans that begin at this time or earlier are counted; after `start_time` and at most 31 days later.
 	EndTime       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -524,10 +525,10 @@ func (x *SummarizeTracesRequest) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// What is known of the traces.
+// Figures of the traces.
 type SummarizeTracesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In no order; traces without spans in the window are missing.
+	// One entry for each trace, in no particular order. Traces without spans in the window are missing.
 	Data          []*TraceFigures `protobuf:"bytes,1,rep,name=data" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -570,7 +571,7 @@ func (x *SummarizeTracesResponse) GetData() []*TraceFigures {
 	return nil
 }
 
-// What one trace consists of.
+// Figures of one trace.
 type TraceFigures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace id, 32 hexadecimal digits.
@@ -579,9 +580,9 @@ type TraceFigures struct {
 	SpanCount int32 `protobuf:"varint,2,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
 	// Number of spans that failed: status Error, or an HTTP status of 500 and above.
 	ErrorCount int32 `protobuf:"varint,3,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Its services, sorted, at most 50.
+	// Services of the trace, sorted, at most 50.
 	Services []string `protobuf:"bytes,4,rep,name=services" json:"services,omitempty"`
-	// Status message, else exception message, of the failed span that began last: the deepest cause. Empty without one.
+	// Status message, or else exception message, of the failed span that began last, which is the deepest cause. Empty when no span failed.
 	ErrorMessage  string `protobuf:"bytes,5,opt,name=error_message,json=errorMessage" json:"error_message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

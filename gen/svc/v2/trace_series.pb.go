@@ -24,24 +24,26 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What to compute over time.
+// The query: window, conditions, groups and aggregation.
 type QueryTraceTimeseriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 31 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is computed. Durations are in milliseconds, `error_rate` is 0 to 1, and each span counts as often as its sampling says.
+	// The aggregation to compute. Durations are in milliseconds, `error_rate` is 0 to 1, and each span counts as often as its sampling
+	// ratio says.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
-	// Conditions; none means every span.
+	// Conditions. Without any, every span matches.
 	Filters *TraceFilters `protobuf:"bytes,4,opt,name=filters" json:"filters,omitempty"`
-	// What makes a series of its own; one series when left out.
+	// The dimension to group by: each of its values becomes a series. One series when left out.
 	GroupBy *string `protobuf:"bytes,5,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// The attribute to group by, for `attribute` and `resource_attribute`.
+	// The attribute to group by. Needed when `group_by` is `attribute` or `resource_attribute`.
 	GroupByAttributeKey *string `protobuf:"bytes,6,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
-	// Length of a bucket in seconds; from the window, for about 30 buckets, when left out. At most 1500 buckets fit.
+	// Length of a bucket in seconds. When left out, the server chooses a length that gives about 30 buckets. A window has at most 1500
+	// buckets.
 	BucketSeconds *int32 `protobuf:"varint,7,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// Most series, 1 to 100; 50 when left out. The other groups become one more series.
+	// Most series to return, 1 to 100; 50 when left out. The remaining groups are merged into one more series.
 	SeriesLimit *int32 `protobuf:"varint,8,opt,name=series_limit,json=seriesLimit" json:"series_limit,omitempty"`
 	// Threshold of `apdex` in milliseconds; 500 when left out.
 	ApdexThresholdMs *float64 `protobuf:"fixed64,9,opt,name=apdex_threshold_ms,json=apdexThresholdMs" json:"apdex_threshold_ms,omitempty"`
@@ -156,7 +158,7 @@ type TraceTimeseries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `trace_timeseries`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// What was computed.
+	// The aggregation that was computed.
 	Aggregation string `protobuf:"bytes,2,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Start of the window.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
@@ -164,7 +166,7 @@ type TraceTimeseries struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Length of a bucket in seconds.
 	BucketSeconds int32 `protobuf:"varint,5,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
-	// What made a series of its own; null when the request groups by nothing.
+	// The dimension that the series are grouped by; null when the request does not group.
 	GroupBy *string `protobuf:"bytes,6,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The series, the largest first.
 	Series []*TelemetrySeries `protobuf:"bytes,7,rep,name=series" json:"series,omitempty"`
@@ -269,7 +271,7 @@ func (x *TraceTimeseries) GetWarnings() []string {
 	return nil
 }
 
-// What to compute for each group.
+// The query: window, conditions, groups and aggregation.
 type QueryTraceBreakdownRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -277,15 +279,16 @@ type QueryTraceBreakdownRequest struct {
 	// End of the window, inclusive, after `start_time` and at most 30 days later. A window of more than 24 hours needs a filter that narrows
 	// the read.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What is computed. Durations are in milliseconds, `error_rate` is 0 to 1, and each span counts as often as its sampling says.
+	// The aggregation to compute. Durations are in milliseconds, `error_rate` is 0 to 1, and each span counts as often as its sampling
+	// ratio says.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
-	// What makes a row of its own.
+	// The dimension to group by: each of its values becomes a row.
 	GroupBy string `protobuf:"bytes,4,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
-	// The attribute to group by, for `attribute` and `resource_attribute`.
+	// The attribute to group by. Needed when `group_by` is `attribute` or `resource_attribute`.
 	GroupByAttributeKey *string `protobuf:"bytes,5,opt,name=group_by_attribute_key,json=groupByAttributeKey" json:"group_by_attribute_key,omitempty"`
-	// Conditions; none means every span.
+	// Conditions. Without any, every span matches.
 	Filters *TraceFilters `protobuf:"bytes,6,opt,name=filters" json:"filters,omitempty"`
-	// Most rows, 1 to 100; 20 when left out.
+	// Most rows to return, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,7,opt,name=limit" json:"limit,omitempty"`
 	// Threshold of `apdex` in milliseconds; 500 when left out.
 	ApdexThresholdMs *float64 `protobuf:"fixed64,8,opt,name=apdex_threshold_ms,json=apdexThresholdMs" json:"apdex_threshold_ms,omitempty"`
@@ -393,13 +396,13 @@ type TraceBreakdown struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `trace_breakdown`.
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
-	// What was computed.
+	// The aggregation that was computed.
 	Aggregation string `protobuf:"bytes,2,opt,name=aggregation" json:"aggregation,omitempty"`
 	// Start of the window.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// What made a row of its own.
+	// The dimension that the rows are grouped by.
 	GroupBy string `protobuf:"bytes,5,opt,name=group_by,json=groupBy" json:"group_by,omitempty"`
 	// The groups.
 	Data []*TelemetryGroup `protobuf:"bytes,6,rep,name=data" json:"data,omitempty"`

@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which traces to look for.
+// Selects the traces to search for.
 type SearchTracesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
@@ -36,7 +36,7 @@ type SearchTracesRequest struct {
 	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
 	// The `next_cursor` of the previous page; left out for the first.
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
-	// Conditions; none means every trace.
+	// Conditions. Without any, every trace matches.
 	Filters       *TraceFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -180,14 +180,14 @@ func (x *SearchTracesResponse) GetNextCursor() string {
 	return ""
 }
 
-// Which spans to count.
+// Selects the spans to count.
 type SearchTraceFacetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Start of the window, inclusive. RFC 3339, UTC.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the window, inclusive, after `start_time` and at most 7 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// Conditions; none means every span.
+	// Conditions. Without any, every span matches.
 	Filters       *TraceFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -255,9 +255,8 @@ type TraceSummary struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// Duration of the root span in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,4,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Name of the root span. One that says no more than the verb, as `GET` or `http.server GET`, is shown as `VERB route` when the route is
-	// known;
-	// filters take the name itself.
+	// Name of the root span. A name that holds only the HTTP verb, such as `GET` or `http.server GET`, is shown as `VERB route` when
+	// the route is known. Filters match the stored name.
 	RootSpanName string `protobuf:"bytes,5,opt,name=root_span_name,json=rootSpanName" json:"root_span_name,omitempty"`
 	// Kind of the root span: Internal, Server, Client, Producer, Consumer or Unspecified.
 	RootSpanKind string `protobuf:"bytes,6,opt,name=root_span_kind,json=rootSpanKind" json:"root_span_kind,omitempty"`
@@ -409,12 +408,13 @@ func (x *TraceSummary) GetHttpStatusCode() string {
 	return ""
 }
 
-// Which trace to read.
+// Selects the trace to read.
 type GetTraceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Trace id, 32 hexadecimal digits in either case.
 	TraceId string `protobuf:"bytes,1,opt,name=trace_id,json=traceId" json:"trace_id,omitempty"`
-	// Approximate time of the trace, RFC 3339. Only spans that begin within an hour of it are read, which is quicker.
+	// Approximate time of the trace, RFC 3339. With it, the server reads only spans that begin within an hour of this time, which is
+	// quicker.
 	Timestamp     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=timestamp" json:"timestamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -475,13 +475,13 @@ type Trace struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// End of the latest span.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
-	// From the earliest start to the latest end, in milliseconds.
+	// Time from the earliest start to the latest end, in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,5,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Number of spans in the trace, also when `spans` was cut.
+	// Number of spans in the trace, including those that `spans` leaves out.
 	SpanCount int32 `protobuf:"varint,6,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
 	// Number of services in the trace.
 	ServiceCount int32 `protobuf:"varint,7,opt,name=service_count,json=serviceCount" json:"service_count,omitempty"`
-	// True when the trace has more than 5000 spans; `spans` then holds the earliest.
+	// True when the trace has more than 5000 spans; `spans` then holds the earliest ones.
 	Truncated bool `protobuf:"varint,8,opt,name=truncated" json:"truncated,omitempty"`
 	// The spans in order of start time.
 	Spans         []*Span `protobuf:"bytes,9,rep,name=spans" json:"spans,omitempty"`
@@ -595,15 +595,15 @@ type Span struct {
 	ParentSpanId *string `protobuf:"bytes,4,opt,name=parent_span_id,json=parentSpanId" json:"parent_span_id,omitempty"`
 	// Operation name.
 	Name string `protobuf:"bytes,5,opt,name=name" json:"name,omitempty"`
-	// `service.name` of the resource, `unknown_service` when the sender gave none.
+	// `service.name` of the resource; `unknown_service` when the sender gave none.
 	ServiceName string `protobuf:"bytes,6,opt,name=service_name,json=serviceName" json:"service_name,omitempty"`
-	// Internal, Server, Client, Producer, Consumer or Unspecified.
+	// Kind of the span: Internal, Server, Client, Producer, Consumer or Unspecified.
 	Kind string `protobuf:"bytes,7,opt,name=kind" json:"kind,omitempty"`
-	// Start.
+	// Start of the span.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=start_time,json=startTime" json:"start_time,omitempty"`
 	// Duration in milliseconds.
 	DurationMs float64 `protobuf:"fixed64,9,opt,name=duration_ms,json=durationMs" json:"duration_ms,omitempty"`
-	// Ok, Error or Unset.
+	// Status of the span: Ok, Error or Unset.
 	StatusCode string `protobuf:"bytes,10,opt,name=status_code,json=statusCode" json:"status_code,omitempty"`
 	// The sender's explanation of the status.
 	StatusMessage *string `protobuf:"bytes,11,opt,name=status_message,json=statusMessage" json:"status_message,omitempty"`
@@ -781,12 +781,12 @@ func (x *Span) GetScopeVersion() string {
 	return ""
 }
 
-// Something that happened at one moment of a span.
+// An event at one moment of a span.
 type SpanEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When.
+	// Time of the event.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=timestamp" json:"timestamp,omitempty"`
-	// What, for example `exception`.
+	// Name of the event, for example `exception`.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
 	// Attributes, printed as on the span.
 	Attributes    map[string]string `protobuf:"bytes,3,rep,name=attributes" json:"attributes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`

@@ -33,45 +33,45 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Distributed traces.
+// Distributed traces: searches, reads of single traces and spans, and aggregations over spans.
 type TracesServiceClient interface {
 	// Search traces.
 	//
-	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
-	// a trace unless `span_scope` is `root`; a span that begins more than an hour after its trace can be missed. Each row
-	// summarises the trace's root span, or its earliest span when no root was received.
+	// Returns traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match
+	// any span of a trace unless `span_scope` is `root`. A search can miss a span that begins more than an hour after its trace. Each
+	// row summarizes the root span of a trace, or its earliest span when no root was received.
 	SearchTraces(ctx context.Context, in *SearchTracesRequest, opts ...grpc.CallOption) (*SearchTracesResponse, error)
 	// Summarize traces.
 	//
-	// The number of spans, the services and the failure of some traces. A list of traces does not have them.
+	// Returns the number of spans, the services and the number of failures of each trace. A list of traces does not hold these figures.
 	SummarizeTraces(ctx context.Context, in *SummarizeTracesRequest, opts ...grpc.CallOption) (*SummarizeTracesResponse, error)
 	// Get a trace.
 	//
-	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
+	// Returns the spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
 	GetTrace(ctx context.Context, in *GetTraceRequest, opts ...grpc.CallOption) (*Trace, error)
 	// Get a span.
 	//
-	// One span with all its attributes, events and links.
+	// Returns one span with all its attributes, events and links.
 	GetSpan(ctx context.Context, in *GetSpanRequest, opts ...grpc.CallOption) (*Span, error)
 	// Get the skeleton of a trace.
 	//
-	// The positions of the spans of a trace, without their attributes, part by part in order of start time. A trace of any size can be drawn
-	// from them. Ask for a window, for the children of one span, or for failed spans only. `getSpan` gives the rest of a span.
+	// Returns the positions of the spans of a trace, without their attributes, page by page in order of start time. A client can draw a
+	// trace of any size from them. A request can ask for a window, for the children of one span, or only for failed spans. `getSpan`
+	// returns the rest of a span.
 	GetTraceSkeleton(ctx context.Context, in *GetTraceSkeletonRequest, opts ...grpc.CallOption) (*TraceSkeleton, error)
 	// Get trace facets.
 	//
-	// The services, operations, HTTP methods and statuses, environments and namespaces of the spans in a window of at most 7 days that
-	// match every filter, and how many of those spans failed (`error_count`).
+	// Returns the services, operations, HTTP methods and statuses, environments and namespaces of the spans in a
+	// window of at most 7 days that match every filter, and the number of those spans that failed (`error_count`).
 	SearchTraceFacets(ctx context.Context, in *SearchTraceFacetsRequest, opts ...grpc.CallOption) (*FacetList, error)
 	// Query spans over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single
-	// spans.
-	// Every aggregation counts a sampled span as often as its sampling ratio says.
+	// Returns one value for each bucket of a window of at most 31 days, for all matching spans or for each group of them. Filters match
+	// single spans. Every aggregation counts a sampled span as often as its sampling ratio says.
 	QueryTraceTimeseries(ctx context.Context, in *QueryTraceTimeseriesRequest, opts ...grpc.CallOption) (*TraceTimeseries, error)
 	// Break down spans.
 	//
-	// One value for each group of the spans of a window of at most 30 days, the largest first.
+	// Returns one value for each group of the spans of a window of at most 30 days, the largest first.
 	QueryTraceBreakdown(ctx context.Context, in *QueryTraceBreakdownRequest, opts ...grpc.CallOption) (*TraceBreakdown, error)
 }
 
@@ -167,45 +167,45 @@ func (c *tracesServiceClient) QueryTraceBreakdown(ctx context.Context, in *Query
 // All implementations must embed UnimplementedTracesServiceServer
 // for forward compatibility.
 //
-// Distributed traces.
+// Distributed traces: searches, reads of single traces and spans, and aggregations over spans.
 type TracesServiceServer interface {
 	// Search traces.
 	//
-	// Traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match any span of
-	// a trace unless `span_scope` is `root`; a span that begins more than an hour after its trace can be missed. Each row
-	// summarises the trace's root span, or its earliest span when no root was received.
+	// Returns traces that begin in a window of at most 7 days and have a span that matches every filter, latest first. Filters match
+	// any span of a trace unless `span_scope` is `root`. A search can miss a span that begins more than an hour after its trace. Each
+	// row summarizes the root span of a trace, or its earliest span when no root was received.
 	SearchTraces(context.Context, *SearchTracesRequest) (*SearchTracesResponse, error)
 	// Summarize traces.
 	//
-	// The number of spans, the services and the failure of some traces. A list of traces does not have them.
+	// Returns the number of spans, the services and the number of failures of each trace. A list of traces does not hold these figures.
 	SummarizeTraces(context.Context, *SummarizeTracesRequest) (*SummarizeTracesResponse, error)
 	// Get a trace.
 	//
-	// The spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
+	// Returns the spans of one trace in order of start time, at most 5000 of them, with attributes, events and links.
 	GetTrace(context.Context, *GetTraceRequest) (*Trace, error)
 	// Get a span.
 	//
-	// One span with all its attributes, events and links.
+	// Returns one span with all its attributes, events and links.
 	GetSpan(context.Context, *GetSpanRequest) (*Span, error)
 	// Get the skeleton of a trace.
 	//
-	// The positions of the spans of a trace, without their attributes, part by part in order of start time. A trace of any size can be drawn
-	// from them. Ask for a window, for the children of one span, or for failed spans only. `getSpan` gives the rest of a span.
+	// Returns the positions of the spans of a trace, without their attributes, page by page in order of start time. A client can draw a
+	// trace of any size from them. A request can ask for a window, for the children of one span, or only for failed spans. `getSpan`
+	// returns the rest of a span.
 	GetTraceSkeleton(context.Context, *GetTraceSkeletonRequest) (*TraceSkeleton, error)
 	// Get trace facets.
 	//
-	// The services, operations, HTTP methods and statuses, environments and namespaces of the spans in a window of at most 7 days that
-	// match every filter, and how many of those spans failed (`error_count`).
+	// Returns the services, operations, HTTP methods and statuses, environments and namespaces of the spans in a
+	// window of at most 7 days that match every filter, and the number of those spans that failed (`error_count`).
 	SearchTraceFacets(context.Context, *SearchTraceFacetsRequest) (*FacetList, error)
 	// Query spans over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all spans that match or for each group of them. Filters match single
-	// spans.
-	// Every aggregation counts a sampled span as often as its sampling ratio says.
+	// Returns one value for each bucket of a window of at most 31 days, for all matching spans or for each group of them. Filters match
+	// single spans. Every aggregation counts a sampled span as often as its sampling ratio says.
 	QueryTraceTimeseries(context.Context, *QueryTraceTimeseriesRequest) (*TraceTimeseries, error)
 	// Break down spans.
 	//
-	// One value for each group of the spans of a window of at most 30 days, the largest first.
+	// Returns one value for each group of the spans of a window of at most 30 days, the largest first.
 	QueryTraceBreakdown(context.Context, *QueryTraceBreakdownRequest) (*TraceBreakdown, error)
 	mustEmbedUnimplementedTracesServiceServer()
 }

@@ -134,4 +134,3 @@ func nextSlice(last, walked time.Duration, found, wanted int) time.Duration {
 	}
 	return max(walked, min(most, time.Duration(1.5*float64(walked)*float64(wanted)/float64(found))))
 }
-

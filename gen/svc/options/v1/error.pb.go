@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: svc/options/v1/error.proto
 
-// The vocabulary with which the API describes itself: errors, methods and fields.
+// The vocabulary in which the API describes itself: errors, methods and fields.
 
 package optionsv1
 
@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The fixed half of an error: everything that is known from its tag alone.
+// The fixed part of an error: the facts that follow from its tag alone.
 type ErrorSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact identity, for example `@svc/http/v2/ParameterInvalidError`. Never changes within a major version.
@@ -35,13 +35,13 @@ type ErrorSpec struct {
 	Code string `protobuf:"bytes,3,opt,name=code" json:"code,omitempty"`
 	// Human-readable title, safe to show.
 	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
-	// What the caller can do: none, fix_request, reauthenticate, request_access, reconnect, refresh, retry, contact_support.
+	// Remedy for the caller: none, fix_request, reauthenticate, request_access, reconnect, refresh, retry, contact_support.
 	Recovery string `protobuf:"bytes,5,opt,name=recovery" json:"recovery,omitempty"`
 	// True when the same request can succeed later. The answer then carries Retry-After.
 	Retryable bool `protobuf:"varint,6,opt,name=retryable" json:"retryable,omitempty"`
-	// Seconds for Retry-After when the failure has no delay of its own; 0 without Retry-After.
+	// Seconds for Retry-After when the failure itself has no delay. 0 means no Retry-After.
 	RetryAfterSeconds int32 `protobuf:"varint,7,opt,name=retry_after_seconds,json=retryAfterSeconds" json:"retry_after_seconds,omitempty"`
-	// The input that is to blame whenever this tag is given, for example `id`.
+	// The input that always causes an error with this tag, for example `id`.
 	Param         string `protobuf:"bytes,8,opt,name=param" json:"param,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -133,12 +133,12 @@ func (x *ErrorSpec) GetParam() string {
 	return ""
 }
 
-// One broken input among several.
+// One invalid input among several.
 type Violation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Path of the field as the caller wrote it, for example `widgets[3].title`.
 	Field string `protobuf:"bytes,1,opt,name=field" json:"field,omitempty"`
-	// What is wrong with it.
+	// Description of the violation.
 	Message       string `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -188,7 +188,7 @@ func (x *Violation) GetMessage() string {
 	return ""
 }
 
-// The error as it travels inside a Connect or gRPC status. Same facts as the REST envelope.
+// The error inside a Connect or gRPC status. It holds the same facts as the REST envelope.
 type ErrorDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exact identity, see ErrorSpec.tag.
@@ -202,7 +202,7 @@ type ErrorDetail struct {
 	Title string `protobuf:"bytes,4,opt,name=title" json:"title,omitempty"`
 	// Human-readable explanation of this occurrence.
 	Message string `protobuf:"bytes,5,opt,name=message" json:"message,omitempty"`
-	// What the caller can do, see ErrorSpec.recovery.
+	// Remedy for the caller, see ErrorSpec.recovery.
 	Recovery string `protobuf:"bytes,6,opt,name=recovery" json:"recovery,omitempty"`
 	// True when the same request can succeed later.
 	Retryable bool `protobuf:"varint,7,opt,name=retryable" json:"retryable,omitempty"`
@@ -210,9 +210,9 @@ type ErrorDetail struct {
 	Status int32 `protobuf:"varint,8,opt,name=status" json:"status,omitempty"`
 	// Seconds to wait before a retry; 0 when a retry does not help.
 	RetryAfterSeconds int32 `protobuf:"varint,9,opt,name=retry_after_seconds,json=retryAfterSeconds" json:"retry_after_seconds,omitempty"`
-	// The one input that is to blame, if there is one.
+	// The one input that caused the error, if there is only one.
 	Param string `protobuf:"bytes,10,opt,name=param" json:"param,omitempty"`
-	// Every broken input that was found.
+	// Every invalid input that was found.
 	Violations    []*Violation `protobuf:"bytes,11,rep,name=violations" json:"violations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -338,7 +338,7 @@ var file_svc_options_v1_error_proto_extTypes = []protoimpl.ExtensionInfo{
 
 // Extension fields to descriptorpb.EnumValueOptions.
 var (
-	// What one error tag means on every door. Set on each value of svc.v2.ErrorTag.
+	// The meaning of one error tag in every interface. Every value of svc.v2.ErrorTag has this option.
 	//
 	// optional svc.options.v1.ErrorSpec error = 51101;
 	E_Error = &file_svc_options_v1_error_proto_extTypes[0]

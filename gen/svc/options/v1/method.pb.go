@@ -22,11 +22,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which half of a scope family a method needs.
+// The half of a scope family that a method needs.
 type Access int32
 
 const (
-	// Not said: the server refuses to start.
+	// Not set: the server refuses to start.
 	Access_ACCESS_UNSPECIFIED Access = 0
 	// `<family>:read`; implied by `<family>:write`.
 	Access_ACCESS_READ Access = 1
@@ -124,30 +124,31 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_svc_options_v1_method_proto_rawDescGZIP(), []int{1}
 }
 
-// What a method asks of its caller. Authorization, OpenAPI, MCP tools and the policy table all derive from it.
+// The access rules and the answers of a method. Authorization, OpenAPI, MCP tools and the policy table all derive from it.
 type MethodSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Unique name of the operation in the OpenAPI document, for example `listApiKeys`.
 	OperationId string `protobuf:"bytes,1,opt,name=operation_id,json=operationId" json:"operation_id,omitempty"`
 	// Scope family: the first path segment after /v2, for example `api_keys`.
 	Family string `protobuf:"bytes,2,opt,name=family" json:"family,omitempty"`
-	// Whether the method needs the read or the write scope of its family.
+	// The scope that the method needs: read or write of its family.
 	Access Access `protobuf:"varint,3,opt,name=access,enum=svc.options.v1.Access" json:"access,omitempty"`
 	// Role that the caller must hold.
 	Role Role `protobuf:"varint,4,opt,name=role,enum=svc.options.v1.Role" json:"role,omitempty"`
-	// True when no credential is needed. Must be said; nothing is public by omission.
+	// True when no credential is needed. A public method must set it: no method is public by omission.
 	Public bool `protobuf:"varint,5,opt,name=public" json:"public,omitempty"`
-	// Names of the errors of this operation beyond the common set, for example `ApiKeyNotFoundError`.
+	// Names of the errors of this operation beside the common set, for example `ApiKeyNotFoundError`.
 	Errors []string `protobuf:"bytes,6,rep,name=errors" json:"errors,omitempty"`
-	// The method has no REST route: it is reachable over Connect, gRPC and, where said, MCP.
+	// True when the method has no REST route. It is reachable over Connect, gRPC and, if it names tools, MCP.
 	NoRest bool `protobuf:"varint,7,opt,name=no_rest,json=noRest" json:"no_rest,omitempty"`
-	// True when a session or key without scopes is enough, whatever its scopes are (agent feedback).
+	// True when a session or a key is enough whatever its scopes are, even without scopes (agent feedback).
 	AnyScope bool `protobuf:"varint,8,opt,name=any_scope,json=anyScope" json:"any_scope,omitempty"`
-	// The MCP tools that are built on this method. A caller without the scope does not see them.
+	// The MCP tools that use this method. A caller without the scope does not see them.
 	McpTools []string `protobuf:"bytes,9,rep,name=mcp_tools,json=mcpTools" json:"mcp_tools,omitempty"`
-	// The method reads telemetry, so it has the errors of every such read (the set "managed warehouse") beside its own.
+	// True when the method reads telemetry. It then has the errors of every such read (the set "managed warehouse") in addition to its own.
 	ReadsTelemetry bool `protobuf:"varint,10,opt,name=reads_telemetry,json=readsTelemetry" json:"reads_telemetry,omitempty"`
-	// Other scope families whose data the answer holds. The caller needs the read scope of each, beside the scope of the method's own family.
+	// Other scope families whose data the answer holds. The caller needs the read scope of each, in addition to the scope of the
+	// method's own family.
 	AlsoReads     []string `protobuf:"bytes,11,rep,name=also_reads,json=alsoReads" json:"also_reads,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -260,30 +261,31 @@ func (x *MethodSpec) GetAlsoReads() []string {
 	return nil
 }
 
-// What a field means beyond its type.
+// The meaning of a field beyond its type.
 type FieldSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Prefix of the public id that the field holds, for example `key`.
 	IdPrefix string `protobuf:"bytes,1,opt,name=id_prefix,json=idPrefix" json:"id_prefix,omitempty"`
-	// The value is a secret: never logged, never in the audit log.
+	// True for a secret: the value is never in a log or in the audit log.
 	Secret bool `protobuf:"varint,2,opt,name=secret" json:"secret,omitempty"`
-	// Every value the field can have, for answers (requests use buf.validate `in`).
+	// Every value that the field can have in answers (requests use buf.validate `in`).
 	Values []string `protobuf:"bytes,3,rep,name=values" json:"values,omitempty"`
 	// Example for the documentation.
 	Example string `protobuf:"bytes,4,opt,name=example" json:"example,omitempty"`
-	// The value never appears in JSON unless it is set (`txid`), instead of as null.
+	// True when the value is missing from JSON, instead of null, unless it is set (`txid`).
 	OmitUnset bool `protobuf:"varint,5,opt,name=omit_unset,json=omitUnset" json:"omit_unset,omitempty"`
-	// A list whose emptiness means "not set": printed as null, and an explicit empty list is refused in a request body.
+	// True for a list whose emptiness means "not set". It is printed as null, and a request body must not hold an explicit empty list.
 	NullWhenEmpty bool `protobuf:"varint,6,opt,name=null_when_empty,json=nullWhenEmpty" json:"null_when_empty,omitempty"`
-	// Name of the OpenAPI component that holds the schema of one value, for example `Scope`. Fields with one name have one schema.
+	// Name of the OpenAPI component that holds the schema of one value, for example `Scope`. Fields with the same name share one schema.
 	Schema string `protobuf:"bytes,7,opt,name=schema" json:"schema,omitempty"`
 	// Regular expression that every value in answers matches (requests use buf.validate `pattern`).
 	Pattern string `protobuf:"bytes,8,opt,name=pattern" json:"pattern,omitempty"`
-	// In a request with an `update_mask`: null clears the stored value. Without it null is refused.
+	// For a request with an `update_mask`: true when null clears the stored value. Otherwise null is refused.
 	Clearable bool `protobuf:"varint,9,opt,name=clearable" json:"clearable,omitempty"`
-	// In a request with an `update_mask`: no field to change, but a condition for the change, which the mask neither names nor clears.
+	// For a request with an `update_mask`: true when the field is not a field to change but a condition for the change. The mask
+	// neither names nor clears it.
 	Precondition bool `protobuf:"varint,10,opt,name=precondition" json:"precondition,omitempty"`
-	// An earlier name in JSON: still read, never written.
+	// An earlier name in JSON. The server still reads it but never writes it.
 	FormerName    string `protobuf:"bytes,11,opt,name=former_name,json=formerName" json:"former_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -396,11 +398,12 @@ func (x *FieldSpec) GetFormerName() string {
 	return ""
 }
 
-// How a message is called outside of protobuf.
+// The name of a message outside of protobuf.
 type MessageSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the OpenAPI component, for example `ApiKeyCreateParams`. Without it the name follows from that of the message:
-	// `CreateApiKeyRequest` is ApiKeyCreateParams, a page `ListApiKeysResponse` of ApiKey is ApiKeyList, any other keeps its own.
+	// Name of the OpenAPI component, for example `ApiKeyCreateParams`. Without it, the name follows from that of the message:
+	// `CreateApiKeyRequest` becomes ApiKeyCreateParams, a page `ListApiKeysResponse` of ApiKey becomes ApiKeyList, and any other
+	// message keeps its name.
 	Schema        string `protobuf:"bytes,1,opt,name=schema" json:"schema,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -480,7 +483,7 @@ var (
 
 // Extension fields to descriptorpb.FieldOptions.
 var (
-	// What a field means beyond its type.
+	// The meaning of a field beyond its type.
 	//
 	// optional svc.options.v1.FieldSpec field = 51103;
 	E_Field = &file_svc_options_v1_method_proto_extTypes[1]
@@ -488,7 +491,7 @@ var (
 
 // Extension fields to descriptorpb.MessageOptions.
 var (
-	// How a message is called outside of protobuf.
+	// The name of a message outside of protobuf.
 	//
 	// optional svc.options.v1.MessageSpec message = 51104;
 	E_Message = &file_svc_options_v1_method_proto_extTypes[2]

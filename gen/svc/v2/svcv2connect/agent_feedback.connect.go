@@ -45,11 +45,11 @@ const (
 type AgentFeedbackServiceClient interface {
 	// List agent feedback.
 	//
-	// Reports of agents that work with this organization, newest first.
+	// Returns reports of agents that work with this organization, newest first.
 	ListAgentFeedback(context.Context, *v2.ListAgentFeedbackRequest) (*v2.ListAgentFeedbackResponse, error)
 	// Give feedback.
 	//
-	// For agents that met a bug, miss a feature, or were misled by a description. No scope is needed.
+	// Stores feedback of agents that met a bug, miss a feature, or were misled by a description. No scope is needed.
 	CreateAgentFeedback(context.Context, *v2.CreateAgentFeedbackRequest) (*v2.AgentFeedback, error)
 }
 
@@ -107,11 +107,11 @@ func (c *agentFeedbackServiceClient) CreateAgentFeedback(ctx context.Context, re
 type AgentFeedbackServiceHandler interface {
 	// List agent feedback.
 	//
-	// Reports of agents that work with this organization, newest first.
+	// Returns reports of agents that work with this organization, newest first.
 	ListAgentFeedback(context.Context, *v2.ListAgentFeedbackRequest) (*v2.ListAgentFeedbackResponse, error)
 	// Give feedback.
 	//
-	// For agents that met a bug, miss a feature, or were misled by a description. No scope is needed.
+	// Stores feedback of agents that met a bug, miss a feature, or were misled by a description. No scope is needed.
 	CreateAgentFeedback(context.Context, *v2.CreateAgentFeedbackRequest) (*v2.AgentFeedback, error)
 }
 

@@ -51,20 +51,22 @@ const (
 type AgentSessionsServiceClient interface {
 	// Search agent sessions.
 	//
-	// The sessions of a window with their calls, failures, tokens and cost, latest first unless
-	// `sort_by` says otherwise. Only the part of a session that lies in the window counts.
+	// Returns the sessions of a window with their calls, failures, tokens and cost, latest first unless `sort_by` says otherwise. Only
+	// the part of a session that lies in the window counts.
 	SearchAgentSessions(context.Context, *v2.SearchAgentSessionsRequest) (*v2.SearchAgentSessionsResponse, error)
 	// Get the spans of an agent session.
 	//
-	// The spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars` characters.
+	// Returns the spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars`
+	// characters.
 	GetAgentSession(context.Context, *v2.GetAgentSessionRequest) (*v2.AgentSession, error)
 	// Get the tools of agents.
 	//
-	// The calls, failures and durations of each tool. For a tool that the request names, also its failures over time.
+	// Returns the calls, failures and durations of each tool. If the request names a tool, the answer also holds the failures of that
+	// tool over time.
 	GetAgentToolsOverview(context.Context, *v2.GetAgentToolsOverviewRequest) (*v2.AgentToolsOverview, error)
 	// Get a failure of a tool.
 	//
-	// One group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
+	// Returns one group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
 	GetAgentToolError(context.Context, *v2.GetAgentToolErrorRequest) (*v2.AgentToolError, error)
 }
 
@@ -154,20 +156,22 @@ func (c *agentSessionsServiceClient) GetAgentToolError(ctx context.Context, req 
 type AgentSessionsServiceHandler interface {
 	// Search agent sessions.
 	//
-	// The sessions of a window with their calls, failures, tokens and cost, latest first unless
-	// `sort_by` says otherwise. Only the part of a session that lies in the window counts.
+	// Returns the sessions of a window with their calls, failures, tokens and cost, latest first unless `sort_by` says otherwise. Only
+	// the part of a session that lies in the window counts.
 	SearchAgentSessions(context.Context, *v2.SearchAgentSessionsRequest) (*v2.SearchAgentSessionsResponse, error)
 	// Get the spans of an agent session.
 	//
-	// The spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars` characters.
+	// Returns the spans in order of start time, at most 10,000. Attributes that hold messages and payloads are cut to `payload_chars`
+	// characters.
 	GetAgentSession(context.Context, *v2.GetAgentSessionRequest) (*v2.AgentSession, error)
 	// Get the tools of agents.
 	//
-	// The calls, failures and durations of each tool. For a tool that the request names, also its failures over time.
+	// Returns the calls, failures and durations of each tool. If the request names a tool, the answer also holds the failures of that
+	// tool over time.
 	GetAgentToolsOverview(context.Context, *v2.GetAgentToolsOverviewRequest) (*v2.AgentToolsOverview, error)
 	// Get a failure of a tool.
 	//
-	// One group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
+	// Returns one group of failures of a tool, by its fingerprint: its count, its sessions, and examples with arguments and results.
 	GetAgentToolError(context.Context, *v2.GetAgentToolErrorRequest) (*v2.AgentToolError, error)
 }
 

@@ -54,15 +54,15 @@ const (
 type ApiKeysServiceClient interface {
 	// List API keys.
 	//
-	// Every API key of the organization, revoked ones included, most recently created first.
+	// Returns every API key of the organization, including revoked keys, most recently created first.
 	ListApiKeys(context.Context, *v2.ListApiKeysRequest) (*v2.ListApiKeysResponse, error)
 	// Create an API key.
 	//
-	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
+	// Creates a key and returns its secret. The secret is shown once, because the server stores only a keyed hash of it.
 	CreateApiKey(context.Context, *v2.CreateApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 	// Get an API key.
 	//
-	// The key without its secret, which cannot be read again.
+	// Returns the key without its secret, which cannot be read again.
 	GetApiKey(context.Context, *v2.GetApiKeyRequest) (*v2.ApiKey, error)
 	// Revoke an API key.
 	//
@@ -70,8 +70,8 @@ type ApiKeysServiceClient interface {
 	RevokeApiKey(context.Context, *v2.RevokeApiKeyRequest) (*v2.ApiKeyMutationResponse, error)
 	// Roll an API key.
 	//
-	// Revokes the key and creates another one with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. The new key never expires. A revoked key cannot be rolled.
+	// Revokes the key and creates another key in one step. The new key has the same name, description, kind and scopes, a new id and a
+	// new secret. It never expires. A revoked key cannot be rolled.
 	RollApiKey(context.Context, *v2.RollApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 }
 
@@ -177,15 +177,15 @@ func (c *apiKeysServiceClient) RollApiKey(ctx context.Context, req *v2.RollApiKe
 type ApiKeysServiceHandler interface {
 	// List API keys.
 	//
-	// Every API key of the organization, revoked ones included, most recently created first.
+	// Returns every API key of the organization, including revoked keys, most recently created first.
 	ListApiKeys(context.Context, *v2.ListApiKeysRequest) (*v2.ListApiKeysResponse, error)
 	// Create an API key.
 	//
-	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
+	// Creates a key and returns its secret. The secret is shown once, because the server stores only a keyed hash of it.
 	CreateApiKey(context.Context, *v2.CreateApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 	// Get an API key.
 	//
-	// The key without its secret, which cannot be read again.
+	// Returns the key without its secret, which cannot be read again.
 	GetApiKey(context.Context, *v2.GetApiKeyRequest) (*v2.ApiKey, error)
 	// Revoke an API key.
 	//
@@ -193,8 +193,8 @@ type ApiKeysServiceHandler interface {
 	RevokeApiKey(context.Context, *v2.RevokeApiKeyRequest) (*v2.ApiKeyMutationResponse, error)
 	// Roll an API key.
 	//
-	// Revokes the key and creates another one with the same name, description, kind and scopes, a new id and a new secret, in one
-	// step. The new key never expires. A revoked key cannot be rolled.
+	// Revokes the key and creates another key in one step. The new key has the same name, description, kind and scopes, a new id and a
+	// new secret. It never expires. A revoked key cannot be rolled.
 	RollApiKey(context.Context, *v2.RollApiKeyRequest) (*v2.ApiKeyWithSecret, error)
 }
 

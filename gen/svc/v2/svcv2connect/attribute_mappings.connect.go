@@ -54,7 +54,7 @@ const (
 type AttributeMappingsServiceClient interface {
 	// List attribute mappings.
 	//
-	// Every mapping of the organization, in the order in which they run.
+	// Returns every mapping of the organization, in the order in which the mappings run.
 	ListAttributeMappings(context.Context, *v2.ListAttributeMappingsRequest) (*v2.ListAttributeMappingsResponse, error)
 	// Create an attribute mapping.
 	//
@@ -62,11 +62,11 @@ type AttributeMappingsServiceClient interface {
 	CreateAttributeMapping(context.Context, *v2.CreateAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Get an attribute mapping.
 	//
-	// One mapping of the organization, by its id.
+	// Returns one mapping of the organization, by its id.
 	GetAttributeMapping(context.Context, *v2.GetAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Change an attribute mapping.
 	//
-	// Fields that are left out keep their value. Stored spans do not change.
+	// Fields that are left out keep their values. Stored spans do not change.
 	UpdateAttributeMapping(context.Context, *v2.UpdateAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Delete an attribute mapping.
 	//
@@ -177,7 +177,7 @@ func (c *attributeMappingsServiceClient) DeleteAttributeMapping(ctx context.Cont
 type AttributeMappingsServiceHandler interface {
 	// List attribute mappings.
 	//
-	// Every mapping of the organization, in the order in which they run.
+	// Returns every mapping of the organization, in the order in which the mappings run.
 	ListAttributeMappings(context.Context, *v2.ListAttributeMappingsRequest) (*v2.ListAttributeMappingsResponse, error)
 	// Create an attribute mapping.
 	//
@@ -185,11 +185,11 @@ type AttributeMappingsServiceHandler interface {
 	CreateAttributeMapping(context.Context, *v2.CreateAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Get an attribute mapping.
 	//
-	// One mapping of the organization, by its id.
+	// Returns one mapping of the organization, by its id.
 	GetAttributeMapping(context.Context, *v2.GetAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Change an attribute mapping.
 	//
-	// Fields that are left out keep their value. Stored spans do not change.
+	// Fields that are left out keep their values. Stored spans do not change.
 	UpdateAttributeMapping(context.Context, *v2.UpdateAttributeMappingRequest) (*v2.AttributeMapping, error)
 	// Delete an attribute mapping.
 	//

@@ -45,13 +45,13 @@ const (
 type AttributesServiceClient interface {
 	// List attribute keys.
 	//
-	// The keys of attributes that were received in a window of at most 31 days, the most used first, with the types of their values.
+	// Returns the keys of attributes that were received in a window of at most 31 days, with the types of their values, the most used
+	// key first.
 	ListAttributeKeys(context.Context, *v2.ListAttributeKeysRequest) (*v2.ListAttributeKeysResponse, error)
 	// List attribute values.
 	//
-	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window only the latest
-	// part is
-	// read, and `sampled` is true.
+	// Returns the values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window,
+	// the server reads only the latest part, and `sampled` is true.
 	ListAttributeValues(context.Context, *v2.ListAttributeValuesRequest) (*v2.ListAttributeValuesResponse, error)
 }
 
@@ -109,13 +109,13 @@ func (c *attributesServiceClient) ListAttributeValues(ctx context.Context, req *
 type AttributesServiceHandler interface {
 	// List attribute keys.
 	//
-	// The keys of attributes that were received in a window of at most 31 days, the most used first, with the types of their values.
+	// Returns the keys of attributes that were received in a window of at most 31 days, with the types of their values, the most used
+	// key first.
 	ListAttributeKeys(context.Context, *v2.ListAttributeKeysRequest) (*v2.ListAttributeKeysResponse, error)
 	// List attribute values.
 	//
-	// The values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window only the latest
-	// part is
-	// read, and `sampled` is true.
+	// Returns the values of one attribute, or of a built-in field such as `service.name`, the most frequent first. In a busy window,
+	// the server reads only the latest part, and `sampled` is true.
 	ListAttributeValues(context.Context, *v2.ListAttributeValuesRequest) (*v2.ListAttributeValuesResponse, error)
 }
 

@@ -42,7 +42,7 @@ const (
 type AuditLogServiceClient interface {
 	// List audit log entries.
 	//
-	// Newest first. A person who is signed in must be an administrator; an API key needs only the scope.
+	// Returns the entries, newest first. A signed-in person must be an administrator; an API key needs only the scope.
 	ListAuditLogEntries(context.Context, *v2.ListAuditLogEntriesRequest) (*v2.ListAuditLogEntriesResponse, error)
 }
 
@@ -84,7 +84,7 @@ func (c *auditLogServiceClient) ListAuditLogEntries(ctx context.Context, req *v2
 type AuditLogServiceHandler interface {
 	// List audit log entries.
 	//
-	// Newest first. A person who is signed in must be an administrator; an API key needs only the scope.
+	// Returns the entries, newest first. A signed-in person must be an administrator; an API key needs only the scope.
 	ListAuditLogEntries(context.Context, *v2.ListAuditLogEntriesRequest) (*v2.ListAuditLogEntriesResponse, error)
 }
 

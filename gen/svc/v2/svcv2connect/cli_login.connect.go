@@ -54,17 +54,16 @@ const (
 type CliServiceClient interface {
 	// Start a command-line login.
 	//
-	// Returns two codes. Show the user code and the address to the person, who signs in there, compares the code, and chooses the
-	// organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins is limited by
-	// address.
+	// Returns two codes. Show the user code and the address to the person. The person signs in at that address, compares the code, and
+	// chooses the organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins
+	// is limited by address.
 	StartCliLogin(context.Context, *v2.StartCliLoginRequest) (*v2.CliLogin, error)
 	// Redeem a command-line login.
 	//
 	// Until the person has decided, the answer is `CliLoginPendingError`: ask again after `interval` seconds. After each
-	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer is, once, an API key with full access to
-	// the
-	// chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be one when the key is
-	// made.
+	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer holds, once, an API key with full
+	// access to the chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be
+	// one when the key is created.
 	RedeemCliLogin(context.Context, *v2.RedeemCliLoginRequest) (*v2.CliCredential, error)
 	// End a command-line login.
 	//
@@ -72,7 +71,7 @@ type CliServiceClient interface {
 	EndCliLogin(context.Context, *v2.EndCliLoginRequest) (*v2.EndedCliLogin, error)
 	// Read a command-line login that waits for confirmation.
 	//
-	// For the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
+	// Serves the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
 	GetCliLogin(context.Context, *v2.GetCliLoginRequest) (*v2.PendingCliLogin, error)
 	// Confirm a command-line login.
 	//
@@ -203,17 +202,16 @@ func (c *cliServiceClient) DenyCliLogin(ctx context.Context, req *v2.DenyCliLogi
 type CliServiceHandler interface {
 	// Start a command-line login.
 	//
-	// Returns two codes. Show the user code and the address to the person, who signs in there, compares the code, and chooses the
-	// organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins is limited by
-	// address.
+	// Returns two codes. Show the user code and the address to the person. The person signs in at that address, compares the code, and
+	// chooses the organization. Meanwhile, poll `/v2/cli/token` with the device code, and keep that code secret. The number of logins
+	// is limited by address.
 	StartCliLogin(context.Context, *v2.StartCliLoginRequest) (*v2.CliLogin, error)
 	// Redeem a command-line login.
 	//
 	// Until the person has decided, the answer is `CliLoginPendingError`: ask again after `interval` seconds. After each
-	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer is, once, an API key with full access to
-	// the
-	// chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be one when the key is
-	// made.
+	// `CliLoginSlowDownError`, add 5 seconds to that interval. After the confirmation, the answer holds, once, an API key with full
+	// access to the chosen organization. The key expires after 90 days. Only administrators can confirm, and the person must still be
+	// one when the key is created.
 	RedeemCliLogin(context.Context, *v2.RedeemCliLoginRequest) (*v2.CliCredential, error)
 	// End a command-line login.
 	//
@@ -221,7 +219,7 @@ type CliServiceHandler interface {
 	EndCliLogin(context.Context, *v2.EndCliLoginRequest) (*v2.EndedCliLogin, error)
 	// Read a command-line login that waits for confirmation.
 	//
-	// For the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
+	// Serves the page on which a signed-in person compares the code. Guesses of codes are limited by address and by user.
 	GetCliLogin(context.Context, *v2.GetCliLoginRequest) (*v2.PendingCliLogin, error)
 	// Confirm a command-line login.
 	//

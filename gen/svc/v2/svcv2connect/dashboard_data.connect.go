@@ -51,26 +51,23 @@ const (
 type DashboardDataServiceClient interface {
 	// Read the data of a widget.
 	//
-	// Runs the data source of the widget with the values of variables in its filters, formulas and statements. A widget with a comparison
-	// also
-	// reads the period before. The transform of the widget is applied last. Lists read at most 7 days and groups at most 30 days: the end of
-	// a
-	// longer window.
+	// Runs the data source of the widget, with the values of variables in its filters, formulas and statements. A widget with a
+	// comparison also reads the period before. The transform of the widget is applied last. Lists read at most 7 days and groups
+	// at most 30 days. If the window is longer, they read its end.
 	SearchDashboardWidgetData(context.Context, *v2.SearchDashboardWidgetDataRequest) (*v2.WidgetData, error)
 	// Preview the data of a widget.
 	//
-	// Reads the data of a widget that is not stored. The widget is checked like a stored one.
+	// Reads the data of a widget that is not stored. The server checks the widget like a stored one.
 	PreviewDashboardWidget(context.Context, *v2.PreviewDashboardWidgetRequest) (*v2.WidgetData, error)
 	// Inspect the data of a widget.
 	//
-	// Reads the data and lists its oddities: an empty chart, a group that is not in the telemetry, a unit that does not fit, values that are
-	// all
-	// zero. The window comes from the request, the widget or the dashboard. It is never extended.
+	// Reads the data and lists its oddities: an empty chart, a group that is not in the telemetry, a unit that does not fit, values
+	// that are all zero. The window comes from the request, the widget or the dashboard. It is never extended.
 	SearchDashboardWidgetInspection(context.Context, *v2.SearchDashboardWidgetInspectionRequest) (*v2.WidgetInspection, error)
 	// List the values of a variable.
 	//
-	// The options of a custom variable, or the values in the telemetry of the window, most frequent first, at most 100. A text box has no
-	// options.
+	// Returns the options of a custom variable, or else the values in the telemetry of the window, most frequent first, at most 100. A
+	// text box has no options.
 	SearchDashboardVariableOptions(context.Context, *v2.SearchDashboardVariableOptionsRequest) (*v2.SearchDashboardVariableOptionsResponse, error)
 }
 
@@ -161,26 +158,23 @@ func (c *dashboardDataServiceClient) SearchDashboardVariableOptions(ctx context.
 type DashboardDataServiceHandler interface {
 	// Read the data of a widget.
 	//
-	// Runs the data source of the widget with the values of variables in its filters, formulas and statements. A widget with a comparison
-	// also
-	// reads the period before. The transform of the widget is applied last. Lists read at most 7 days and groups at most 30 days: the end of
-	// a
-	// longer window.
+	// Runs the data source of the widget, with the values of variables in its filters, formulas and statements. A widget with a
+	// comparison also reads the period before. The transform of the widget is applied last. Lists read at most 7 days and groups
+	// at most 30 days. If the window is longer, they read its end.
 	SearchDashboardWidgetData(context.Context, *v2.SearchDashboardWidgetDataRequest) (*v2.WidgetData, error)
 	// Preview the data of a widget.
 	//
-	// Reads the data of a widget that is not stored. The widget is checked like a stored one.
+	// Reads the data of a widget that is not stored. The server checks the widget like a stored one.
 	PreviewDashboardWidget(context.Context, *v2.PreviewDashboardWidgetRequest) (*v2.WidgetData, error)
 	// Inspect the data of a widget.
 	//
-	// Reads the data and lists its oddities: an empty chart, a group that is not in the telemetry, a unit that does not fit, values that are
-	// all
-	// zero. The window comes from the request, the widget or the dashboard. It is never extended.
+	// Reads the data and lists its oddities: an empty chart, a group that is not in the telemetry, a unit that does not fit, values
+	// that are all zero. The window comes from the request, the widget or the dashboard. It is never extended.
 	SearchDashboardWidgetInspection(context.Context, *v2.SearchDashboardWidgetInspectionRequest) (*v2.WidgetInspection, error)
 	// List the values of a variable.
 	//
-	// The options of a custom variable, or the values in the telemetry of the window, most frequent first, at most 100. A text box has no
-	// options.
+	// Returns the options of a custom variable, or else the values in the telemetry of the window, most frequent first, at most 100. A
+	// text box has no options.
 	SearchDashboardVariableOptions(context.Context, *v2.SearchDashboardVariableOptionsRequest) (*v2.SearchDashboardVariableOptionsResponse, error)
 }
 

@@ -102,62 +102,63 @@ const (
 type DashboardsServiceClient interface {
 	// List dashboards.
 	//
-	// Every dashboard of the organization with its whole definition, most recently updated first.
+	// Returns every dashboard of the organization with its whole definition, most recently updated first.
 	ListDashboards(context.Context, *v2.ListDashboardsRequest) (*v2.ListDashboardsResponse, error)
 	// Create a dashboard.
 	//
-	// The definition is checked as a whole. An error names the path of every invalid field.
+	// The server checks the definition as a whole. An error names the path of every invalid field.
 	CreateDashboard(context.Context, *v2.CreateDashboardRequest) (*v2.DashboardMutationResponse, error)
 	// Get a dashboard.
 	//
-	// The complete definition of one dashboard, by its id.
+	// Returns the complete definition of one dashboard, by its id.
 	GetDashboard(context.Context, *v2.GetDashboardRequest) (*v2.Dashboard, error)
 	// Change a dashboard.
 	//
-	// Fields that are left out keep their value. A list replaces the whole stored list. If the dashboard has changed since
+	// Fields that are left out keep their values. A list replaces the whole stored list. If the dashboard has changed since
 	// `expected_updated_at`, the answer is 409 and nothing changes.
 	UpdateDashboard(context.Context, *v2.UpdateDashboardRequest) (*v2.DashboardMutationResponse, error)
 	// Delete a dashboard.
 	//
-	// Its versions and share links are deleted with it. This cannot be undone.
+	// Deletes the dashboard with its versions and share links. This cannot be undone.
 	DeleteDashboard(context.Context, *v2.DeleteDashboardRequest) (*v2.DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
-	// One version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
+	// Returns one version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
 	ListDashboardVersions(context.Context, *v2.ListDashboardVersionsRequest) (*v2.ListDashboardVersionsResponse, error)
 	// Get a version of a dashboard.
 	//
-	// The version with the definition that the dashboard had after this change.
+	// Returns the version with the definition that the dashboard had after the change.
 	GetDashboardVersion(context.Context, *v2.GetDashboardVersionRequest) (*v2.DashboardVersionDetail, error)
 	// Restore a version of a dashboard.
 	//
-	// The dashboard gets the definition of the version. The restoration adds a version, so the history stays complete.
+	// Gives the dashboard the definition of the version. The restoration adds a version, so the history stays complete.
 	RestoreDashboardVersion(context.Context, *v2.RestoreDashboardVersionRequest) (*v2.DashboardMutationResponse, error)
 	// List dashboard templates.
 	//
-	// The built-in templates, with what telemetry they need, their parameters and a sketch of their widgets.
+	// Returns the built-in templates, with the telemetry that they need, their parameters and a sketch of their widgets.
 	ListDashboardTemplates(context.Context, *v2.ListDashboardTemplatesRequest) (*v2.ListDashboardTemplatesResponse, error)
 	// Preview a dashboard template.
 	//
-	// The dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be missing.
+	// Returns the dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be
+	// missing.
 	PreviewDashboardTemplate(context.Context, *v2.PreviewDashboardTemplateRequest) (*v2.DashboardTemplatePreview, error)
 	// Create a dashboard from a template.
 	//
-	// The widgets equal those of the preview for the same parameters.
+	// Creates a dashboard with the widgets that the preview shows for the same parameters.
 	InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error)
 	// List the share links of a dashboard.
 	//
-	// The links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
+	// Returns the links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
 	ListDashboardShares(context.Context, *v2.ListDashboardSharesRequest) (*v2.ListDashboardSharesResponse, error)
 	// Get the share link of a dashboard.
 	//
-	// The link with its token, or null without a link.
+	// Returns the link with its token, or null when there is no link.
 	GetDashboardShare(context.Context, *v2.GetDashboardShareRequest) (*v2.GetDashboardShareResponse, error)
 	// Share a dashboard by a link.
 	//
-	// Creates the link, or changes who can read it. An existing link keeps its token.
+	// Creates the link, or changes its readers. An existing link keeps its token.
 	UpsertDashboardShare(context.Context, *v2.UpsertDashboardShareRequest) (*v2.DashboardShare, error)
-	// Give the share link of a dashboard another token.
+	// Replace the token of the share link of a dashboard.
 	//
 	// The old token stops working at once.
 	RotateDashboardShare(context.Context, *v2.RotateDashboardShareRequest) (*v2.DashboardShare, error)
@@ -167,14 +168,14 @@ type DashboardsServiceClient interface {
 	RevokeDashboardShare(context.Context, *v2.RevokeDashboardShareRequest) (*v2.DeletedDashboardShare, error)
 	// Get the share link of a widget.
 	//
-	// The link with its token, or null without a link.
+	// Returns the link with its token, or null when there is no link.
 	GetDashboardWidgetShare(context.Context, *v2.GetDashboardWidgetShareRequest) (*v2.GetDashboardWidgetShareResponse, error)
 	// Share a widget by a link.
 	//
-	// Creates the link, or changes who can read it. An existing link keeps its token.
-	// The link works only while the whole dashboard is shared as well.
+	// Creates the link, or changes its readers. An existing link keeps its token. The link works only while the whole dashboard is
+	// shared as well.
 	UpsertDashboardWidgetShare(context.Context, *v2.UpsertDashboardWidgetShareRequest) (*v2.DashboardShare, error)
-	// Give the share link of a widget another token.
+	// Replace the token of the share link of a widget.
 	//
 	// The old token stops working at once.
 	RotateDashboardWidgetShare(context.Context, *v2.RotateDashboardWidgetShareRequest) (*v2.DashboardShare, error)
@@ -182,9 +183,10 @@ type DashboardsServiceClient interface {
 	//
 	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error)
-	// Import a dashboard of Perses.
+	// Import a Perses dashboard.
 	//
-	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text with the reason. The warnings name each change.
+	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text widget with the reason. The warnings name
+	// each change.
 	ImportExternalDashboard(context.Context, *v2.ImportExternalDashboardRequest) (*v2.DashboardPersesImport, error)
 }
 
@@ -546,62 +548,63 @@ func (c *dashboardsServiceClient) ImportExternalDashboard(ctx context.Context, r
 type DashboardsServiceHandler interface {
 	// List dashboards.
 	//
-	// Every dashboard of the organization with its whole definition, most recently updated first.
+	// Returns every dashboard of the organization with its whole definition, most recently updated first.
 	ListDashboards(context.Context, *v2.ListDashboardsRequest) (*v2.ListDashboardsResponse, error)
 	// Create a dashboard.
 	//
-	// The definition is checked as a whole. An error names the path of every invalid field.
+	// The server checks the definition as a whole. An error names the path of every invalid field.
 	CreateDashboard(context.Context, *v2.CreateDashboardRequest) (*v2.DashboardMutationResponse, error)
 	// Get a dashboard.
 	//
-	// The complete definition of one dashboard, by its id.
+	// Returns the complete definition of one dashboard, by its id.
 	GetDashboard(context.Context, *v2.GetDashboardRequest) (*v2.Dashboard, error)
 	// Change a dashboard.
 	//
-	// Fields that are left out keep their value. A list replaces the whole stored list. If the dashboard has changed since
+	// Fields that are left out keep their values. A list replaces the whole stored list. If the dashboard has changed since
 	// `expected_updated_at`, the answer is 409 and nothing changes.
 	UpdateDashboard(context.Context, *v2.UpdateDashboardRequest) (*v2.DashboardMutationResponse, error)
 	// Delete a dashboard.
 	//
-	// Its versions and share links are deleted with it. This cannot be undone.
+	// Deletes the dashboard with its versions and share links. This cannot be undone.
 	DeleteDashboard(context.Context, *v2.DeleteDashboardRequest) (*v2.DeletedDashboard, error)
 	// List the versions of a dashboard.
 	//
-	// One version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
+	// Returns one version for each change, newest first, without the definitions. A dashboard keeps its newest 200 versions.
 	ListDashboardVersions(context.Context, *v2.ListDashboardVersionsRequest) (*v2.ListDashboardVersionsResponse, error)
 	// Get a version of a dashboard.
 	//
-	// The version with the definition that the dashboard had after this change.
+	// Returns the version with the definition that the dashboard had after the change.
 	GetDashboardVersion(context.Context, *v2.GetDashboardVersionRequest) (*v2.DashboardVersionDetail, error)
 	// Restore a version of a dashboard.
 	//
-	// The dashboard gets the definition of the version. The restoration adds a version, so the history stays complete.
+	// Gives the dashboard the definition of the version. The restoration adds a version, so the history stays complete.
 	RestoreDashboardVersion(context.Context, *v2.RestoreDashboardVersionRequest) (*v2.DashboardMutationResponse, error)
 	// List dashboard templates.
 	//
-	// The built-in templates, with what telemetry they need, their parameters and a sketch of their widgets.
+	// Returns the built-in templates, with the telemetry that they need, their parameters and a sketch of their widgets.
 	ListDashboardTemplates(context.Context, *v2.ListDashboardTemplatesRequest) (*v2.ListDashboardTemplatesResponse, error)
 	// Preview a dashboard template.
 	//
-	// The dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be missing.
+	// Returns the dashboard that the template would create with these parameters. Nothing is stored, and required parameters may be
+	// missing.
 	PreviewDashboardTemplate(context.Context, *v2.PreviewDashboardTemplateRequest) (*v2.DashboardTemplatePreview, error)
 	// Create a dashboard from a template.
 	//
-	// The widgets equal those of the preview for the same parameters.
+	// Creates a dashboard with the widgets that the preview shows for the same parameters.
 	InstantiateDashboardTemplate(context.Context, *v2.InstantiateDashboardTemplateRequest) (*v2.DashboardMutationResponse, error)
 	// List the share links of a dashboard.
 	//
-	// The links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
+	// Returns the links to the dashboard and to its widgets, with their tokens. The answer is a plain list.
 	ListDashboardShares(context.Context, *v2.ListDashboardSharesRequest) (*v2.ListDashboardSharesResponse, error)
 	// Get the share link of a dashboard.
 	//
-	// The link with its token, or null without a link.
+	// Returns the link with its token, or null when there is no link.
 	GetDashboardShare(context.Context, *v2.GetDashboardShareRequest) (*v2.GetDashboardShareResponse, error)
 	// Share a dashboard by a link.
 	//
-	// Creates the link, or changes who can read it. An existing link keeps its token.
+	// Creates the link, or changes its readers. An existing link keeps its token.
 	UpsertDashboardShare(context.Context, *v2.UpsertDashboardShareRequest) (*v2.DashboardShare, error)
-	// Give the share link of a dashboard another token.
+	// Replace the token of the share link of a dashboard.
 	//
 	// The old token stops working at once.
 	RotateDashboardShare(context.Context, *v2.RotateDashboardShareRequest) (*v2.DashboardShare, error)
@@ -611,14 +614,14 @@ type DashboardsServiceHandler interface {
 	RevokeDashboardShare(context.Context, *v2.RevokeDashboardShareRequest) (*v2.DeletedDashboardShare, error)
 	// Get the share link of a widget.
 	//
-	// The link with its token, or null without a link.
+	// Returns the link with its token, or null when there is no link.
 	GetDashboardWidgetShare(context.Context, *v2.GetDashboardWidgetShareRequest) (*v2.GetDashboardWidgetShareResponse, error)
 	// Share a widget by a link.
 	//
-	// Creates the link, or changes who can read it. An existing link keeps its token.
-	// The link works only while the whole dashboard is shared as well.
+	// Creates the link, or changes its readers. An existing link keeps its token. The link works only while the whole dashboard is
+	// shared as well.
 	UpsertDashboardWidgetShare(context.Context, *v2.UpsertDashboardWidgetShareRequest) (*v2.DashboardShare, error)
-	// Give the share link of a widget another token.
+	// Replace the token of the share link of a widget.
 	//
 	// The old token stops working at once.
 	RotateDashboardWidgetShare(context.Context, *v2.RotateDashboardWidgetShareRequest) (*v2.DashboardShare, error)
@@ -626,9 +629,10 @@ type DashboardsServiceHandler interface {
 	//
 	// The token stops working at once. Without a link, nothing happens.
 	RevokeDashboardWidgetShare(context.Context, *v2.RevokeDashboardWidgetShareRequest) (*v2.DeletedDashboardShare, error)
-	// Import a dashboard of Perses.
+	// Import a Perses dashboard.
 	//
-	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text with the reason. The warnings name each change.
+	// Every panel becomes a widget. A panel whose query cannot be translated becomes a text widget with the reason. The warnings name
+	// each change.
 	ImportExternalDashboard(context.Context, *v2.ImportExternalDashboardRequest) (*v2.DashboardPersesImport, error)
 }
 

@@ -42,7 +42,7 @@ const (
 type EnvironmentsServiceClient interface {
 	// List environments.
 	//
-	// The deployment environments of the spans of a window of at most 365 days, by name, in a single page.
+	// Returns the deployment environments of the spans of a window of at most 365 days, in order of name, in a single page.
 	ListEnvironments(context.Context, *v2.ListEnvironmentsRequest) (*v2.ListEnvironmentsResponse, error)
 }
 
@@ -84,7 +84,7 @@ func (c *environmentsServiceClient) ListEnvironments(ctx context.Context, req *v
 type EnvironmentsServiceHandler interface {
 	// List environments.
 	//
-	// The deployment environments of the spans of a window of at most 365 days, by name, in a single page.
+	// Returns the deployment environments of the spans of a window of at most 365 days, in order of name, in a single page.
 	ListEnvironments(context.Context, *v2.ListEnvironmentsRequest) (*v2.ListEnvironmentsResponse, error)
 }
 

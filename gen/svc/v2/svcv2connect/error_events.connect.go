@@ -45,14 +45,14 @@ const (
 type ErrorEventsServiceClient interface {
 	// Search error groups.
 	//
-	// The errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. A group has one fingerprint: its
-	// errors have the same service, exception type and first stack frames. Without stack frames, they have the same message apart from
-	// numbers.
+	// Returns the errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. The errors of a group
+	// share one fingerprint: they have the same service, exception type and first stack frames. Without stack frames, they have the
+	// same message apart from numbers.
 	SearchErrorEvents(context.Context, *v2.SearchErrorEventsRequest) (*v2.SearchErrorEventsResponse, error)
 	// Get an error group.
 	//
-	// One group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window, the
-	// 24 hours up to its last occurrence in the last 30 days.
+	// Returns one group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window,
+	// the answer covers the 24 hours up to its last occurrence in the last 30 days.
 	GetErrorEvent(context.Context, *v2.GetErrorEventRequest) (*v2.ErrorEventDetail, error)
 }
 
@@ -110,14 +110,14 @@ func (c *errorEventsServiceClient) GetErrorEvent(ctx context.Context, req *v2.Ge
 type ErrorEventsServiceHandler interface {
 	// Search error groups.
 	//
-	// The errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. A group has one fingerprint: its
-	// errors have the same service, exception type and first stack frames. Without stack frames, they have the same message apart from
-	// numbers.
+	// Returns the errors of a window of at most 31 days, most frequent first. Errors are spans with status Error. The errors of a group
+	// share one fingerprint: they have the same service, exception type and first stack frames. Without stack frames, they have the
+	// same message apart from numbers.
 	SearchErrorEvents(context.Context, *v2.SearchErrorEventsRequest) (*v2.SearchErrorEventsResponse, error)
 	// Get an error group.
 	//
-	// One group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window, the
-	// 24 hours up to its last occurrence in the last 30 days.
+	// Returns one group by its fingerprint: its occurrences over time, its services and traces, and the latest stack. Without a window,
+	// the answer covers the 24 hours up to its last occurrence in the last 30 days.
 	GetErrorEvent(context.Context, *v2.GetErrorEventRequest) (*v2.ErrorEventDetail, error)
 }
 

@@ -72,7 +72,8 @@ const (
 type IngestKeysServiceClient interface {
 	// Get the default ingest keys.
 	//
-	// The full public key, which may appear in client code, and the start of the private key, of which only a keyed hash is stored.
+	// Returns the full public key, which may appear in client code, and the start of the private key. The server stores only a keyed
+	// hash of the private key.
 	GetIngestKeys(context.Context, *v2.GetIngestKeysRequest) (*v2.IngestKeys, error)
 	// Roll the public ingest key.
 	//
@@ -84,24 +85,24 @@ type IngestKeysServiceClient interface {
 	RollPrivateIngestKey(context.Context, *v2.RollPrivateIngestKeyRequest) (*v2.IngestKeys, error)
 	// List custom ingest keys.
 	//
-	// Every custom key of the organization, most recently created first.
+	// Returns every custom key of the organization, most recently created first.
 	ListCustomIngestKeys(context.Context, *v2.ListCustomIngestKeysRequest) (*v2.ListCustomIngestKeysResponse, error)
 	// Create a custom ingest key.
 	//
-	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
+	// Creates a key and returns its secret. The secret is shown once, because the server stores only a keyed hash of it.
 	CreateCustomIngestKey(context.Context, *v2.CreateCustomIngestKeyRequest) (*v2.IngestKeyWithSecret, error)
 	// Get a custom ingest key.
 	//
-	// The key without its secret, which cannot be read again.
+	// Returns the key without its secret, which cannot be read again.
 	GetCustomIngestKey(context.Context, *v2.GetCustomIngestKeyRequest) (*v2.IngestKey, error)
 	// Change a custom ingest key.
 	//
-	// Fields that are left out keep their value. Every ingest server applies the change within a minute.
+	// Fields that are left out keep their values. Every ingest server applies the change within a minute.
 	UpdateCustomIngestKey(context.Context, *v2.UpdateCustomIngestKeyRequest) (*v2.IngestKey, error)
 	// Roll a custom ingest key.
 	//
-	// Gives the key a new secret. The id and settings stay, so telemetry stays attributed to the key. The old secret stops working within a
-	// minute on every ingest server.
+	// Gives the key a new secret. The key keeps its id and settings, so telemetry stays attributed to it. The old secret stops working
+	// within a minute on every ingest server.
 	RollCustomIngestKey(context.Context, *v2.RollCustomIngestKeyRequest) (*v2.IngestKeyWithSecret, error)
 	// Delete a custom ingest key.
 	//
@@ -109,12 +110,12 @@ type IngestKeysServiceClient interface {
 	DeleteCustomIngestKey(context.Context, *v2.DeleteCustomIngestKeyRequest) (*v2.DeletedIngestKey, error)
 	// Get the sampling policy.
 	//
-	// The policy that decides which spans are kept. An organization without a policy keeps every span.
+	// Returns the policy that decides which spans are kept. An organization without a policy keeps every span.
 	GetSamplingPolicy(context.Context, *v2.GetSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 	// Change the sampling policy.
 	//
-	// Fields that are left out keep their value. The policy applies to new spans within half a minute. A trace
-	// is kept or dropped as a whole.
+	// Fields that are left out keep their values. The policy applies to new spans within half a minute. A trace is kept or dropped as a
+	// whole.
 	UpdateSamplingPolicy(context.Context, *v2.UpdateSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 }
 
@@ -316,7 +317,8 @@ func (c *ingestKeysServiceClient) UpdateSamplingPolicy(ctx context.Context, req 
 type IngestKeysServiceHandler interface {
 	// Get the default ingest keys.
 	//
-	// The full public key, which may appear in client code, and the start of the private key, of which only a keyed hash is stored.
+	// Returns the full public key, which may appear in client code, and the start of the private key. The server stores only a keyed
+	// hash of the private key.
 	GetIngestKeys(context.Context, *v2.GetIngestKeysRequest) (*v2.IngestKeys, error)
 	// Roll the public ingest key.
 	//
@@ -328,24 +330,24 @@ type IngestKeysServiceHandler interface {
 	RollPrivateIngestKey(context.Context, *v2.RollPrivateIngestKeyRequest) (*v2.IngestKeys, error)
 	// List custom ingest keys.
 	//
-	// Every custom key of the organization, most recently created first.
+	// Returns every custom key of the organization, most recently created first.
 	ListCustomIngestKeys(context.Context, *v2.ListCustomIngestKeysRequest) (*v2.ListCustomIngestKeysResponse, error)
 	// Create a custom ingest key.
 	//
-	// Creates a key and returns its secret. The secret is shown once, because only a keyed hash of it is stored.
+	// Creates a key and returns its secret. The secret is shown once, because the server stores only a keyed hash of it.
 	CreateCustomIngestKey(context.Context, *v2.CreateCustomIngestKeyRequest) (*v2.IngestKeyWithSecret, error)
 	// Get a custom ingest key.
 	//
-	// The key without its secret, which cannot be read again.
+	// Returns the key without its secret, which cannot be read again.
 	GetCustomIngestKey(context.Context, *v2.GetCustomIngestKeyRequest) (*v2.IngestKey, error)
 	// Change a custom ingest key.
 	//
-	// Fields that are left out keep their value. Every ingest server applies the change within a minute.
+	// Fields that are left out keep their values. Every ingest server applies the change within a minute.
 	UpdateCustomIngestKey(context.Context, *v2.UpdateCustomIngestKeyRequest) (*v2.IngestKey, error)
 	// Roll a custom ingest key.
 	//
-	// Gives the key a new secret. The id and settings stay, so telemetry stays attributed to the key. The old secret stops working within a
-	// minute on every ingest server.
+	// Gives the key a new secret. The key keeps its id and settings, so telemetry stays attributed to it. The old secret stops working
+	// within a minute on every ingest server.
 	RollCustomIngestKey(context.Context, *v2.RollCustomIngestKeyRequest) (*v2.IngestKeyWithSecret, error)
 	// Delete a custom ingest key.
 	//
@@ -353,12 +355,12 @@ type IngestKeysServiceHandler interface {
 	DeleteCustomIngestKey(context.Context, *v2.DeleteCustomIngestKeyRequest) (*v2.DeletedIngestKey, error)
 	// Get the sampling policy.
 	//
-	// The policy that decides which spans are kept. An organization without a policy keeps every span.
+	// Returns the policy that decides which spans are kept. An organization without a policy keeps every span.
 	GetSamplingPolicy(context.Context, *v2.GetSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 	// Change the sampling policy.
 	//
-	// Fields that are left out keep their value. The policy applies to new spans within half a minute. A trace
-	// is kept or dropped as a whole.
+	// Fields that are left out keep their values. The policy applies to new spans within half a minute. A trace is kept or dropped as a
+	// whole.
 	UpdateSamplingPolicy(context.Context, *v2.UpdateSamplingPolicyRequest) (*v2.SamplingPolicy, error)
 }
 

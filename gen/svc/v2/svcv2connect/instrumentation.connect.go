@@ -54,29 +54,28 @@ const (
 type InstrumentationServiceClient interface {
 	// List recommendations.
 	//
-	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and
-	// names that
-	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not
-	// answer, it is as it was.
+	// Returns recommendations about the names of span attributes of the last 24 hours: deprecated names, names that are sent beside
+	// their replacement, and names that are not dotted lower case. Each read updates the list, which is in order of number. When the
+	// telemetry store does not answer, the list stays unchanged.
 	ListInstrumentationRecommendations(context.Context, *v2.ListInstrumentationRecommendationsRequest) (*v2.ListInstrumentationRecommendationsResponse, error)
 	// Dismiss a recommendation.
 	//
-	// It stays dismissed, also when it is found again, until it is reopened.
+	// The recommendation stays dismissed until it is reopened, even when it is found again.
 	DismissInstrumentationRecommendation(context.Context, *v2.DismissInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Reopen a recommendation.
 	//
-	// A dismissed recommendation is open again; others stay as they are.
+	// Opens a dismissed recommendation again. Other recommendations stay unchanged.
 	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks the answers to ingest keys and the telemetry of the last 24 hours (of the last hour in an organization with very much
-	// telemetry).
-	// The result names each problem, with figures and a remedy. When the telemetry store does not answer, its checks are skipped.
+	// Checks whether the server accepted the latest requests of each ingest key, and checks the telemetry of the last 24 hours (of the
+	// last hour in an organization with very much telemetry). The result names each problem, with figures and a remedy. When the
+	// telemetry store does not answer, the checks that need it are skipped.
 	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//
-	// Which of the five signals the organization sent in the last 30 days, how much of each, and when the first and last came. It
-	// answers when the telemetry store does not, too: the status of each signal is then `unknown`.
+	// Returns, for each of the five signals, whether the organization sent it in the last 30 days, how much, and the times of the first
+	// and the last. When the telemetry store does not answer, the request still succeeds, and the status of each signal is `unknown`.
 	GetTelemetrySignals(context.Context, *v2.GetTelemetrySignalsRequest) (*v2.TelemetrySignals, error)
 }
 
@@ -185,29 +184,28 @@ func (c *instrumentationServiceClient) GetTelemetrySignals(ctx context.Context, 
 type InstrumentationServiceHandler interface {
 	// List recommendations.
 	//
-	// What the names of span attributes of the last 24 hours could do better: deprecated names, names sent beside their replacement, and
-	// names that
-	// are not dotted lower case. The list is brought up to date by reading it, in the order of numbers. When the telemetry store does not
-	// answer, it is as it was.
+	// Returns recommendations about the names of span attributes of the last 24 hours: deprecated names, names that are sent beside
+	// their replacement, and names that are not dotted lower case. Each read updates the list, which is in order of number. When the
+	// telemetry store does not answer, the list stays unchanged.
 	ListInstrumentationRecommendations(context.Context, *v2.ListInstrumentationRecommendationsRequest) (*v2.ListInstrumentationRecommendationsResponse, error)
 	// Dismiss a recommendation.
 	//
-	// It stays dismissed, also when it is found again, until it is reopened.
+	// The recommendation stays dismissed until it is reopened, even when it is found again.
 	DismissInstrumentationRecommendation(context.Context, *v2.DismissInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Reopen a recommendation.
 	//
-	// A dismissed recommendation is open again; others stay as they are.
+	// Opens a dismissed recommendation again. Other recommendations stay unchanged.
 	ReopenInstrumentationRecommendation(context.Context, *v2.ReopenInstrumentationRecommendationRequest) (*v2.Recommendation, error)
 	// Audit the setup.
 	//
-	// Checks the answers to ingest keys and the telemetry of the last 24 hours (of the last hour in an organization with very much
-	// telemetry).
-	// The result names each problem, with figures and a remedy. When the telemetry store does not answer, its checks are skipped.
+	// Checks whether the server accepted the latest requests of each ingest key, and checks the telemetry of the last 24 hours (of the
+	// last hour in an organization with very much telemetry). The result names each problem, with figures and a remedy. When the
+	// telemetry store does not answer, the checks that need it are skipped.
 	GetSetupAudit(context.Context, *v2.GetSetupAuditRequest) (*v2.SetupAudit, error)
 	// Get telemetry signals.
 	//
-	// Which of the five signals the organization sent in the last 30 days, how much of each, and when the first and last came. It
-	// answers when the telemetry store does not, too: the status of each signal is then `unknown`.
+	// Returns, for each of the five signals, whether the organization sent it in the last 30 days, how much, and the times of the first
+	// and the last. When the telemetry store does not answer, the request still succeeds, and the status of each signal is `unknown`.
 	GetTelemetrySignals(context.Context, *v2.GetTelemetrySignalsRequest) (*v2.TelemetrySignals, error)
 }
 

@@ -55,29 +55,30 @@ const (
 type LogsServiceClient interface {
 	// Search logs.
 	//
-	// Log records of a window of at most 7 days that match every filter, latest first.
+	// Returns log records of a window of at most 7 days that match every filter, latest first.
 	SearchLogs(context.Context, *v2.SearchLogsRequest) (*v2.SearchLogsResponse, error)
 	// Get a log record.
 	//
-	// One log record by the id that a search gave it.
+	// Returns one log record by the id that a search returned.
 	GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error)
 	// Find log patterns.
 	//
-	// The common patterns of the records of a window of at most 24 hours, most frequent first. They are grouped by their fixed parts; ids,
-	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
-	// window before is read too, and patterns that it lacks are marked as new.
+	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
+	// parts form a pattern; ids, addresses and numbers vary. When there are many records, the server reads a sample that is spread over
+	// the window. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are missing there as
+	// new.
 	SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error)
 	// Get log facets.
 	//
-	// The severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
+	// Returns the severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
 	SearchLogFacets(context.Context, *v2.SearchLogFacetsRequest) (*v2.FacetList, error)
 	// Query logs over time.
 	//
-	// The number of log records in each bucket of a window of at most 31 days, of all matching records or of each group of them.
+	// Returns the number of log records in each bucket of a window of at most 31 days, for all matching records or for each group of them.
 	QueryLogTimeseries(context.Context, *v2.QueryLogTimeseriesRequest) (*v2.LogTimeseries, error)
 	// Break down logs.
 	//
-	// The number of log records of each group in a window of at most 30 days, the largest first.
+	// Returns the number of log records of each group in a window of at most 30 days, the largest first.
 	QueryLogBreakdown(context.Context, *v2.QueryLogBreakdownRequest) (*v2.LogBreakdown, error)
 }
 
@@ -199,29 +200,30 @@ func (c *logsServiceClient) QueryLogBreakdown(ctx context.Context, req *v2.Query
 type LogsServiceHandler interface {
 	// Search logs.
 	//
-	// Log records of a window of at most 7 days that match every filter, latest first.
+	// Returns log records of a window of at most 7 days that match every filter, latest first.
 	SearchLogs(context.Context, *v2.SearchLogsRequest) (*v2.SearchLogsResponse, error)
 	// Get a log record.
 	//
-	// One log record by the id that a search gave it.
+	// Returns one log record by the id that a search returned.
 	GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error)
 	// Find log patterns.
 	//
-	// The common patterns of the records of a window of at most 24 hours, most frequent first. They are grouped by their fixed parts; ids,
-	// addresses and numbers vary. Of many records a sample is read that is spread over the window. Unless `baseline` is `none`, the
-	// window before is read too, and patterns that it lacks are marked as new.
+	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
+	// parts form a pattern; ids, addresses and numbers vary. When there are many records, the server reads a sample that is spread over
+	// the window. Unless `baseline` is `none`, the server also reads the window before and marks patterns that are missing there as
+	// new.
 	SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error)
 	// Get log facets.
 	//
-	// The severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
+	// Returns the severities, services, environments and namespaces of the records in a window of at most 7 days that match every filter.
 	SearchLogFacets(context.Context, *v2.SearchLogFacetsRequest) (*v2.FacetList, error)
 	// Query logs over time.
 	//
-	// The number of log records in each bucket of a window of at most 31 days, of all matching records or of each group of them.
+	// Returns the number of log records in each bucket of a window of at most 31 days, for all matching records or for each group of them.
 	QueryLogTimeseries(context.Context, *v2.QueryLogTimeseriesRequest) (*v2.LogTimeseries, error)
 	// Break down logs.
 	//
-	// The number of log records of each group in a window of at most 30 days, the largest first.
+	// Returns the number of log records of each group in a window of at most 30 days, the largest first.
 	QueryLogBreakdown(context.Context, *v2.QueryLogBreakdownRequest) (*v2.LogBreakdown, error)
 }
 

@@ -72,42 +72,41 @@ const (
 type OrganizationServiceClient interface {
 	// Get the organization.
 	//
-	// The organization in which the credential acts.
+	// Returns the organization in which the credential acts.
 	GetOrganization(context.Context, *v2.GetOrganizationRequest) (*v2.Organization, error)
 	// Change the organization.
 	//
-	// Fields that are left out keep their value.
+	// Fields that are left out keep their values.
 	UpdateOrganization(context.Context, *v2.UpdateOrganizationRequest) (*v2.Organization, error)
 	// Delete the organization.
 	//
-	// Removes the organization with everything in it, for good: keys, sessions, dashboards, the audit log, and all telemetry, stored
-	// or still in the queue. Every credential stops working at once. The telemetry leaves the disks a little later. Members who belong to no
-	// other
-	// organization are removed as well.
+	// Deletes the organization and everything in it permanently: keys, sessions, dashboards, the audit log, and all telemetry, whether
+	// stored or still in the queue. Every credential stops working at once. The telemetry is removed from the disks a little later.
+	// Members who belong to no other organization are deleted as well.
 	DeleteOrganization(context.Context, *v2.DeleteOrganizationRequest) (*v2.DeletedOrganization, error)
 	// List members.
 	//
-	// Every member of the organization, earliest first.
+	// Returns every member of the organization, earliest first.
 	ListMembers(context.Context, *v2.ListMembersRequest) (*v2.ListMembersResponse, error)
 	// Change a member's role.
 	//
-	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes cannot
-	// make an administrator.
+	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes
+	// cannot make a member an administrator.
 	UpdateMember(context.Context, *v2.UpdateMemberRequest) (*v2.Member, error)
 	// Remove a member.
 	//
 	// The member's sessions lose access to the organization at once. Keys that the member created belong to the organization and keep
 	// working. The last administrator cannot be removed.
 	RemoveMember(context.Context, *v2.RemoveMemberRequest) (*v2.RemovedMember, error)
-	// Invite somebody.
+	// Invite a person.
 	//
-	// Creates a link with which one person can join the organization within seven days. The link is returned once and is not sent: hand it
-	// over yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
+	// Creates a link with which one person can join the organization within seven days. The link is returned once, and the server does
+	// not send it: pass it on yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
 	// cannot invite.
 	CreateInvitation(context.Context, *v2.CreateInvitationRequest) (*v2.InvitationWithLink, error)
 	// List invitations.
 	//
-	// Every invitation, including accepted, revoked and expired ones, most recent first.
+	// Returns every invitation, including accepted, revoked and expired ones, most recent first.
 	ListInvitations(context.Context, *v2.ListInvitationsRequest) (*v2.ListInvitationsResponse, error)
 	// Revoke an invitation.
 	//
@@ -116,13 +115,13 @@ type OrganizationServiceClient interface {
 	RevokeInvitation(context.Context, *v2.RevokeInvitationRequest) (*v2.Invitation, error)
 	// Preview an invitation.
 	//
-	// The offer of an invitation that can still be accepted. Its link is the only credential.
+	// Returns the offer of an invitation that can still be accepted. The link of the invitation is the only credential.
 	PreviewInvitation(context.Context, *v2.PreviewInvitationRequest) (*v2.InvitationPreview, error)
 	// Accept an invitation.
 	//
-	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and sends only
-	// the token. Other people send the email address and password of their user, or of a new user. When the invitation names an address, only
-	// that address can accept it. Sign in afterwards.
+	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and
+	// sends only the token. Other people send the email address and password of their user, or of a new user. When the invitation names
+	// an address, only that address can accept it. The user must sign in afterwards.
 	AcceptInvitation(context.Context, *v2.AcceptInvitationRequest) (*v2.AcceptedInvitation, error)
 }
 
@@ -324,42 +323,41 @@ func (c *organizationServiceClient) AcceptInvitation(ctx context.Context, req *v
 type OrganizationServiceHandler interface {
 	// Get the organization.
 	//
-	// The organization in which the credential acts.
+	// Returns the organization in which the credential acts.
 	GetOrganization(context.Context, *v2.GetOrganizationRequest) (*v2.Organization, error)
 	// Change the organization.
 	//
-	// Fields that are left out keep their value.
+	// Fields that are left out keep their values.
 	UpdateOrganization(context.Context, *v2.UpdateOrganizationRequest) (*v2.Organization, error)
 	// Delete the organization.
 	//
-	// Removes the organization with everything in it, for good: keys, sessions, dashboards, the audit log, and all telemetry, stored
-	// or still in the queue. Every credential stops working at once. The telemetry leaves the disks a little later. Members who belong to no
-	// other
-	// organization are removed as well.
+	// Deletes the organization and everything in it permanently: keys, sessions, dashboards, the audit log, and all telemetry, whether
+	// stored or still in the queue. Every credential stops working at once. The telemetry is removed from the disks a little later.
+	// Members who belong to no other organization are deleted as well.
 	DeleteOrganization(context.Context, *v2.DeleteOrganizationRequest) (*v2.DeletedOrganization, error)
 	// List members.
 	//
-	// Every member of the organization, earliest first.
+	// Returns every member of the organization, earliest first.
 	ListMembers(context.Context, *v2.ListMembersRequest) (*v2.ListMembersResponse, error)
 	// Change a member's role.
 	//
-	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes cannot
-	// make an administrator.
+	// The new role applies from the member's next request. The last administrator keeps the role. A key that is restricted to scopes
+	// cannot make a member an administrator.
 	UpdateMember(context.Context, *v2.UpdateMemberRequest) (*v2.Member, error)
 	// Remove a member.
 	//
 	// The member's sessions lose access to the organization at once. Keys that the member created belong to the organization and keep
 	// working. The last administrator cannot be removed.
 	RemoveMember(context.Context, *v2.RemoveMemberRequest) (*v2.RemovedMember, error)
-	// Invite somebody.
+	// Invite a person.
 	//
-	// Creates a link with which one person can join the organization within seven days. The link is returned once and is not sent: hand it
-	// over yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
+	// Creates a link with which one person can join the organization within seven days. The link is returned once, and the server does
+	// not send it: pass it on yourself. The address of a member is refused as an invalid `email`. A key that is restricted to scopes
 	// cannot invite.
 	CreateInvitation(context.Context, *v2.CreateInvitationRequest) (*v2.InvitationWithLink, error)
 	// List invitations.
 	//
-	// Every invitation, including accepted, revoked and expired ones, most recent first.
+	// Returns every invitation, including accepted, revoked and expired ones, most recent first.
 	ListInvitations(context.Context, *v2.ListInvitationsRequest) (*v2.ListInvitationsResponse, error)
 	// Revoke an invitation.
 	//
@@ -368,13 +366,13 @@ type OrganizationServiceHandler interface {
 	RevokeInvitation(context.Context, *v2.RevokeInvitationRequest) (*v2.Invitation, error)
 	// Preview an invitation.
 	//
-	// The offer of an invitation that can still be accepted. Its link is the only credential.
+	// Returns the offer of an invitation that can still be accepted. The link of the invitation is the only credential.
 	PreviewInvitation(context.Context, *v2.PreviewInvitationRequest) (*v2.InvitationPreview, error)
 	// Accept an invitation.
 	//
-	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and sends only
-	// the token. Other people send the email address and password of their user, or of a new user. When the invitation names an address, only
-	// that address can accept it. Sign in afterwards.
+	// Joins the organization of the invitation, once. A signed-in user (with a session as the bearer token) joins as that user and
+	// sends only the token. Other people send the email address and password of their user, or of a new user. When the invitation names
+	// an address, only that address can accept it. The user must sign in afterwards.
 	AcceptInvitation(context.Context, *v2.AcceptInvitationRequest) (*v2.AcceptedInvitation, error)
 }
 

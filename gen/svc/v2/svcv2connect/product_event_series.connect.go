@@ -47,11 +47,11 @@ const (
 type ProductEventAnalyticsServiceClient interface {
 	// Query product events over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all product events that match or for each group of them.
+	// Returns one value for each bucket of a window of at most 31 days, for all matching product events or for each group of them.
 	QueryProductEventTimeseries(context.Context, *v2.QueryProductEventTimeseriesRequest) (*v2.ProductEventTimeseries, error)
 	// Break down product events.
 	//
-	// One value for each group of the product events of a window of at most 30 days, the largest first.
+	// Returns one value for each group of the product events of a window of at most 30 days, the largest first.
 	QueryProductEventBreakdown(context.Context, *v2.QueryProductEventBreakdownRequest) (*v2.ProductEventBreakdown, error)
 }
 
@@ -111,11 +111,11 @@ func (c *productEventAnalyticsServiceClient) QueryProductEventBreakdown(ctx cont
 type ProductEventAnalyticsServiceHandler interface {
 	// Query product events over time.
 	//
-	// One value for each bucket of a window of at most 31 days, for all product events that match or for each group of them.
+	// Returns one value for each bucket of a window of at most 31 days, for all matching product events or for each group of them.
 	QueryProductEventTimeseries(context.Context, *v2.QueryProductEventTimeseriesRequest) (*v2.ProductEventTimeseries, error)
 	// Break down product events.
 	//
-	// One value for each group of the product events of a window of at most 30 days, the largest first.
+	// Returns one value for each group of the product events of a window of at most 30 days, the largest first.
 	QueryProductEventBreakdown(context.Context, *v2.QueryProductEventBreakdownRequest) (*v2.ProductEventBreakdown, error)
 }
 

@@ -51,24 +51,25 @@ const (
 type ProductEventsServiceClient interface {
 	// List event names.
 	//
-	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each.
-	// Conditions on
-	// sessions restrict the result to the events of matching sessions.
+	// Returns the names of the events of a window of at most 31 days, most frequent first, with the numbers of persons, users and
+	// sessions that sent each. Conditions on sessions restrict the result to the events of matching sessions.
 	ListProductEvents(context.Context, *v2.ListProductEventsRequest) (*v2.ListProductEventsResponse, error)
 	// Search product events.
 	//
-	// Events of a window of at most 31 days that match every filter, latest first.
+	// Returns events of a window of at most 31 days that match every filter, latest first.
 	SearchProductEvents(context.Context, *v2.SearchProductEventsRequest) (*v2.SearchProductEventsResponse, error)
 	// Compute a funnel.
 	//
-	// The number of persons, visitors, users or sessions that go through up to 10 steps in order, each within `window_seconds` of its first
-	// step, and their durations. One event counts for one step. Events with the same time count in the order of the steps. An actor with
-	// several attempts counts once: with the first attempt that reaches the furthest step, and with the latest events that lead there.
+	// Returns the number of persons, visitors, users or sessions that go through up to 10 steps in order, and the durations of the
+	// steps. Each step must follow within `window_seconds` of the first one. One event counts for one step. Events with the same time
+	// count in the order of the steps. An actor with several attempts counts once: with the first attempt that reaches the furthest
+	// step, and with the latest events that lead there.
 	SearchProductEventFunnel(context.Context, *v2.SearchProductEventFunnelRequest) (*v2.ProductEventFunnel, error)
 	// Compute paths.
 	//
-	// The hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its first anchor step
-	// in the window, or with its last one when the paths lead to the anchor. A page or event that follows itself counts once.
+	// Returns the hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its
+	// first anchor step in the window, or with its last one when the paths lead to the anchor. When a page or event follows itself, it
+	// counts once.
 	SearchProductEventPaths(context.Context, *v2.SearchProductEventPathsRequest) (*v2.ProductEventPaths, error)
 }
 
@@ -158,24 +159,25 @@ func (c *productEventsServiceClient) SearchProductEventPaths(ctx context.Context
 type ProductEventsServiceHandler interface {
 	// List event names.
 	//
-	// The names of the events of a window of at most 31 days, most frequent first, with how many persons, users and sessions sent each.
-	// Conditions on
-	// sessions restrict the result to the events of matching sessions.
+	// Returns the names of the events of a window of at most 31 days, most frequent first, with the numbers of persons, users and
+	// sessions that sent each. Conditions on sessions restrict the result to the events of matching sessions.
 	ListProductEvents(context.Context, *v2.ListProductEventsRequest) (*v2.ListProductEventsResponse, error)
 	// Search product events.
 	//
-	// Events of a window of at most 31 days that match every filter, latest first.
+	// Returns events of a window of at most 31 days that match every filter, latest first.
 	SearchProductEvents(context.Context, *v2.SearchProductEventsRequest) (*v2.SearchProductEventsResponse, error)
 	// Compute a funnel.
 	//
-	// The number of persons, visitors, users or sessions that go through up to 10 steps in order, each within `window_seconds` of its first
-	// step, and their durations. One event counts for one step. Events with the same time count in the order of the steps. An actor with
-	// several attempts counts once: with the first attempt that reaches the furthest step, and with the latest events that lead there.
+	// Returns the number of persons, visitors, users or sessions that go through up to 10 steps in order, and the durations of the
+	// steps. Each step must follow within `window_seconds` of the first one. One event counts for one step. Events with the same time
+	// count in the order of the steps. An actor with several attempts counts once: with the first attempt that reaches the furthest
+	// step, and with the latest events that lead there.
 	SearchProductEventFunnel(context.Context, *v2.SearchProductEventFunnelRequest) (*v2.ProductEventFunnel, error)
 	// Compute paths.
 	//
-	// The hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its first anchor step
-	// in the window, or with its last one when the paths lead to the anchor. A page or event that follows itself counts once.
+	// Returns the hops of persons, visitors, users or sessions after an anchor step, or before it. Each actor counts once: with its
+	// first anchor step in the window, or with its last one when the paths lead to the anchor. When a page or event follows itself, it
+	// counts once.
 	SearchProductEventPaths(context.Context, *v2.SearchProductEventPathsRequest) (*v2.ProductEventPaths, error)
 }
 

@@ -45,16 +45,14 @@ const (
 type QueryServiceClient interface {
 	// Query over time.
 	//
-	// Up to ten queries over traces, logs, metrics and product events in one window of at most 31 days, each with filters, groups and an
-	// aggregation; formulas over their results; and the same for the period before. A formula uses the sum of each query's series. It has a
-	// value in
-	// the buckets in which all of these queries have a value.
+	// Runs up to ten queries over traces, logs, metrics and product events in one window of at most 31 days. Each query has filters,
+	// groups and an aggregation. The request can also hold formulas over the results and a comparison with the period before. A formula
+	// uses the sum of the series of each query. It has a value in the buckets in which all of these queries have a value.
 	QueryTimeseries(context.Context, *v2.QueryTimeseriesRequest) (*v2.QueryTimeseriesResponse, error)
 	// Query by group.
 	//
-	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. The window has at most 30
-	// days.
-	// A window of more than 24 hours needs a filter that narrows the read.
+	// Runs up to ten queries and joins them by their groups: one row for each group, one column for each query and formula. The window
+	// has at most 30 days. A window of more than 24 hours needs a filter that narrows the read.
 	QueryBreakdown(context.Context, *v2.QueryBreakdownRequest) (*v2.QueryBreakdownResponse, error)
 }
 
@@ -112,16 +110,14 @@ func (c *queryServiceClient) QueryBreakdown(ctx context.Context, req *v2.QueryBr
 type QueryServiceHandler interface {
 	// Query over time.
 	//
-	// Up to ten queries over traces, logs, metrics and product events in one window of at most 31 days, each with filters, groups and an
-	// aggregation; formulas over their results; and the same for the period before. A formula uses the sum of each query's series. It has a
-	// value in
-	// the buckets in which all of these queries have a value.
+	// Runs up to ten queries over traces, logs, metrics and product events in one window of at most 31 days. Each query has filters,
+	// groups and an aggregation. The request can also hold formulas over the results and a comparison with the period before. A formula
+	// uses the sum of the series of each query. It has a value in the buckets in which all of these queries have a value.
 	QueryTimeseries(context.Context, *v2.QueryTimeseriesRequest) (*v2.QueryTimeseriesResponse, error)
 	// Query by group.
 	//
-	// Up to ten queries, joined by their groups: one row for each group, one column for each query and formula. The window has at most 30
-	// days.
-	// A window of more than 24 hours needs a filter that narrows the read.
+	// Runs up to ten queries and joins them by their groups: one row for each group, one column for each query and formula. The window
+	// has at most 30 days. A window of more than 24 hours needs a filter that narrows the read.
 	QueryBreakdown(context.Context, *v2.QueryBreakdownRequest) (*v2.QueryBreakdownResponse, error)
 }
 

@@ -42,9 +42,10 @@ const (
 type ServiceMapServiceClient interface {
 	// Get the service map.
 	//
-	// The services of a window of at most 365 days, the calls between them, and the databases, queues and outside systems that they use.
-	// A call is a Server or Consumer span whose parent is a Client or Producer span of another service; it belongs to the minute in which
-	// the called span begins. Calls are read from spans, which are kept for 30 days. At most 200 edges of each kind, busiest first.
+	// Returns the services of a window of at most 365 days, the calls between them, and the databases, queues and external systems that
+	// they use. A call is a Server or Consumer span whose parent is a Client or Producer span of another service. It belongs to the
+	// minute in which the called span begins. Calls are read from spans, which are kept for 30 days. The answer holds at most 200 edges
+	// of each kind, busiest first.
 	GetServiceMap(context.Context, *v2.GetServiceMapRequest) (*v2.ServiceMap, error)
 }
 
@@ -86,9 +87,10 @@ func (c *serviceMapServiceClient) GetServiceMap(ctx context.Context, req *v2.Get
 type ServiceMapServiceHandler interface {
 	// Get the service map.
 	//
-	// The services of a window of at most 365 days, the calls between them, and the databases, queues and outside systems that they use.
-	// A call is a Server or Consumer span whose parent is a Client or Producer span of another service; it belongs to the minute in which
-	// the called span begins. Calls are read from spans, which are kept for 30 days. At most 200 edges of each kind, busiest first.
+	// Returns the services of a window of at most 365 days, the calls between them, and the databases, queues and external systems that
+	// they use. A call is a Server or Consumer span whose parent is a Client or Producer span of another service. It belongs to the
+	// minute in which the called span begins. Calls are read from spans, which are kept for 30 days. The answer holds at most 200 edges
+	// of each kind, busiest first.
 	GetServiceMap(context.Context, *v2.GetServiceMapRequest) (*v2.ServiceMap, error)
 }
 

@@ -57,30 +57,31 @@ const (
 type ServicesServiceClient interface {
 	// List services.
 	//
-	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
-	// (kind Server or Consumer, or without a parent); a service without entry spans is measured by all its spans.
+	// Returns the services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
+	// (kind Server or Consumer, or without a parent). For a service without entry spans, they come from all its spans.
 	ListServices(context.Context, *v2.ListServicesRequest) (*v2.ListServicesResponse, error)
 	// Get a service.
 	//
-	// One service in a window of at most 365 days, with the same figures as in the list.
+	// Returns one service in a window of at most 365 days, with the same figures as in the list.
 	GetService(context.Context, *v2.GetServiceRequest) (*v2.Service, error)
 	// Get the overview of a service.
 	//
-	// Counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
+	// Returns counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
 	GetServiceOverview(context.Context, *v2.GetServiceOverviewRequest) (*v2.ServiceOverview, error)
 	// List the operations of a service.
 	//
-	// The entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service without
-	// entry spans is measured by all its spans.
+	// Returns the entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. For a
+	// service without entry spans, all its spans count.
 	ListServiceOperations(context.Context, *v2.ListServiceOperationsRequest) (*v2.ListServiceOperationsResponse, error)
 	// Get the Apdex of a service.
 	//
-	// The satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying, spans below four times the
-	// threshold are tolerated, slower and failed spans are frustrating.
+	// Returns the satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying. Spans below four
+	// times the threshold are tolerated. Slower and failed spans are frustrating.
 	GetServiceApdex(context.Context, *v2.GetServiceApdexRequest) (*v2.ServiceApdex, error)
 	// List the releases of a service.
 	//
-	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each.
+	// Returns the versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each
+	// version.
 	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
 }
 
@@ -202,30 +203,31 @@ func (c *servicesServiceClient) ListServiceReleases(ctx context.Context, req *v2
 type ServicesServiceHandler interface {
 	// List services.
 	//
-	// The services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
-	// (kind Server or Consumer, or without a parent); a service without entry spans is measured by all its spans.
+	// Returns the services that sent spans in a window of at most 365 days, busiest first. Rates and latencies come from entry spans
+	// (kind Server or Consumer, or without a parent). For a service without entry spans, they come from all its spans.
 	ListServices(context.Context, *v2.ListServicesRequest) (*v2.ListServicesResponse, error)
 	// Get a service.
 	//
-	// One service in a window of at most 365 days, with the same figures as in the list.
+	// Returns one service in a window of at most 365 days, with the same figures as in the list.
 	GetService(context.Context, *v2.GetServiceRequest) (*v2.Service, error)
 	// Get the overview of a service.
 	//
-	// Counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
+	// Returns counts, error rate and latencies of a service over time, and its 25 busiest operations, in a window of at most 365 days.
 	GetServiceOverview(context.Context, *v2.GetServiceOverviewRequest) (*v2.ServiceOverview, error)
 	// List the operations of a service.
 	//
-	// The entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. A service without
-	// entry spans is measured by all its spans.
+	// Returns the entry spans of a service (kind Server or Consumer, or without a parent) by name, busiest or slowest first. For a
+	// service without entry spans, all its spans count.
 	ListServiceOperations(context.Context, *v2.ListServiceOperationsRequest) (*v2.ListServiceOperationsResponse, error)
 	// Get the Apdex of a service.
 	//
-	// The satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying, spans below four times the
-	// threshold are tolerated, slower and failed spans are frustrating.
+	// Returns the satisfaction of the callers of a service over time. Entry spans below a threshold are satisfying. Spans below four
+	// times the threshold are tolerated. Slower and failed spans are frustrating.
 	GetServiceApdex(context.Context, *v2.GetServiceApdexRequest) (*v2.ServiceApdex, error)
 	// List the releases of a service.
 	//
-	// The versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each.
+	// Returns the versions (`service.version`) of a service that sent spans in a window of at most 365 days, with the times of each
+	// version.
 	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
 }
 

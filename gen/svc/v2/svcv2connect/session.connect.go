@@ -50,22 +50,23 @@ type SessionsServiceClient interface {
 	// Sign in.
 	//
 	// Checks an email address and a password, starts a session and returns its token once. Send the token as `Authorization: Bearer`. A
-	// session ends after seven days without use, thirty days after the sign-in, or with a sign-out. An unknown address and a wrong password
-	// get the same answer. Attempts are limited by address and by account.
+	// session ends after seven days without use, thirty days after the sign-in, or at a sign-out. An unknown address and a wrong
+	// password get the same answer. Attempts are limited by address and by account.
 	SignIn(context.Context, *v2.SignInRequest) (*v2.SessionWithToken, error)
 	// Who am I?
 	//
-	// The credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
+	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
 	GetSession(context.Context, *v2.GetSessionRequest) (*v2.Session, error)
 	// Sign out.
 	//
-	// Ends the session whose token this request carries: the token is refused at once. An API key is not a session: revoke it instead.
+	// Ends the session whose token this request carries. The server refuses the token at once. An API key is not a session: revoke it
+	// instead.
 	SignOut(context.Context, *v2.SignOutRequest) (*v2.EndedSession, error)
 	// Change your password.
 	//
-	// Takes the present password and the new one, and ends every other session of the user. API keys and the connected assistants of the user
-	// stay. Attempts are limited like sign-ins. A user who signs in only with a provider has no password to change. A user who has lost the
-	// password asks the operator, who sets a new one with `svc admin user set-password`.
+	// Takes the current password and the new one, and ends every other session of the user. API keys and connected assistants of the
+	// user keep working. Attempts are limited like sign-ins. A user who signs in only with a provider has no password to change. A user
+	// who has lost the password asks the operator, who sets a new one with `svc admin user set-password`.
 	ChangePassword(context.Context, *v2.ChangePasswordRequest) (*v2.ChangedPassword, error)
 }
 
@@ -156,22 +157,23 @@ type SessionsServiceHandler interface {
 	// Sign in.
 	//
 	// Checks an email address and a password, starts a session and returns its token once. Send the token as `Authorization: Bearer`. A
-	// session ends after seven days without use, thirty days after the sign-in, or with a sign-out. An unknown address and a wrong password
-	// get the same answer. Attempts are limited by address and by account.
+	// session ends after seven days without use, thirty days after the sign-in, or at a sign-out. An unknown address and a wrong
+	// password get the same answer. Attempts are limited by address and by account.
 	SignIn(context.Context, *v2.SignInRequest) (*v2.SessionWithToken, error)
 	// Who am I?
 	//
-	// The credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
+	// Describes the credential of this request: its kind, its owner, the organization in which it acts, and its scopes.
 	GetSession(context.Context, *v2.GetSessionRequest) (*v2.Session, error)
 	// Sign out.
 	//
-	// Ends the session whose token this request carries: the token is refused at once. An API key is not a session: revoke it instead.
+	// Ends the session whose token this request carries. The server refuses the token at once. An API key is not a session: revoke it
+	// instead.
 	SignOut(context.Context, *v2.SignOutRequest) (*v2.EndedSession, error)
 	// Change your password.
 	//
-	// Takes the present password and the new one, and ends every other session of the user. API keys and the connected assistants of the user
-	// stay. Attempts are limited like sign-ins. A user who signs in only with a provider has no password to change. A user who has lost the
-	// password asks the operator, who sets a new one with `svc admin user set-password`.
+	// Takes the current password and the new one, and ends every other session of the user. API keys and connected assistants of the
+	// user keep working. Attempts are limited like sign-ins. A user who signs in only with a provider has no password to change. A user
+	// who has lost the password asks the operator, who sets a new one with `svc admin user set-password`.
 	ChangePassword(context.Context, *v2.ChangePasswordRequest) (*v2.ChangedPassword, error)
 }
 

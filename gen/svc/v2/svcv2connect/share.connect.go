@@ -51,22 +51,22 @@ const (
 type ShareServiceClient interface {
 	// Read the content of a share link.
 	//
-	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the
+	// Returns the shared dashboard or the shared widget, without its queries. A link of the mode `org` needs a session of the
 	// organization; an API key does not open it. The answer is the same for every kind of missing link.
 	ResolveShare(context.Context, *v2.ResolveShareRequest) (*v2.ResolvedShare, error)
 	// Read the preview texts of a share link.
 	//
-	// Title and description for the head of the page that shows the link.
+	// Returns the title and description for the head of the page that shows the link.
 	ResolveShareOgMeta(context.Context, *v2.ResolveShareOgMetaRequest) (*v2.ShareOgMeta, error)
 	// Read the preview card of a share link.
 	//
-	// The texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working with the token.
+	// Returns the texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working
+	// together with the token.
 	ResolveShareOgCard(context.Context, *v2.ResolveShareOgCardRequest) (*v2.ShareOgCard, error)
 	// Read the data of shared widgets.
 	//
-	// The data of 1 to 4 widgets of the link, without queries, filters or statements. A widget that fails has a reason and does not affect
-	// the
-	// others. The window has at most 31 days. Lists read its last 7 days.
+	// Returns the data of 1 to 4 widgets of the link, without queries, filters or statements. When a widget fails, its result holds the
+	// reason, and the other widgets are not affected. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error)
 }
 
@@ -156,22 +156,22 @@ func (c *shareServiceClient) ResolveShareWidgetData(ctx context.Context, req *v2
 type ShareServiceHandler interface {
 	// Read the content of a share link.
 	//
-	// The dashboard, or the one widget, that was shared, without its queries. A link of the mode `org` needs a session of the
+	// Returns the shared dashboard or the shared widget, without its queries. A link of the mode `org` needs a session of the
 	// organization; an API key does not open it. The answer is the same for every kind of missing link.
 	ResolveShare(context.Context, *v2.ResolveShareRequest) (*v2.ResolvedShare, error)
 	// Read the preview texts of a share link.
 	//
-	// Title and description for the head of the page that shows the link.
+	// Returns the title and description for the head of the page that shows the link.
 	ResolveShareOgMeta(context.Context, *v2.ResolveShareOgMetaRequest) (*v2.ShareOgMeta, error)
 	// Read the preview card of a share link.
 	//
-	// The texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working with the token.
+	// Returns the texts for a picture of the link. The id of the card is not the token and gives no other access. It stops working
+	// together with the token.
 	ResolveShareOgCard(context.Context, *v2.ResolveShareOgCardRequest) (*v2.ShareOgCard, error)
 	// Read the data of shared widgets.
 	//
-	// The data of 1 to 4 widgets of the link, without queries, filters or statements. A widget that fails has a reason and does not affect
-	// the
-	// others. The window has at most 31 days. Lists read its last 7 days.
+	// Returns the data of 1 to 4 widgets of the link, without queries, filters or statements. When a widget fails, its result holds the
+	// reason, and the other widgets are not affected. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error)
 }
 

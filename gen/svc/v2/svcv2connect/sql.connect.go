@@ -44,17 +44,17 @@ const (
 type SqlServiceClient interface {
 	// Run a SELECT.
 	//
-	// Runs one SELECT of ClickHouse's dialect over the tables of listSqlTables, which hold only the rows of the organization: no condition
-	// on the organization is needed. Joins, common table expressions, window functions, arrays and maps work. A statement that changes data
-	// or
-	// settings, reads files or networks, or shows the server itself is refused with `warehouse_invalid_sql`. Macros:
-	// `$__timeFilter(column)` restricts a column to the window, `$__timeGroup(column)` is the start of the interval that a time lies in,
-	// `$__startTime` and `$__endTime` are the ends of the window, `$__interval_s` is the length of an interval in seconds, and
-	// `$__orgFilter` is accepted and true. A statement may take 10 seconds and 1 GiB of memory, read 500 million rows and give 8 MiB.
+	// Runs one SELECT in the ClickHouse dialect over the tables of listSqlTables. The tables hold only the rows of the organization, so
+	// the statement needs no condition on the organization. Joins, common table expressions, window functions, arrays and maps work. A
+	// statement that changes data or settings, reads files or networks, or shows the server itself is refused with
+	// `warehouse_invalid_sql`. Macros: `$__timeFilter(column)` restricts a column to the window. `$__timeGroup(column)` is the start of
+	// the interval in which a time lies. `$__startTime` and `$__endTime` are the ends of the window. `$__interval_s` is the length of
+	// an interval in seconds. `$__orgFilter` is accepted and always true. A statement may take 10 seconds and 1 GiB of memory, read 500
+	// million rows and return 8 MiB.
 	RunSql(context.Context, *v2.RunSqlRequest) (*v2.SqlResult, error)
 	// List tables for SQL.
 	//
-	// The tables that runSql reads, with their columns, types and sort keys, notes on easy mistakes, and an example for each table.
+	// Returns the tables that runSql reads, with their columns, types and sort keys, notes on easy mistakes, and an example for each table.
 	ListSqlTables(context.Context, *v2.ListSqlTablesRequest) (*v2.ListSqlTablesResponse, error)
 }
 
@@ -112,17 +112,17 @@ func (c *sqlServiceClient) ListSqlTables(ctx context.Context, req *v2.ListSqlTab
 type SqlServiceHandler interface {
 	// Run a SELECT.
 	//
-	// Runs one SELECT of ClickHouse's dialect over the tables of listSqlTables, which hold only the rows of the organization: no condition
-	// on the organization is needed. Joins, common table expressions, window functions, arrays and maps work. A statement that changes data
-	// or
-	// settings, reads files or networks, or shows the server itself is refused with `warehouse_invalid_sql`. Macros:
-	// `$__timeFilter(column)` restricts a column to the window, `$__timeGroup(column)` is the start of the interval that a time lies in,
-	// `$__startTime` and `$__endTime` are the ends of the window, `$__interval_s` is the length of an interval in seconds, and
-	// `$__orgFilter` is accepted and true. A statement may take 10 seconds and 1 GiB of memory, read 500 million rows and give 8 MiB.
+	// Runs one SELECT in the ClickHouse dialect over the tables of listSqlTables. The tables hold only the rows of the organization, so
+	// the statement needs no condition on the organization. Joins, common table expressions, window functions, arrays and maps work. A
+	// statement that changes data or settings, reads files or networks, or shows the server itself is refused with
+	// `warehouse_invalid_sql`. Macros: `$__timeFilter(column)` restricts a column to the window. `$__timeGroup(column)` is the start of
+	// the interval in which a time lies. `$__startTime` and `$__endTime` are the ends of the window. `$__interval_s` is the length of
+	// an interval in seconds. `$__orgFilter` is accepted and always true. A statement may take 10 seconds and 1 GiB of memory, read 500
+	// million rows and return 8 MiB.
 	RunSql(context.Context, *v2.RunSqlRequest) (*v2.SqlResult, error)
 	// List tables for SQL.
 	//
-	// The tables that runSql reads, with their columns, types and sort keys, notes on easy mistakes, and an example for each table.
+	// Returns the tables that runSql reads, with their columns, types and sort keys, notes on easy mistakes, and an example for each table.
 	ListSqlTables(context.Context, *v2.ListSqlTablesRequest) (*v2.ListSqlTablesResponse, error)
 }
 
