@@ -48,7 +48,7 @@ func (j *job) request() (*query.Request, error) {
 	return r, nil
 }
 
-// on reports whether an optional clause of a draft counts: without add_ons all of them do.
+// on reports whether an optional clause of a draft applies. Without add_ons every clause applies.
 func on(d *svcv2.QueryDraft, clause func(*svcv2.QueryAddOns) bool) bool {
 	return d.GetAddOns() == nil || clause(d.GetAddOns())
 }
