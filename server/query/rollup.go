@@ -28,7 +28,6 @@ func (r Rollup) Holds(w Window) bool { return r.Complete && !w.Start.Before(r.Si
 
 // ShortestRolledUp is the shortest window that is read from minutes although it cuts its first or last minute. For a shorter
 // window, reading rows is as fast.
-// rows is as fast.
 const ShortestRolledUp = time.Hour
 
 // RollupRead says which rollups answer a read, and how rows fill the time that the rollups do not cover.
