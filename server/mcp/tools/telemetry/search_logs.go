@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
-// MaxBodyText bounds what one log record may add to a result.
+// MaxBodyText limits the characters that one log record adds to a result.
 const MaxBodyText = 4000
 
 type logsResult struct {
@@ -103,7 +103,7 @@ func ToLogRow(l *svcv2.Log) LogRow {
 	return LogRow{tool.Clock(l.GetTimestamp().AsTime()), l.GetSeverityText(), l.GetServiceName(), tool.Clip(l.GetBody(), MaxBodyText), l.TraceId, l.SpanId}
 }
 
-// LogTable shows the start of each body; the structured content has more.
+// LogTable shows the start of each body. The structured content has more.
 func LogTable(heading, empty string, logs []LogRow) tool.Block {
 	var cells [][]string
 	for _, l := range logs {
