@@ -23,8 +23,8 @@ func MetricTypes() []string {
 	return []string{SumMetric, GaugeMetric, histogramMetric, exponentialMetric, summaryMetric}
 }
 
-// MetricLookback is how long before a window a read searches for the previous point of a cumulative series. The first point in the window is
-// compared with it.
+// MetricLookback is how long before a window a read searches for the previous point of a cumulative series. The first point in
+// the window is compared with it.
 const MetricLookback = time.Hour
 
 // NoRecordedValue excludes points that only mark a gap.

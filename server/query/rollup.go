@@ -214,7 +214,8 @@ func logMinutesAggregate(a Aggregation) (string, bool) {
 	}
 }
 
-// RollupColumn is the column of service_minutes that has the values of a field of spans. It is empty when the table does not have the field.
+// RollupColumn is the column of service_minutes that has the values of a field of spans. It is empty if the table does not have
+// the field.
 func RollupColumn(s Source, f Field) string {
 	if s != Traces || f.Scope != Builtin {
 		return ""

@@ -59,8 +59,8 @@ SELECT '` + org + `', fromUnixTimestamp64Nano(toInt64(%[1]d + number * %[2]d), '
 	map('host.name', concat('host-', toString(number %% 10)), 'k8s.pod.name', concat('pod-', toString(number %% 100))), map('user.id', toString(cityHash64(number) %% 50000), 'n', toString(number))
 FROM numbers(%[3]d, %[4]d)`
 
-// BenchmarkScale fills a warehouse and runs each read. For each it reports the time (p50, p95), the engine's CPU, and the rows and bytes that
-// the engine read for it.
+// BenchmarkScale fills a warehouse and runs each read. For each it reports the time (p50, p95), the engine's CPU time, and the
+// rows and bytes that the engine read for it.
 func BenchmarkScale(b *testing.B) {
 	rows := 1_000_000
 	if text := os.Getenv(rowsVariable); text != "" {

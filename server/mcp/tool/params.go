@@ -93,7 +93,7 @@ func (p *param) shape(name string) error {
 //	default   the value when the call does not give it
 //	range     the bounds of a number, as 1..200 or 0..; clamp does the same, and moves a number outside of them to the nearest bound
 //	enum      the values of a text, with commas
-//	of        a field of the contract, as QueryMetric.type: its values are those of the parameter, without the one that the tag except names
+//	of        a field of the contract, as QueryMetric.type. The parameter has its values, except the one in the tag except
 //	shape     a name of shapes, as trace: text of a form that several tools take
 //	example   shown when a value is missing or wrong
 //	type      "object" when JSON must be an object

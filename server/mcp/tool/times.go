@@ -105,7 +105,7 @@ type Timestamp struct {
 	Timestamp *time.Time `doc:"About when it was (within an hour): quicker."`
 }
 
-// Proto is the time for a request. It is nil if there is none.
+// Proto is the time for a request, or nil.
 func (t Timestamp) Proto() *timestamppb.Timestamp {
 	if t.Timestamp == nil {
 		return nil

@@ -146,9 +146,9 @@ func benchQuery(tb testing.TB, text string) query.Query {
 	return q
 }
 
-// BenchmarkQueries runs standard reads over a day of SVC_TEST_BENCH_ROWS spans and as many logs, a million without it, kept in
-// SVC_TEST_BENCH_DIR for the next run of the same day when that is set. It reports the
-// median and the 95th percentile of their time with the rows and bytes that the engine reads for each.
+// BenchmarkQueries runs standard reads over one day of spans and as many logs. SVC_TEST_BENCH_ROWS sets their number, by default
+// a million each. If SVC_TEST_BENCH_DIR is set, the rows are kept there for the next run of the same day. For each read it
+// reports the median and the 95th percentile of the time, and the rows and bytes that the engine reads.
 func BenchmarkQueries(b *testing.B) {
 	total := 1_000_000
 	if text := os.Getenv("SVC_TEST_BENCH_ROWS"); text != "" {

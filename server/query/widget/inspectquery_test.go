@@ -114,7 +114,7 @@ func TestInspectQueryOfANumber(t *testing.T) {
 	}
 }
 
-// TestRefused: a widget whose definition is refused is broken; other failures are not its fault.
+// TestRefused: a widget whose definition is refused is broken. No other failure counts as the widget's fault.
 func TestRefused(t *testing.T) {
 	w := &svcv2.Widget{Visualization: "chart", DataSource: &svcv2.WidgetDataSource{Kind: "query", Queries: draftsOf("A", "B")}}
 	w.DataSource.Queries[1].Hidden = new(true)

@@ -137,7 +137,7 @@ func errNoInvitation(cause error) error {
 		apierr.Param("token"), apierr.Cause(cause))
 }
 
-// accepting finds the user who accepts, or describes the user to create.
+// accepting finds the user who accepts the invitation, or describes the user to create.
 func (s *Service) accepting(
 	ctx context.Context, req *svcv2.AcceptInvitationRequest, inv store.Invitation,
 ) (principal.UserID, *store.NewUser, error) {
